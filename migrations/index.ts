@@ -1,0 +1,4 @@
+import { Migration20261121000000_foundation } from './Migration20261121000000_foundation.ts';
+
+/** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. */
+export const migrations = [{ name: 'Migration20261121000000_foundation', class: Migration20261121000000_foundation }];

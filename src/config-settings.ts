@@ -1,0 +1,252 @@
+import * as v from 'valibot';
+
+/** One setting: how its text is read, its default, and the sentence that the README shows. */
+export interface Setting<Output> {
+  schema: v.GenericSchema<string, Output>;
+  fallback: Output;
+  shownDefault: string;
+  meaning: string;
+  group: string;
+}
+
+const integer = (min: number, max: number) =>
+  v.pipe(
+    v.string(),
+    v.regex(/^-?\d+$/, 'must be a whole number'),
+    v.transform(Number),
+    v.minValue(min, `must be at least ${min}`),
+    v.maxValue(max, `must be at most ${max}`),
+  );
+const port = integer(1, 65535);
+const text = v.string();
+const flag = v.pipe(
+  v.string(),
+  v.toLowerCase(),
+  v.picklist(['true', 'false', '1', '0', 'yes', 'no'], 'must be true or false'),
+  v.transform((word) => word === 'true' || word === '1' || word === 'yes'),
+);
+const oneOf = <const Words extends readonly string[]>(...words: Words) =>
+  v.picklist(words, `must be one of ${words.join(', ')}`) as unknown as v.GenericSchema<string, Words[number]>;
+const httpUrl = v.pipe(
+  v.string(),
+  v.check((value) => {
+    const url = URL.parse(value);
+    return url !== null && (url.protocol === 'http:' || url.protocol === 'https:');
+  }, 'must be a URL that begins with http:// or https://'),
+  v.transform((value) => value.replace(/\/+$/, '')),
+);
+const postgresUrl = v.pipe(
+  v.string(),
+  v.check(
+    (value) => /^postgres(ql)?:$/.test(URL.parse(value)?.protocol ?? ''),
+    'must be a URL like postgres://user:password@host:5432/name',
+  ),
+);
+const list = v.pipe(
+  v.string(),
+  v.transform((value) =>
+    value
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== ''),
+  ),
+);
+const hostAndPort = v.pipe(v.string(), v.regex(/^[^\s:/]+:\d{1,5}$/, 'must be host:port without a scheme'));
+const secret = v.pipe(v.string(), v.minLength(32, 'must have at least 32 characters'));
+const email = v.pipe(v.string(), v.email('must be an email address'));
+
+function setting<Output>(
+  group: string,
+  schema: v.GenericSchema<string, Output>,
+  fallback: Output,
+  meaning: string,
+  shownDefault?: string,
+): Setting<Output> {
+  return {
+    group,
+    schema,
+    fallback,
+    meaning,
+    shownDefault: shownDefault ?? (fallback === null ? '' : String(fallback)),
+  };
+}
+const optional = <Output>(group: string, schema: v.GenericSchema<string, Output>, meaning: string, shownDefault = '') =>
+  setting<Output | null>(group, schema, null, meaning, shownDefault);
+
+/** Every setting of the service. An empty value counts as unset. The README's table is made from this object. */
+export const settings = {
+  NODE_ENV: setting(
+    'Core',
+    oneOf('development', 'production', 'test'),
+    'development',
+    '`production` asks for real secrets and hardens cookies.',
+  ),
+  HOST: setting('Core', text, '127.0.0.1', 'Address the API listens on.'),
+  PORT: setting('Core', port, 3000, 'Port of the API.'),
+  PUBLIC_URL: optional(
+    'Core',
+    httpUrl,
+    'Base of the links in emails and of the recipient pages.',
+    'http://localhost:$PORT',
+  ),
+  API_URI: optional('Core', httpUrl, 'Base of the API where it is split from the dashboard.', 'PUBLIC_URL'),
+  DASHBOARD_URI: optional('Core', httpUrl, 'Base of the dashboard where it is split from the API.', 'PUBLIC_URL'),
+  CORS_EXTRA_ORIGINS: setting(
+    'Core',
+    list,
+    [] as string[],
+    'Comma list of further origins whose pages may call the dashboard API.',
+    '',
+  ),
+  TRUST_PROXY: setting('Core', integer(0, 10), 0, 'How many proxies in front are trusted to name the client address.'),
+  LOG_LEVEL: setting(
+    'Core',
+    oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    'info',
+    'Least severe log line that is written.',
+  ),
+  DATA_DIR: setting('Core', text, '.data', 'Where `npm start` keeps its data and the sandbox its messages.'),
+
+  DATABASE_URL: optional('Postgres', postgresUrl, 'Postgres 15 or later. `npm start` runs its own when this is unset.'),
+  DIRECT_DATABASE_URL: optional(
+    'Postgres',
+    postgresUrl,
+    'Postgres without a pooler in between, for migrations and notifications.',
+    'DATABASE_URL',
+  ),
+  DATABASE_POOL_SIZE: setting('Postgres', integer(2, 200), 10, 'Connections of one process.'),
+  POSTGRES_PORT: setting('Postgres', port, 54330, 'Port of the Postgres that `npm start` runs.'),
+
+  TEMPORAL_ADDRESS: optional(
+    'Temporal',
+    hostAndPort,
+    'Temporal frontend. `npm start` runs a development server when this is unset.',
+  ),
+  TEMPORAL_NAMESPACE: setting('Temporal', text, 'default', 'Namespace of all executions.'),
+  TEMPORAL_TASK_QUEUE: setting('Temporal', text, 'posthorn', 'First part of the names of the task queues.'),
+  TEMPORAL_API_KEY: optional('Temporal', text, 'API key of Temporal Cloud; turns TLS on.'),
+  TEMPORAL_TLS: setting('Temporal', flag, false, 'Connect with TLS.'),
+  TEMPORAL_TLS_CA: optional('Temporal', text, 'File with the certificate authority of the server.'),
+  TEMPORAL_TLS_CERT: optional('Temporal', text, 'File with the client certificate (mTLS).'),
+  TEMPORAL_TLS_KEY: optional('Temporal', text, 'File with the key of the client certificate (mTLS).'),
+  TEMPORAL_TLS_SERVER_NAME: optional('Temporal', text, 'Name to expect in the server certificate.'),
+  TEMPORAL_CLI: optional('Temporal', text, 'Path of the `temporal` program that `npm start` runs.'),
+  TEMPORAL_PORT: setting('Temporal', port, 7233, 'Port of the Temporal that `npm start` runs.'),
+  TEMPORAL_UI_PORT: setting('Temporal', port, 8233, 'Port of its Web UI.'),
+  TEMPORAL_UI_URL: optional(
+    'Temporal',
+    httpUrl,
+    'Base of the Temporal Web UI, for links.',
+    'http://localhost:$TEMPORAL_UI_PORT',
+  ),
+  TEMPORAL_SHOW_EMAILS: setting('Temporal', flag, false, 'Put email addresses into memos of executions.'),
+  WORKER_METRICS_PORT: optional('Temporal', port, 'Port on which a worker serves `/health` and `/metrics`.'),
+
+  JWT_SECRET: optional('Secrets', secret, 'Signs sessions. Required in production.', 'a fixed development secret'),
+  APP_ENCRYPTION_KEY: optional('Secrets', secret, 'Encrypts stored API keys.', 'derived from JWT_SECRET'),
+  LINK_SECRET: optional(
+    'Secrets',
+    secret,
+    'Signs the links of recipients; links sent before a change stop working.',
+    'derived from JWT_SECRET',
+  ),
+
+  POSTMARK_SERVER_TOKEN: optional('Mail', text, 'Server token of Postmark. Unset: mail goes to the sandbox.'),
+  POSTMARK_ACCOUNT_TOKEN: optional('Mail', text, 'Account token of Postmark, for its Domains API.'),
+  POSTMARK_API_URL: optional(
+    'Mail',
+    httpUrl,
+    'Base URL of the Postmark API.',
+    'https://api.postmarkapp.com, or the sandbox',
+  ),
+  POSTMARK_STREAM_TRANSACTIONAL: setting('Mail', text, 'outbound', 'Message stream for transactional mail.'),
+  POSTMARK_STREAM_BROADCAST: setting('Mail', text, 'broadcast', 'Message stream for campaigns and marketing mail.'),
+  POSTMARK_UNSUBSCRIBES: setting(
+    'Mail',
+    oneOf('self', 'postmark'),
+    'self',
+    '`postmark` leaves the List-Unsubscribe headers of broadcast mail to Postmark.',
+  ),
+  POSTMARK_WEBHOOK_USER: optional(
+    'Mail',
+    text,
+    'User name that webhooks of Postmark must send.',
+    'posthorn with the sandbox',
+  ),
+  POSTMARK_WEBHOOK_PASSWORD: optional(
+    'Mail',
+    text,
+    'Password that webhooks of Postmark must send.',
+    'generated with the sandbox',
+  ),
+  POSTMARK_WEBHOOK_TOKEN: optional('Mail', text, 'Token accepted as `/webhooks/postmark/{token}`.'),
+  MAIL_FROM_SUBDOMAIN: setting('Mail', text, 'pm-bounces', 'Label of the return-path domain.'),
+  SYSTEM_FROM_ADDRESS: setting('Mail', email, 'no-reply@localhost.test', 'Sender of the mail of the service itself.'),
+  SYSTEM_FROM_NAME: setting('Mail', text, 'Posthorn', 'Name of that sender.'),
+  SEND_RATE_PER_PROJECT: setting(
+    'Mail',
+    integer(0, 1_000_000),
+    1000,
+    'Messages a second for each project, with a burst of twice that; 0 turns it off.',
+  ),
+  SEND_CHUNK: setting('Mail', integer(1, 500), 500, 'Messages in one provider call of a campaign.'),
+  CAMPAIGN_PARALLEL_BATCHES: setting('Mail', integer(1, 32), 4, 'Delivery lanes of one campaign.'),
+  CAMPAIGN_CALLS_IN_FLIGHT: setting('Mail', integer(1, 32), 8, 'Provider calls that one lane has in flight.'),
+  PROVIDER_LOOKUP_LAG_SECONDS: setting(
+    'Mail',
+    integer(0, 3600),
+    60,
+    'How long a message the provider does not know may still turn up before it is sent again.',
+  ),
+  MAX_ATTACHMENT_SIZE_MB: setting('Mail', integer(1, 40), 10, 'Attachments of one message together.'),
+  MAX_ATTACHMENTS_COUNT: setting('Mail', integer(0, 100), 10, 'Attachments of one message.'),
+
+  SANDBOX_HOST: setting('Sandbox', text, '127.0.0.1', 'Address the mail sandbox listens on.'),
+  SANDBOX_PORT: setting('Sandbox', port, 8025, 'Port of the mail sandbox and its inbox.'),
+  SANDBOX_WEBHOOK_URL: optional(
+    'Sandbox',
+    httpUrl,
+    'Where the sandbox posts its webhooks.',
+    'API_URI/webhooks/postmark',
+  ),
+  SANDBOX_DELAY_MS: setting(
+    'Sandbox',
+    integer(0, 600_000),
+    1000,
+    'Scale of the delays before deliveries, opens and clicks; 0 is at once.',
+  ),
+  SANDBOX_KEEP: setting('Sandbox', integer(1, 1_000_000), 10_000, 'How many messages the sandbox keeps.'),
+
+  RATE_LIMIT_PER_MINUTE: setting(
+    'Limits',
+    integer(0, 100_000_000),
+    1000,
+    'Requests a minute for each project; 0 turns it off.',
+  ),
+  IDEMPOTENCY_KEY_TTL_HOURS: setting('Limits', integer(1, 8760), 24, 'How long an Idempotency-Key is remembered.'),
+  OUTBOX_RETENTION_HOURS: setting('Limits', integer(1, 8760), 24, 'How long rows of done outbox work are kept.'),
+
+  DNS_SERVERS: setting(
+    'Look-ups',
+    list,
+    [] as string[],
+    'Comma list of resolvers (`host` or `host:port`) for address and domain checks.',
+    'those of the machine',
+  ),
+
+  FIRST_PROJECT_PUBLIC_KEY: optional(
+    'First run',
+    text,
+    'Public key of the project that `npm start` creates.',
+    'random',
+  ),
+  FIRST_PROJECT_SECRET_KEY: optional(
+    'First run',
+    text,
+    'Secret key of the project that `npm start` creates.',
+    'random',
+  ),
+} satisfies Record<string, Setting<unknown>>;
+
+/** The parsed value of every setting, by its name. */
+export type SettingValues = { [Name in keyof typeof settings]: (typeof settings)[Name]['fallback'] };

@@ -1,0 +1,120 @@
+import { createHmac } from 'node:crypto';
+import * as v from 'valibot';
+import { type SettingValues, settings } from './config-settings.ts';
+
+/** Settings as the service uses them: parsed, with the values that depend on others filled in. */
+export type Config = Readonly<
+  SettingValues & {
+    PUBLIC_URL: string;
+    API_URI: string;
+    DASHBOARD_URI: string;
+    JWT_SECRET: string;
+    APP_ENCRYPTION_KEY: string;
+    LINK_SECRET: string;
+    POSTMARK_SERVER_TOKEN: string;
+    POSTMARK_API_URL: string;
+    POSTMARK_WEBHOOK_USER: string | null;
+    POSTMARK_WEBHOOK_PASSWORD: string | null;
+    SANDBOX_WEBHOOK_URL: string;
+    TEMPORAL_UI_URL: string;
+    /** The provider behind the Postmark client. */
+    mailProvider: 'postmark' | 'sandbox';
+  }
+>;
+
+/** What is wrong with the environment: one line for each setting, each naming it. */
+export class ConfigError extends Error {
+  readonly problems: string[];
+
+  constructor(problems: string[]) {
+    super(`The settings are not usable:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+/** Names of settings a process cannot run without. */
+export type RequiredSetting = 'DATABASE_URL' | 'TEMPORAL_ADDRESS';
+
+const developmentSecret = 'posthorn-development-secret-not-for-production';
+
+/**
+ * Reads every setting from the environment; an empty value counts as unset.
+ * @throws ConfigError naming each setting that is wrong or missing
+ */
+export function readConfig(env: Record<string, string | undefined>, required: readonly RequiredSetting[] = []): Config {
+  const problems: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, setting] of Object.entries(settings)) {
+    const text = env[name]?.trim() ?? '';
+    if (text === '') {
+      values[name] = setting.fallback;
+      continue;
+    }
+    const parsed = v.safeParse(setting.schema as v.GenericSchema<string, unknown>, text);
+    if (parsed.success) values[name] = parsed.output;
+    else problems.push(`${name} ${parsed.issues[0].message}`);
+  }
+  const parsed = values as SettingValues;
+  for (const name of required) {
+    if (parsed[name] === null && !problems.some((problem) => problem.startsWith(`${name} `)))
+      problems.push(`${name} is required: this process starts nothing else (npm start does)`);
+  }
+  problems.push(...missingCompanions(parsed));
+  if (problems.length > 0) throw new ConfigError(problems);
+  return Object.freeze(complete(parsed));
+}
+
+function missingCompanions(values: SettingValues): string[] {
+  const problems: string[] = [];
+  const together = (one: keyof SettingValues, other: keyof SettingValues) => {
+    if (values[one] !== null && values[other] === null)
+      problems.push(`${other} is missing: ${one} is set and needs it`);
+  };
+  together('TEMPORAL_TLS_CERT', 'TEMPORAL_TLS_KEY');
+  together('TEMPORAL_TLS_KEY', 'TEMPORAL_TLS_CERT');
+  together('POSTMARK_WEBHOOK_USER', 'POSTMARK_WEBHOOK_PASSWORD');
+  together('POSTMARK_WEBHOOK_PASSWORD', 'POSTMARK_WEBHOOK_USER');
+  together('FIRST_PROJECT_PUBLIC_KEY', 'FIRST_PROJECT_SECRET_KEY');
+  together('FIRST_PROJECT_SECRET_KEY', 'FIRST_PROJECT_PUBLIC_KEY');
+  if (values.NODE_ENV === 'production' && values.JWT_SECRET === null)
+    problems.push('JWT_SECRET is required in production (at least 32 characters)');
+  return problems;
+}
+
+function complete(values: SettingValues): Config {
+  const publicUrl = values.PUBLIC_URL ?? `http://localhost:${values.PORT}`;
+  const apiUri = values.API_URI ?? publicUrl;
+  const jwtSecret = values.JWT_SECRET ?? developmentSecret;
+  const derive = (purpose: string) => createHmac('sha256', jwtSecret).update(purpose).digest('base64url');
+  const mailProvider = values.POSTMARK_SERVER_TOKEN === null ? 'sandbox' : 'postmark';
+  const sandbox = mailProvider === 'sandbox';
+  return {
+    ...values,
+    PUBLIC_URL: publicUrl,
+    API_URI: apiUri,
+    DASHBOARD_URI: values.DASHBOARD_URI ?? publicUrl,
+    JWT_SECRET: jwtSecret,
+    APP_ENCRYPTION_KEY: values.APP_ENCRYPTION_KEY ?? derive('api keys'),
+    LINK_SECRET: values.LINK_SECRET ?? derive('recipient links'),
+    POSTMARK_SERVER_TOKEN: values.POSTMARK_SERVER_TOKEN ?? 'sandbox',
+    POSTMARK_API_URL:
+      values.POSTMARK_API_URL ?? (sandbox ? `http://localhost:${values.SANDBOX_PORT}` : 'https://api.postmarkapp.com'),
+    POSTMARK_WEBHOOK_USER: values.POSTMARK_WEBHOOK_USER ?? (sandbox ? 'posthorn' : null),
+    POSTMARK_WEBHOOK_PASSWORD: values.POSTMARK_WEBHOOK_PASSWORD ?? (sandbox ? derive('sandbox webhooks') : null),
+    SANDBOX_WEBHOOK_URL: values.SANDBOX_WEBHOOK_URL ?? `${apiUri}/webhooks/postmark`,
+    TEMPORAL_UI_URL: values.TEMPORAL_UI_URL ?? `http://localhost:${values.TEMPORAL_UI_PORT}`,
+    mailProvider,
+  };
+}
+
+/** Reads the environment or prints one line for each problem and ends the process with status 1. */
+export function readConfigOrExit(required: readonly RequiredSetting[] = []): Config {
+  try {
+    return readConfig(process.env, required);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    for (const problem of error.problems) console.error(`posthorn: ${problem}`);
+    process.exit(1);
+  }
+}

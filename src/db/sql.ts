@@ -1,0 +1,92 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { CompiledQuery, type Kysely } from 'kysely';
+import type { Pool, PoolClient, QueryResultRow } from 'pg';
+
+/** SQL text with a name: `pg` prepares it once for each connection, which the hot paths need. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Runs SQL with `$1` parameters. Instants and bigints come back as text; see `src/db/columns.ts` for readers. */
+export interface Sql {
+  /** The rows a statement answers. */
+  rows<Row extends object>(statement: Statement | string, values?: readonly unknown[]): Promise<Row[]>;
+  /** The first row, or null. */
+  row<Row extends object>(statement: Statement | string, values?: readonly unknown[]): Promise<Row | null>;
+  /** How many rows a statement changed. */
+  count(statement: Statement | string, values?: readonly unknown[]): Promise<number>;
+}
+
+/** A connection pool's `Sql`, with transactions. */
+export interface Database extends Sql {
+  readonly pool: Pool;
+  /** Runs the work in one transaction: commits when it resolves, rolls back when it rejects. */
+  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+}
+
+/** Names a statement so that it is prepared. Names must be unique in the service. */
+export function statement(name: string, text: string): Statement {
+  return { name, text };
+}
+
+/** The `Database` over a pool. */
+export function databaseOf(pool: Pool): Database {
+  return {
+    pool,
+    ...sqlOver(pool),
+    async transaction(work) {
+      const client = await pool.connect();
+      let broken: Error | undefined;
+      try {
+        await client.query('begin');
+        const result = await work(sqlOver(client));
+        await client.query('commit');
+        return result;
+      } catch (error) {
+        await client.query('rollback').catch((rollbackError: Error) => {
+          broken = rollbackError;
+        });
+        throw error;
+      } finally {
+        client.release(broken);
+      }
+    },
+  };
+}
+
+/** The `Sql` of an entity manager: inside `em.transactional` it runs in that transaction. */
+export function sqlOf(em: EntityManager): Sql {
+  const run = async <Row>(query: Statement | string, values: readonly unknown[] = []) => {
+    const kysely = em.getKysely() as unknown as Kysely<unknown>;
+    return kysely.executeQuery(CompiledQuery.raw(textOf(query), [...values])) as Promise<{
+      rows: Row[];
+      numAffectedRows?: bigint;
+    }>;
+  };
+  return {
+    rows: async <Row extends object>(query: Statement | string, values?: readonly unknown[]) =>
+      (await run<Row>(query, values)).rows,
+    row: async <Row extends object>(query: Statement | string, values?: readonly unknown[]) =>
+      (await run<Row>(query, values)).rows[0] ?? null,
+    count: async (query, values) => Number((await run(query, values)).numAffectedRows ?? 0n),
+  };
+}
+
+function sqlOver(client: Pool | PoolClient): Sql {
+  const run = <Row extends QueryResultRow>(query: Statement | string, values: readonly unknown[] = []) =>
+    typeof query === 'string'
+      ? client.query<Row>(query, values as unknown[])
+      : client.query<Row>({ name: query.name, text: query.text, values: values as unknown[] });
+  return {
+    rows: async <Row extends object>(query: Statement | string, values?: readonly unknown[]) =>
+      (await run<Row & QueryResultRow>(query, values)).rows,
+    row: async <Row extends object>(query: Statement | string, values?: readonly unknown[]) =>
+      (await run<Row & QueryResultRow>(query, values)).rows[0] ?? null,
+    count: async (query, values) => (await run(query, values)).rowCount ?? 0,
+  };
+}
+
+function textOf(query: Statement | string): string {
+  return typeof query === 'string' ? query : query.text;
+}

@@ -1,0 +1,58 @@
+/** One message as the provider gets it: rendered, for exactly one recipient. */
+export interface OutgoingMessage {
+  emailId: string;
+  projectId: string;
+  from: { address: string; name: string | null };
+  to: { address: string; name: string | null };
+  replyTo: string | null;
+  subject: string;
+  html: string;
+  text: string | null;
+  headers: readonly { name: string; value: string }[];
+  attachments: readonly OutgoingAttachment[];
+  /** Groups messages at the provider: TRANSACTIONAL, CAMPAIGN or WORKFLOW. */
+  tag: string;
+  stream: MailStream;
+  /** Whether the provider counts opens and clicks. */
+  tracking: boolean;
+}
+
+/** A file inside a message; `content` is base64. `contentId` is set for inline files (`cid:<contentId>`). */
+export interface OutgoingAttachment {
+  filename: string;
+  content: string;
+  contentType: string;
+  contentId: string | null;
+}
+
+/** Mail of one stream never waits behind, or shares suppressions with, the other. */
+export type MailStream = 'transactional' | 'broadcast';
+
+/** What the provider did with one message. */
+export type Verdict =
+  /** It took the message; `at` is an ISO instant. */
+  | { kind: 'accepted'; messageId: string; at: string }
+  /** It will never take this message. `inactive`: it refuses the address for an earlier bounce or complaint. */
+  | { kind: 'rejected'; code: number; reason: string; inactive: boolean }
+  /** It did not take the message and may later; nothing was sent. */
+  | { kind: 'retry'; reason: string; afterMs: number | null }
+  /** It may have taken the message: ask `accepted` before sending again. */
+  | { kind: 'unknown'; reason: string };
+
+/** What a provider found of a claim: message id and instant by our email id. */
+export type Accepted = Map<string, { messageId: string; at: string }>;
+
+/** A delivery provider. Every method is safe to call from many places at once. */
+export interface Mailer {
+  readonly name: string;
+  readonly maxBatchMessages: number;
+  readonly maxBatchBytes: number;
+  readonly maxMessageBytes: number;
+  /**
+   * Hands over messages of one stream, which all carry the claim's id as metadata; verdicts come in input order.
+   * Never rejects: a failed call is a verdict of each message. Splits by the provider's batch limits itself.
+   */
+  send(claimId: string, messages: readonly OutgoingMessage[]): Promise<Verdict[]>;
+  /** What the provider accepted under this claim. Rejects when the provider cannot be asked. */
+  accepted(claimId: string): Promise<Accepted>;
+}

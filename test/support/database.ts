@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { inject } from 'vitest';
+import { openStore, type Store } from '../../src/db/orm.ts';
+import { entities } from '../../src/main/entities.ts';
+
+/** A database of its own for one test file: cloned from the migrated template, dropped at the end. */
+export interface TestDatabase extends Store {
+  url: string;
+}
+
+/** Clones the migrated template database. Use with `await using`, or call `close()`. */
+export async function testDatabase(poolSize = 10): Promise<TestDatabase> {
+  const admin = inject('databaseUrl');
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await run(admin, `create database ${name} template ${inject('templateDatabase')}`);
+  const url = Object.assign(new URL(admin), { pathname: `/${name}` }).href;
+  const store = await openStore({ url, poolSize, applicationName: 'posthorn-test' }, entities);
+  const close = async () => {
+    await store.close();
+    await run(admin, `drop database if exists ${name} with (force)`);
+  };
+  return { ...store, url, close, [Symbol.asyncDispose]: close };
+}
+
+async function run(url: string, sql: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** A database on the test server from which others are created. */
+    databaseUrl: string;
+    /** Name of the migrated database that tests clone. */
+    templateDatabase: string;
+    /** host:port of the test Temporal server. */
+    temporalAddress: string;
+  }
+}
