@@ -1,0 +1,129 @@
+import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
+
+/** A value as JSON carries it. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
+
+/** The kinds of task queues: work of one kind never waits behind work of another. */
+export const queueKinds = ['mail', 'campaign', 'automation', 'bulk', 'http'] as const;
+/** The kind of a task queue; `taskQueue` makes its name. */
+export type QueueKind = (typeof queueKinds)[number];
+
+/** Name of a task queue: `posthorn-mail` for the prefix `posthorn` (setting TEMPORAL_TASK_QUEUE). */
+export function taskQueue(prefix: string, kind: QueueKind): string {
+  return `${prefix}-${kind}`;
+}
+
+/** Name of another queue of the same installation; workflows know only the name of their own. */
+export function siblingQueue(own: string, kind: QueueKind): string {
+  return taskQueue(own.replace(/-[^-]*$/, ''), kind);
+}
+
+/** Every workflow type and the queue it runs on. A released type is never renamed: open executions are found by it. */
+export const workflowQueues = {
+  emailDelivery: 'mail',
+  campaignSend: 'campaign',
+  reconcile: 'bulk',
+  retention: 'bulk',
+} as const satisfies Record<string, QueueKind>;
+/** Name of a workflow type. */
+export type WorkflowType = keyof typeof workflowQueues;
+
+/** Makes workflow ids from row ids, so that the same work cannot be started twice. */
+export const workflowId = {
+  /** The delivery of a project's mail that is no campaign's. */
+  delivery: (projectId: string) => `delivery/${projectId}`,
+  /** One send of a campaign. */
+  campaign: (campaignId: string, sendSeq: number) => `campaign/${campaignId}/${sendSeq}`,
+} as const;
+
+/** Names of the signals. All of them mean "look again": a lost, doubled or late one does no harm. */
+export const signals = {
+  /** emailDelivery and campaignSend: rows have changed. */
+  wake: 'wake',
+} as const;
+
+/** Names of the queries. */
+export const queries = {
+  /** campaignSend and emailDelivery: phase and counts, for people. */
+  progress: 'progress',
+} as const;
+
+/**
+ * Search attributes by name: for operators, never read by the service. They are stored unencrypted, so they hold ids and
+ * fixed words, never addresses or names. SQL visibility stores allow about ten keywords and three of each other type.
+ */
+export const searchAttribute = {
+  ProjectId: defineSearchAttributeKey('ProjectId', 'KEYWORD'),
+  ContactId: defineSearchAttributeKey('ContactId', 'KEYWORD'),
+  CampaignId: defineSearchAttributeKey('CampaignId', 'KEYWORD'),
+  AutomationId: defineSearchAttributeKey('AutomationId', 'KEYWORD'),
+  ExecutionId: defineSearchAttributeKey('ExecutionId', 'KEYWORD'),
+  Kind: defineSearchAttributeKey('Kind', 'KEYWORD'),
+  State: defineSearchAttributeKey('State', 'KEYWORD'),
+  WaitingFor: defineSearchAttributeKey('WaitingFor', 'KEYWORD'),
+  DueAt: defineSearchAttributeKey('DueAt', 'DATETIME'),
+  Recipients: defineSearchAttributeKey('Recipients', 'INT'),
+  Failed: defineSearchAttributeKey('Failed', 'INT'),
+} as const;
+
+/** Values of search attributes as JSON; `DueAt` is an ISO instant. */
+export type SearchAttributeValues = {
+  readonly [Name in keyof typeof searchAttribute]?: (typeof searchAttribute)[Name]['type'] extends 'INT'
+    ? number
+    : string;
+};
+
+/** The SDK's form of search attributes. */
+export function searchAttributePairs(values: SearchAttributeValues): SearchAttributePair[] {
+  return Object.entries(values).map(([name, value]) => {
+    const key = searchAttribute[name as keyof typeof searchAttribute];
+    return { key, value: key.type === 'DATETIME' ? new Date(value) : value } as SearchAttributePair;
+  });
+}
+
+/** What a new execution is told and shows to operators; ids and small values only, content never travels. */
+export interface Launch {
+  workflow: WorkflowType;
+  /** The workflow id, from `workflowId`. */
+  id: string;
+  /** The one argument of the workflow. */
+  input: Json;
+  searchAttributes?: SearchAttributeValues;
+  /** Names for the Web UI; no addresses, subjects or contact data. */
+  memo?: { readonly [key: string]: Json };
+  /** One line of Markdown for the list of executions; longer than 200 bytes is cut. */
+  staticSummary?: string;
+  /** Markdown for the page of the execution, up to 20 kB. */
+  staticDetails?: string;
+}
+
+/** Starts an execution; one that exists already, open or closed, counts as done. */
+export interface StartCommand extends Launch {
+  type: 'start';
+  /**
+   * Set where a row is still active although its execution has ended: a closed execution of this id does not count,
+   * and the command is told apart from the first start by this key.
+   */
+  restart?: string;
+}
+
+/** Signals an open execution. Without one, its row decides: still active means it is started again. */
+export interface SignalCommand {
+  type: 'signal';
+  id: string;
+  signal: string;
+  input?: Json;
+  /** Two commands with the same key are one. Without it every command counts. */
+  dedupeKey?: string;
+}
+
+/** Asks an open execution to cancel; without one there is nothing to do. */
+export interface CancelCommand {
+  type: 'cancel';
+  id: string;
+  /** Two commands with the same key are one. Without it every command counts. */
+  dedupeKey?: string;
+}
+
+/** A call to Temporal that must happen once the transaction that asks for it has committed. Plain JSON. */
+export type Command = StartCommand | SignalCommand | CancelCommand;
