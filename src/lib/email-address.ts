@@ -1,0 +1,37 @@
+import * as v from 'valibot';
+
+// Contract page 1, 1.1. It runs before lower-casing, and without the `u` flag, because some letters outside ASCII (the
+// Kelvin sign) become ASCII when lower-cased: two people would share an address.
+const emailPattern = /^(?=.{1,254}$)[a-z0-9_'+-]+(?:\.[a-z0-9_'+-]+)*@(?:[a-z0-9-]+\.)+[a-z]{2,}$/i;
+
+/**
+ * The stored form of an address: trimmed and lower-cased. `null` when the text is not an address by the format of
+ * contract page 1, 1.1 (one `@`, plain local part without stray dots, dotted domain, at most 254 characters).
+ */
+export function normaliseEmail(text: string): string | null {
+  const trimmed = text.trim();
+  return emailPattern.test(trimmed) ? trimmed.toLowerCase() : null;
+}
+
+/** Whether the text, blanks around it aside, is an address by the format of contract page 1, 1.1. */
+export function isEmail(text: string): boolean {
+  return normaliseEmail(text) !== null;
+}
+
+/** What stands behind the `@` of an address. Expects an address that passed `normaliseEmail`. */
+export function domainOf(email: string): string {
+  return email.slice(email.lastIndexOf('@') + 1);
+}
+
+/** What stands before the `@` of an address. Expects an address that passed `normaliseEmail`. */
+export function localPartOf(email: string): string {
+  return email.slice(0, email.lastIndexOf('@'));
+}
+
+/** An address in a request: trimmed and lower-cased on the way in; a malformed one is an `invalid_string` problem. */
+export const EmailField = v.pipe(
+  v.string(),
+  v.trim(),
+  v.regex(emailPattern, 'must be an email address'),
+  v.toLowerCase(),
+);
