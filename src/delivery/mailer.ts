@@ -34,8 +34,11 @@ export type Verdict =
   | { kind: 'accepted'; messageId: string; at: string }
   /** It will never take this message. `inactive`: it refuses the address for an earlier bounce or complaint. */
   | { kind: 'rejected'; code: number; reason: string; inactive: boolean }
-  /** It did not take the message and may later; nothing was sent. */
-  | { kind: 'retry'; reason: string; afterMs: number | null }
+  /**
+   * It did not take the message and may later; nothing was sent. `scope` says what was refused: this message, the
+   * whole call, or every call until somebody settles a matter of the account.
+   */
+  | { kind: 'retry'; reason: string; afterMs: number | null; scope: 'message' | 'call' | 'account' }
   /** It may have taken the message: ask `accepted` before sending again. */
   | { kind: 'unknown'; reason: string };
 
