@@ -1,0 +1,120 @@
+import type { Command } from '../../temporal/commands.ts';
+import { type Sql, statement } from '../db/sql.ts';
+
+/** An outbox row that this process has taken. */
+export interface TakenRow {
+  id: string;
+  workflow_id: string;
+  payload: Command;
+  /** How many times the call was refused for a reason of its own. */
+  attempts: number;
+}
+
+/** A row goes back to the queue: when it is due again and why. */
+export interface PutBack {
+  id: string;
+  delayMs: number;
+  error: string;
+  /** False when Temporal as a whole was out of reach, which says nothing about the row. */
+  counts: boolean;
+}
+
+// A taken row is not due for the length of a lease, so a process that dies with it gives it back by doing nothing.
+// A signal or cancellation waits for every start of its workflow id, and for what was enqueued before it; a start waits
+// for nothing but an earlier start, so the two can never wait for each other.
+const take = (which: string) => `
+  with due as (
+    select o.id from outbox o
+    where o.done_at is null and o.next_attempt_at <= now() and ${which}
+      and not exists (
+        select from outbox e
+        where e.done_at is null and e.workflow_id = o.workflow_id and e.id <> o.id
+          and case when o.kind = 'start' then e.kind = 'start' and e.id < o.id else e.kind = 'start' or e.id < o.id end)
+    order by o.next_attempt_at, o.id
+    limit $1
+    for update of o skip locked)
+  update outbox o set next_attempt_at = clock_timestamp() + make_interval(secs => $2::float8 / 1000)
+  from due where o.id = due.id
+  returning o.id, o.workflow_id, o.payload, o.attempts`;
+
+const takeDueRows = statement('outbox_take_due', take('true'));
+const takeRowsOf = statement('outbox_take_of', take('o.workflow_id = any ($3)'));
+
+/** Takes up to `limit` rows that are due, of any process, for `leaseMs` milliseconds. */
+export function takeDue(sql: Sql, limit: number, leaseMs: number): Promise<TakenRow[]> {
+  return sql.rows<TakenRow>(takeDueRows, [limit, leaseMs]);
+}
+
+/** `takeDue` for the given workflow ids only. */
+export function takeOf(sql: Sql, workflowIds: readonly string[], limit: number, leaseMs: number): Promise<TakenRow[]> {
+  return sql.rows<TakenRow>(takeRowsOf, [limit, leaseMs, workflowIds]);
+}
+
+const finishRows = statement('outbox_finish', 'update outbox set done_at = clock_timestamp() where id = any ($1)');
+
+/** Marks rows as done; answers how many. */
+export function finish(sql: Sql, ids: readonly string[]): Promise<number> {
+  return sql.count(finishRows, [ids]);
+}
+
+const putBackRows = statement(
+  'outbox_put_back',
+  `update outbox o set
+     next_attempt_at = clock_timestamp() + make_interval(secs => r."delayMs" / 1000),
+     attempts = o.attempts + r.counts::int, last_error = r.error
+   from jsonb_to_recordset($1::jsonb) as r (id uuid, "delayMs" float8, error text, counts boolean)
+   where o.id = r.id`,
+);
+
+/** Gives rows back to the queue. */
+export function putBack(sql: Sql, rows: readonly PutBack[]): Promise<number> {
+  return sql.count(putBackRows, [JSON.stringify(rows)]);
+}
+
+const backlogOf = statement(
+  'outbox_backlog',
+  `select count(*)::int as open, coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0)::float8 as "oldestSeconds"
+   from outbox where done_at is null`,
+);
+
+/** How many calls wait and for how many seconds the oldest has. */
+export async function backlog(sql: Sql): Promise<{ open: number; oldestSeconds: number }> {
+  return (
+    (await sql.row<{ open: number; oldestSeconds: number }>(backlogOf)) ?? {
+      open: 0,
+      oldestSeconds: 0,
+    }
+  );
+}
+
+const removeRows = statement(
+  'outbox_remove_done',
+  `delete from outbox where id in (
+     select id from outbox where done_at < now() - make_interval(hours => $1) limit $2)`,
+);
+
+/** Removes up to `limit` rows that were done more than `hours` ago; answers how many. */
+export function removeDone(sql: Sql, hours: number, limit: number): Promise<number> {
+  return sql.count(removeRows, [hours, limit]);
+}
+
+const queuedProjects = statement(
+  'outbox_queued_projects',
+  `with recursive project as (
+     (select project_id from email_queue where claim_id is null order by project_id limit 1)
+     union all
+     select (select q.project_id from email_queue q
+             where q.claim_id is null and q.project_id > p.project_id order by q.project_id limit 1)
+     from project p where p.project_id is not null)
+   select p.project_id as id from project p
+   where exists (select from email_queue q where q.claim_id is null and q.project_id = p.project_id
+     and q.due_at <= now() - make_interval(secs => $1::float8 / 1000))`,
+);
+
+/**
+ * Projects with mail that has been due for longer than `olderThanMs` and is claimed by nobody. Jumps from project to
+ * project in the index of the queue, so its cost grows with the projects that have mail and not with the mail.
+ */
+export async function projectsWithWaitingMail(sql: Sql, olderThanMs: number): Promise<string[]> {
+  return (await sql.rows<{ id: string }>(queuedProjects, [olderThanMs])).map((row) => row.id);
+}
