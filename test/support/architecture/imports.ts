@@ -1,0 +1,59 @@
+import { stripTypeScriptTypes } from 'node:module';
+import { posix } from 'node:path';
+import { init, parse } from 'es-module-lexer';
+
+await init;
+
+/** Files by their path from the root of the project (`src/lib/ids.ts`), with their text. */
+export type Sources = ReadonlyMap<string, string>;
+
+/** One import that is left when types are stripped, and so is there at run time. */
+export interface RuntimeImport {
+  from: string;
+  /** As written in the file. */
+  specifier: string;
+  /** The imported file of ours; `undefined` for a package. It may be no file at all. */
+  file: string | undefined;
+}
+
+/** What a file imports at run time, `export … from` and `import()` included. Type imports leave no trace. */
+export function runtimeImports(path: string, text: string): RuntimeImport[] {
+  const [found] = parse(stripTypeScriptTypes(text), path);
+  return found
+    .filter(({ d }) => d !== importMeta)
+    .map(({ n }) => {
+      // A computed path says nothing, so it is kept as a name that no rule and no file answers to.
+      const specifier = n ?? computed;
+      return {
+        from: path,
+        specifier,
+        file: specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : undefined,
+      };
+    });
+}
+
+/** What stands for the path of an `import()` whose path is computed. */
+export const computed = '<computed>';
+
+const importMeta = -2;
+
+/** The package of a bare specifier: `@koa/router` of `@koa/router/lib/x`; `undefined` for Node's own modules and files. */
+export function packageOf(specifier: string): string | undefined {
+  if (specifier.startsWith('.') || specifier.startsWith('node:') || specifier === computed) return undefined;
+  const [scope = '', name] = specifier.split('/');
+  return scope.startsWith('@') && name !== undefined ? `${scope}/${name}` : scope;
+}
+
+/** Packages that a file names in any import or export, types included, in a type `import('…')`, or in a resolve call. */
+export function namedPackages(text: string): string[] {
+  const patterns = [
+    /^(?:import|export)\s[^'";]*?\bfrom\s*['"]([^'"]+)['"]/gm,
+    /^declare module\s*['"]([^'"]+)['"]/gm,
+    /\bimport\(\s*['"]([^'"]+)['"]\s*\)/g,
+    /\bresolve\(\s*['"]([^'"]+)['"]\s*\)/g,
+  ];
+  const specifiers = patterns.flatMap((pattern) => [...text.matchAll(pattern)].map((match) => match[1] ?? ''));
+  return specifiers.map(packageOf).filter((name) => name !== undefined && packageName.test(name)) as string[];
+}
+
+const packageName = /^(@[a-z0-9][\w.-]*\/)?[a-z0-9][\w.-]*$/;

@@ -1,0 +1,59 @@
+import { namedPackages, packageOf, runtimeImports, type Sources } from './imports.ts';
+
+/** The parts of package.json that are looked at. */
+export interface Manifest {
+  scripts?: Record<string, string>;
+  dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+}
+
+// Packages that serve without being imported, by what they are good for.
+const commandOf: Record<string, string> = { node: 'node', typescript: 'tsc', '@biomejs/biome': 'biome' };
+const loadedByOthers: Record<string, string> = {
+  protobufjs: 'the Temporal SDK reads history as JSON through the copy that stands beside it',
+};
+
+/** What is wrong between package.json, the imports, and the page that gives each dependency's reason, sorted. */
+export function packageProblems(manifest: Manifest, sources: Sources, page: string): string[] {
+  const { dependencies = {}, devDependencies = {} } = manifest;
+  const declared = { ...dependencies, ...devDependencies };
+  const problems: string[] = [];
+  for (const [name, version] of Object.entries(declared)) {
+    if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)) problems.push(`${name}: version ${version} is not exact`);
+    if (!page.includes(`\`${name}\``)) problems.push(`${name}: not named in docs/dependencies.md`);
+  }
+  for (const name of Object.keys(dependencies)) {
+    if (name in devDependencies) problems.push(`${name}: declared twice`);
+  }
+
+  const used = new Set<string>();
+  for (const [path, text] of sources) {
+    const atRunTime = runtimeImports(path, text).map(({ specifier }) => packageOf(specifier));
+    for (const name of new Set(atRunTime)) {
+      if (name === undefined) continue;
+      used.add(name);
+      if (!(name in declared)) problems.push(`${path} → ${name}: not declared in package.json`);
+      else if (!/^(test|bench)\//.test(path) && !(name in dependencies)) {
+        problems.push(`${path} → ${name}: only a development dependency`);
+      }
+    }
+    for (const name of namedPackages(text)) {
+      used.add(name);
+      if (!(name in declared) && !(typesOf(name) in declared))
+        problems.push(`${path} → ${name}: not declared in package.json`);
+    }
+  }
+
+  const scripts = Object.values(manifest.scripts ?? {}).join('\n');
+  for (const name of Object.keys(declared)) {
+    const command = commandOf[name];
+    const runs = command !== undefined && new RegExp(`\\b${command}\\b`).test(scripts);
+    const types = name === '@types/node' || Object.keys(declared).some((other) => typesOf(other) === name);
+    if (!used.has(name) && !runs && !types && !(name in loadedByOthers)) problems.push(`${name}: nothing imports it`);
+  }
+  return [...new Set(problems)].sort();
+}
+
+function typesOf(name: string): string {
+  return `@types/${name.replace(/^@/, '').replace('/', '__')}`;
+}
