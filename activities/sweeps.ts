@@ -1,0 +1,75 @@
+import { heartbeat } from '@temporalio/activity';
+import type { Logger } from 'pino';
+
+/** One thing the reconciler looks for every minute. Each subject adds its own to `activities/index.ts`. */
+export interface ReconcileCheck {
+  /** Shown in the result of the workflow and in logs. */
+  name: string;
+  /** Finds what is stuck and puts it right; answers how many things it put right. Safe to run side by side. */
+  run(): Promise<number>;
+}
+
+/** One kind of row that is removed when it is old enough. */
+export interface RetentionRule {
+  /** Shown in the result of the workflow and in logs. */
+  name: string;
+  /** Removes up to `limit` rows; answers how many. */
+  removeSome(limit: number): Promise<number>;
+}
+
+/** What the sweeps are built from. */
+export interface SweepDeps {
+  checks: readonly ReconcileCheck[];
+  rules: readonly RetentionRule[];
+  log: Logger;
+}
+
+/** The activities of the sweeps, as workflows call them. */
+export type SweepActivities = ReturnType<typeof sweepActivities>;
+
+const rowsPerStatement = 5000;
+const heartbeatMs = 10_000;
+
+/** Builds the activities of the sweeps. */
+export function sweepActivities({ checks, rules, log }: SweepDeps) {
+  return {
+    /** Runs every check, whether or not others fail. Rejects afterwards when one failed. */
+    async runChecks(): Promise<Record<string, number>> {
+      return all(checks, (check) => check.run());
+    },
+
+    /** Applies every retention rule until nothing old is left. */
+    async removeOldRows(): Promise<Record<string, number>> {
+      return all(rules, async (rule) => {
+        let removed = 0;
+        for (;;) {
+          const count = await rule.removeSome(rowsPerStatement);
+          removed += count;
+          if (count < rowsPerStatement) return removed;
+        }
+      });
+    },
+  };
+
+  async function all<Task extends { name: string }>(tasks: readonly Task[], run: (task: Task) => Promise<number>) {
+    const counts: Record<string, number> = {};
+    const failed: string[] = [];
+    const alive = setInterval(heartbeat, heartbeatMs);
+    try {
+      for (const task of tasks) {
+        try {
+          counts[task.name] = await run(task);
+          if (counts[task.name] !== 0)
+            log.info({ sweep: task.name, count: counts[task.name] }, 'sweep put things right');
+        } catch (error) {
+          failed.push(task.name);
+          log.error({ err: error, sweep: task.name }, 'a sweep failed');
+        }
+      }
+    } finally {
+      clearInterval(alive);
+    }
+    if (failed.length > 0) throw new Error(`These sweeps failed, the log says why: ${failed.join(', ')}`);
+    return counts;
+  }
+}

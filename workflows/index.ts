@@ -1,0 +1,1 @@
+export { reconcile, retention } from './sweeps.ts';
