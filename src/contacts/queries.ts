@@ -1,0 +1,242 @@
+import { isoInstant } from '../db/columns.ts';
+import { type Sql, statement } from '../db/sql.ts';
+import { badRequest } from '../lib/errors.ts';
+import { isUuid } from '../lib/ids.ts';
+import type { JsonObjectValue } from '../lib/json.ts';
+import type { ContactBody } from './schema.ts';
+
+/** A contact as SQL answers it. */
+export interface ContactRow {
+  id: string;
+  email: string;
+  subscribed: boolean;
+  data: JsonObjectValue;
+  projectId: string;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** What an upsert does to one contact. `subscribed` null leaves it, or takes the default for a new contact. */
+export interface ContactChange {
+  /** The id the contact gets when it is new. */
+  newId: string;
+  email: string;
+  subscribed: boolean | null;
+  subscribedWhenNew: boolean;
+  set: JsonObjectValue;
+  remove: readonly string[];
+  /** Id of the `contact.subscribed` or `contact.unsubscribed` event, should there be one. */
+  flipEventId: string;
+}
+
+const columns = `id, email, subscribed, data, project_id as "projectId", created_at::text as "createdAt", updated_at::text as "updatedAt"`;
+
+/**
+ * The common table expressions of every upsert of one contact: `upserted`, `contact` (whether changed or not; empty in
+ * the rare case that another transaction inserted it while this one ran: run the statement again) and `flip`.
+ * Parameters: $1 project, $2 id when new, $3 email, $4 subscribed or null, $5 subscribed when new, $6 data to set,
+ * $7 keys to remove, $8 id of the flip event.
+ */
+export const upsertContactCtes = `
+  upserted as (
+    insert into contacts as c (id, project_id, email, subscribed, subscription_before, data)
+    values ($2, $1, $3, coalesce($4::boolean, $5::boolean), coalesce($4::boolean, $5::boolean), $6::jsonb)
+    on conflict (project_id, email) do update set
+      subscription_before = c.subscribed,
+      subscribed = coalesce($4::boolean, c.subscribed),
+      data = (c.data || $6::jsonb) - $7::text[],
+      updated_at = now()
+    where c.subscribed <> coalesce($4::boolean, c.subscribed) or (c.data || $6::jsonb) - $7::text[] <> c.data
+    returning *, xmax = 0 as is_new),
+  contact as (
+    select id, email, subscribed, data, project_id, created_at, updated_at, is_new from upserted
+    union all
+    select id, email, subscribed, data, project_id, created_at, updated_at, false from contacts
+    where project_id = $1 and email = $3 and not exists (select from upserted)),
+  flip as (
+    insert into events (id, project_id, contact_id, name)
+    select $8, $1, id, case when subscribed then 'contact.subscribed' else 'contact.unsubscribed' end
+    from upserted where not is_new and subscribed <> subscription_before)`;
+
+const upsert = statement(
+  'contacts.upsert',
+  `with ${upsertContactCtes} select ${columns}, is_new as "isNew" from contact`,
+);
+
+/** The parameters of `upsertContactCtes`. */
+export function upsertValues(projectId: string, change: ContactChange): unknown[] {
+  return [
+    projectId,
+    change.newId,
+    change.email,
+    change.subscribed,
+    change.subscribedWhenNew,
+    JSON.stringify(change.set),
+    change.remove,
+    change.flipEventId,
+  ];
+}
+
+/** Creates or changes a contact by its address and records a flip of its subscription, in one statement. */
+export async function upsertContactRow(
+  sql: Sql,
+  projectId: string,
+  change: ContactChange,
+): Promise<ContactRow & { isNew: boolean }> {
+  return untilSeen(() => sql.row<ContactRow & { isNew: boolean }>(upsert, upsertValues(projectId, change)));
+}
+
+/** Runs an upsert statement again while it neither wrote nor saw the contact that another transaction is inserting. */
+export async function untilSeen<Row>(run: () => Promise<Row | null>): Promise<Row> {
+  for (let attempt = 0; attempt < 10; attempt++) {
+    const row = await run();
+    if (row !== null) return row;
+  }
+  throw new Error('The contact could neither be written nor read');
+}
+
+const find = statement('contacts.find', `select ${columns} from contacts where project_id = $1 and id = $2`);
+
+/** One contact of the project, or null. */
+export function findContact(sql: Sql, projectId: string, id: string): Promise<ContactRow | null> {
+  return sql.row<ContactRow>(find, [projectId, id]);
+}
+
+const change = statement(
+  'contacts.change',
+  `with changed as (
+     update contacts as c set
+       email = coalesce($3, c.email),
+       subscription_before = c.subscribed,
+       subscribed = coalesce($4::boolean, c.subscribed),
+       data = (case when $5::boolean then '{}' else c.data end || $6::jsonb) - $7::text[],
+       updated_at = now()
+     where project_id = $1 and id = $2
+       and (c.email <> coalesce($3, c.email) or c.subscribed <> coalesce($4::boolean, c.subscribed)
+         or (case when $5::boolean then '{}' else c.data end || $6::jsonb) - $7::text[] <> c.data)
+     returning *),
+   flip as (
+     insert into events (id, project_id, contact_id, email_id, name)
+     select $8, $1, id, $9::uuid, case when subscribed then 'contact.subscribed' else 'contact.unsubscribed' end
+     from changed where subscribed <> subscription_before)
+   select ${columns} from changed
+   union all
+   select ${columns} from contacts where project_id = $1 and id = $2 and not exists (select from changed)`,
+);
+
+/** Changes a contact by id; null when the project has no such contact. A taken address raises 23505. */
+export function changeContact(
+  sql: Sql,
+  projectId: string,
+  id: string,
+  fields: {
+    email: string | null;
+    subscribed: boolean | null;
+    clearData: boolean;
+    set: JsonObjectValue;
+    remove: readonly string[];
+    flipEventId: string;
+    /** The mail whose link led to the change. */
+    emailId: string | null;
+  },
+): Promise<ContactRow | null> {
+  return sql.row<ContactRow>(change, [
+    projectId,
+    id,
+    fields.email,
+    fields.subscribed,
+    fields.clearData,
+    JSON.stringify(fields.set),
+    fields.remove,
+    fields.flipEventId,
+    fields.emailId,
+  ]);
+}
+
+/** Deletes a contact with its events, emails and memberships. Answers whether there was one. */
+export async function deleteContactRow(sql: Sql, projectId: string, id: string): Promise<boolean> {
+  return (await sql.count('delete from contacts where project_id = $1 and id = $2', [projectId, id])) > 0;
+}
+
+/** How a page of contacts is chosen. */
+export interface ContactPageRequest {
+  limit: number;
+  search: string | null;
+  subscribed: boolean | null;
+  sort: 'email' | 'createdAt';
+  dir: 'asc' | 'desc';
+  /** Sort value and id of the last row of the page before. */
+  after: readonly [string, string] | null;
+}
+
+/** A page by keyset, in the order of the sort column and then the id. */
+export async function pageOfContacts(sql: Sql, projectId: string, page: ContactPageRequest): Promise<ContactRow[]> {
+  const { where, values } = filters(projectId, page);
+  const column = page.sort === 'email' ? 'email' : 'created_at';
+  const type = page.sort === 'email' ? 'text' : 'timestamptz';
+  if (page.after) {
+    values.push(...page.after);
+    const comparison = page.dir === 'asc' ? '>' : '<';
+    where.push(`(${column}, id) ${comparison} ($${values.length - 1}::${type}, $${values.length}::uuid)`);
+  }
+  values.push(page.limit + 1);
+  return sql.rows<ContactRow>(
+    `select ${columns} from contacts where ${where.join(' and ')}
+     order by ${column} ${page.dir}, id ${page.dir} limit $${values.length}`,
+    values,
+  );
+}
+
+/** How many contacts the filters of a page leave. */
+export async function countContacts(
+  sql: Sql,
+  projectId: string,
+  page: Pick<ContactPageRequest, 'search' | 'subscribed'>,
+): Promise<number> {
+  const { where, values } = filters(projectId, page);
+  const row = await sql.row<{ total: number }>(
+    `select count(*)::int as total from contacts where ${where.join(' and ')}`,
+    values,
+  );
+  return row?.total ?? 0;
+}
+
+function filters(projectId: string, page: Pick<ContactPageRequest, 'search' | 'subscribed'>) {
+  const values: unknown[] = [projectId];
+  const where = ['project_id = $1'];
+  if (page.search !== null) {
+    values.push(`%${page.search.replaceAll(/[\\%_]/g, '\\$&')}%`);
+    where.push(`email ilike $${values.length}`);
+  }
+  if (page.subscribed !== null) {
+    values.push(page.subscribed);
+    where.push(`subscribed = $${values.length}`);
+  }
+  return { where, values };
+}
+
+/** The contact as the API shows it. */
+export function contactBody(row: ContactRow): ContactBody {
+  return {
+    id: row.id,
+    email: row.email,
+    subscribed: row.subscribed,
+    data: row.data,
+    projectId: row.projectId,
+    createdAt: isoInstant(row.createdAt),
+    updatedAt: isoInstant(row.updatedAt),
+  };
+}
+
+/** Whether an error is Postgres's refusal of a second row with the same key. */
+export function isUniqueViolation(error: unknown): boolean {
+  return error instanceof Error && (error as Error & { code?: unknown }).code === '23505';
+}
+
+/** Reads the place out of a cursor's parts. @throws 400 for a cursor of another list */
+export function placeAfter(parts: readonly (string | number)[], sort: ContactPageRequest['sort']): [string, string] {
+  const [value, id] = parts;
+  const fits = typeof value === 'string' && (sort === 'email' || !Number.isNaN(Date.parse(value)));
+  if (!fits || typeof id !== 'string' || !isUuid(id)) throw badRequest('"cursor" is not a cursor of this list');
+  return [value, id];
+}

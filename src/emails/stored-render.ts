@@ -1,0 +1,17 @@
+import type { JsonObjectValue } from '../lib/json.ts';
+
+/**
+ * `emails.render` of a message that is not rendered yet: the sources and a snapshot of the values, so that what is
+ * delivered is what the request and the contact said when the message was accepted.
+ */
+export interface StoredRender {
+  /** Liquid source of the subject. */
+  subject: string;
+  /** Liquid source of the HTML body. */
+  body: string;
+  /** Values of the request, inserted as they are: a secret key vouches for them. */
+  data: JsonObjectValue;
+  /** The contact's data after the upsert of the request; escaped where it stands in HTML. */
+  contact: JsonObjectValue;
+  subscribed: boolean;
+}

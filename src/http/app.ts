@@ -1,0 +1,220 @@
+import { randomUUID } from 'node:crypto';
+import Router from '@koa/router';
+import Koa, { type Context } from 'koa';
+import helmet from 'koa-helmet';
+import * as v from 'valibot';
+import { AppError, invalid, invalidField, notFound } from '../lib/errors.ts';
+import { isUuid } from '../lib/ids.ts';
+import { fieldProblems } from '../lib/validation.ts';
+import type { ProjectFacts } from '../projects/directory.ts';
+import { authenticate } from './auth.ts';
+import { defaultBodyLimit, type ReadBody, readBytes, readJson } from './body.ts';
+import type { App, Handled } from './context.ts';
+import { cors } from './cors.ts';
+import { docsPages } from './docs.ts';
+import { writeError } from './errors.ts';
+import { claimIdempotencyKey } from './idempotency.ts';
+import type { HttpMetrics } from './metrics.ts';
+import { type RateLimiter, rateHeaders } from './rate-limit.ts';
+import { Reply, type Route } from './route.ts';
+import { systemRoutes } from './system.ts';
+
+/** What the HTTP layer adds to the parts of the service. */
+export interface HttpParts {
+  routes: readonly Route[];
+  limiter: RateLimiter;
+  metrics: HttpMetrics;
+}
+
+interface RequestState {
+  requestId: string;
+  startedAt: number;
+  route: string;
+  projectId: string | null;
+}
+
+/** Builds the Koa application. It listens to nothing; `main` does that. */
+export function createHttpApp(app: App, parts: HttpParts): Koa {
+  const koa = new Koa();
+  koa.proxy = app.config.TRUST_PROXY > 0;
+  koa.maxIpsCount = app.config.TRUST_PROXY;
+  koa.use(answerAndLog(app, parts.metrics));
+  koa.use(cors([app.config.DASHBOARD_URI, app.config.PUBLIC_URL, ...app.config.CORS_EXTRA_ORIGINS].map(originOf)));
+  koa.use(
+    helmet({ contentSecurityPolicy: false, strictTransportSecurity: app.config.PUBLIC_URL.startsWith('https:') }),
+  );
+  const router = new Router();
+  for (const each of literalPathsFirst([...systemRoutes(parts.metrics, parts.routes), ...parts.routes]))
+    router.register(each.path, [each.method], (ctx: Context) => serve(ctx, each, app, parts));
+  koa.use(router.routes() as Koa.Middleware);
+  koa.use(docsPages());
+  koa.use(() => {
+    throw new AppError(404, 'RESOURCE_NOT_FOUND', 'No such route: see GET /docs for the API reference');
+  });
+  return koa;
+}
+
+function answerAndLog(app: App, metrics: HttpMetrics): Koa.Middleware {
+  return async (ctx, next) => {
+    const sent = ctx.get('x-request-id');
+    const state: RequestState = {
+      requestId: isUuid(sent) ? sent : randomUUID(),
+      startedAt: performance.now(),
+      route: 'none',
+      projectId: null,
+    };
+    ctx.state = state;
+    ctx.set('X-Request-ID', state.requestId);
+    try {
+      await next();
+    } catch (error) {
+      writeError(ctx, error, state.requestId, app.log);
+    }
+    const milliseconds = performance.now() - state.startedAt;
+    metrics.observe(ctx.method, state.route, ctx.status, milliseconds / 1000);
+    app.log.info(
+      {
+        requestId: state.requestId,
+        method: ctx.method,
+        route: state.route,
+        status: ctx.status,
+        ms: Math.round(milliseconds * 10) / 10,
+        ...(state.projectId ? { projectId: state.projectId } : {}),
+      },
+      'request',
+    );
+  };
+}
+
+// The order is the contract's (page 1, 1.4): authentication, project, rate, body, idempotency key, schema, handler.
+async function serve(ctx: Context, route: Route, app: App, parts: HttpParts): Promise<void> {
+  const state = ctx.state as RequestState;
+  state.route = route.path;
+  const project = route.access === 'none' ? null : await admit(ctx, route.access, route, app, parts.limiter);
+  const body = await readBody(ctx, route);
+  const key = route.idempotent && project ? ctx.headers['idempotency-key'] : undefined;
+  if (key === undefined || !project) {
+    answer(ctx, route, await handle(ctx, route, app, project, body));
+    return;
+  }
+  const claim = await claimIdempotencyKey(
+    app.db,
+    project.id,
+    Array.isArray(key) ? key.join(', ') : key,
+    { method: ctx.method, path: route.path },
+    app.config.IDEMPOTENCY_KEY_TTL_HOURS,
+  );
+  try {
+    answer(ctx, route, await handle(ctx, route, app, project, body));
+    await claim.finish(ctx.status);
+  } catch (error) {
+    await claim.finish(error instanceof AppError ? error.status : 500);
+    throw error;
+  }
+}
+
+async function admit(
+  ctx: Context,
+  access: Exclude<Route['access'], 'none'>,
+  route: Route,
+  app: App,
+  limiter: RateLimiter,
+) {
+  const project = await authenticate(app.directory, access, ctx.get('authorization'), ctx.method);
+  (ctx.state as RequestState).projectId = project.id;
+  if (!route.exemptFromRateLimit) {
+    const rate = await limiter.take(project.id);
+    if (rate) ctx.set(rateHeaders(rate));
+  }
+  return project;
+}
+
+async function readBody(ctx: Context, route: Route): Promise<ReadBody> {
+  if (route.bodyKind === 'stream') return { value: ctx.req };
+  if (route.bodyKind === 'raw') return { value: await readBytes(ctx, route.maxBodyBytes ?? defaultBodyLimit) };
+  if (route.body === undefined) {
+    // Unread bytes would stay in the connection and be taken for the next request.
+    ctx.req.resume();
+    return { value: {} };
+  }
+  return readJson(ctx, route.maxBodyBytes ?? defaultBodyLimit);
+}
+
+async function handle(
+  ctx: Context,
+  route: Route,
+  app: App,
+  project: ProjectFacts | null,
+  read: ReadBody,
+): Promise<unknown> {
+  const params = (ctx as Context & { params: Record<string, string> }).params;
+  for (const [name, resource] of Object.entries(route.ids ?? {})) {
+    const id = params[name] ?? '';
+    if (isUuid(id)) continue;
+    throw resource === '422' ? invalidField(name, 'must be a UUID', 'invalid_string') : notFound(resource, id);
+  }
+  const { requestId } = ctx.state as RequestState;
+  const input: Omit<Handled<unknown, unknown, 'secret'>, 'project'> & { project: ProjectFacts | null } = {
+    app,
+    db: app.db,
+    get em() {
+      const em = app.orm.em.fork();
+      Object.defineProperty(this, 'em', { value: em });
+      return em;
+    },
+    project,
+    params,
+    query: route.query ? parseQuery(route.query, { ...ctx.query }) : {},
+    body: route.body && route.bodyKind === undefined ? parseBody(route, read) : read.value,
+    requestId,
+    log: app.log,
+    header: (name) => ctx.get(name),
+  };
+  return route.handle(input as Parameters<Route['handle']>[0]);
+}
+
+function parseQuery(schema: v.GenericSchema, query: unknown): unknown {
+  const parsed = v.safeParse(schema, query);
+  if (parsed.success) return parsed.output;
+  throw invalid(fieldProblems(parsed.issues), 'Compare the query string with the API reference.');
+}
+
+function parseBody(route: Route, read: ReadBody): unknown {
+  const schema = route.body as v.GenericSchema;
+  if (Array.isArray(read.value))
+    throw invalid([{ field: '', code: 'invalid_type', message: 'must be an object, not an array', received: 'array' }]);
+  const parsed = v.safeParse(schema, read.value);
+  if (parsed.success) return parsed.output;
+  const problems = fieldProblems(parsed.issues);
+  const own = route.bodyError?.(problems, read.value);
+  if (own) throw own;
+  throw invalid(problems, read.suggestion);
+}
+
+function answer(ctx: Context, route: Route, result: unknown): void {
+  if (result instanceof Reply) {
+    ctx.status = result.status;
+    ctx.set(result.headers);
+    // Koa would make a 204 of a null body, whatever status was set.
+    ctx.body = result.body === undefined ? (result.status === 204 ? null : '') : result.body;
+    return;
+  }
+  ctx.status = route.status ?? 200;
+  ctx.body = result;
+}
+
+// `/contacts/fields` is never an id of `/contacts/:id`.
+function literalPathsFirst(routes: readonly Route[]): Route[] {
+  const rank = (path: string) =>
+    path
+      .split('/')
+      .map((segment) => (segment.startsWith(':') || segment.includes('*') ? '1' : '0'))
+      .join('');
+  return [...routes].sort((one, other) =>
+    rank(one.path) < rank(other.path) ? -1 : rank(one.path) > rank(other.path) ? 1 : 0,
+  );
+}
+
+function originOf(url: string): string {
+  return URL.parse(url)?.origin ?? url;
+}

@@ -1,0 +1,73 @@
+import type { Context } from 'koa';
+import type { Logger } from 'pino';
+import { AppError } from '../lib/errors.ts';
+
+/** Writes an error as the contract's envelope, or bare where the error says so (contract page 1, 1.3). */
+export function writeError(ctx: Context, error: unknown, requestId: string, log: Logger): void {
+  const known = error instanceof AppError ? error : unexpected(error, requestId, log);
+  ctx.status = known.status;
+  for (const [name, value] of Object.entries(known.extra.headers ?? {})) ctx.set(name, value);
+  if (known.bare) {
+    ctx.body = { error: known.message };
+    return;
+  }
+  const { details, errors, suggestion } = known.extra;
+  ctx.body = {
+    success: false,
+    error: {
+      code: known.code,
+      message: known.message,
+      statusCode: known.status,
+      requestId,
+      ...(details ? { details } : {}),
+      ...(errors ? { errors } : {}),
+      ...(suggestion ? { suggestion } : {}),
+    },
+    timestamp: new Date().toISOString(),
+  };
+}
+
+function unexpected(error: unknown, requestId: string, log: Logger): AppError {
+  log.error({ err: error, requestId }, 'a request failed unexpectedly');
+  const suggestion = `Try again; if it happens again, look for request ${requestId} in the log of the API.`;
+  if (isDatabaseError(error))
+    return new AppError(500, 'DATABASE_ERROR', 'The database could not serve this request', { suggestion });
+  return new AppError(500, 'INTERNAL_SERVER_ERROR', 'An unexpected error occurred', { suggestion });
+}
+
+// Postgres names its errors by five characters; a connection that breaks has the network's code instead.
+function isDatabaseError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, severity } = error as Error & { code?: unknown; severity?: unknown };
+  return (
+    (typeof severity === 'string' && typeof code === 'string') ||
+    (typeof code === 'string' && /^(ECONNREFUSED|ECONNRESET|57P0\d)$/.test(code)) ||
+    /Connection terminated|timeout exceeded when trying to connect/.test(error.message)
+  );
+}
+
+/** 401 for an endpoint of `/v1` without an Authorization header, or for a header of another form than `Bearer <key>`. */
+export function missingAuth(message: string): AppError {
+  return new AppError(401, 'MISSING_AUTH', message, {
+    suggestion: 'Send the header "Authorization: Bearer <key>" with a key of your project.',
+  });
+}
+
+/** 401 for a key that is unknown, rotated away, or of the wrong kind for the endpoint. */
+export function invalidKey(message: string): AppError {
+  return new AppError(401, 'INVALID_API_KEY', message, {
+    suggestion: 'Public keys (pk_…) are for POST /v1/track, secret keys (sk_…) for everything else.',
+  });
+}
+
+/** 401 for a dashboard endpoint with neither key nor session. */
+export function unauthorized(): AppError {
+  return new AppError(401, 'UNAUTHORIZED', 'Sign in, or send a secret key as "Authorization: Bearer sk_…"');
+}
+
+/** 403 for writes to a disabled project. */
+export function projectDisabled(): AppError {
+  return new AppError(403, 'PROJECT_DISABLED', 'This project is disabled: it can be read but not changed', {
+    suggestion: 'Ask the operator of this service why the project is disabled.',
+  });
+}

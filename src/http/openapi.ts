@@ -1,0 +1,147 @@
+import { toJsonSchema } from '@valibot/to-json-schema';
+import type * as v from 'valibot';
+import type { Access, Route } from './route.ts';
+
+type Json = Record<string, unknown>;
+
+const envelope: Json = {
+  type: 'object',
+  required: ['success', 'error', 'timestamp'],
+  properties: {
+    success: { const: false },
+    error: {
+      type: 'object',
+      required: ['code', 'message', 'statusCode', 'requestId'],
+      properties: {
+        code: { type: 'string' },
+        message: { type: 'string' },
+        statusCode: { type: 'integer' },
+        requestId: { type: 'string', format: 'uuid' },
+        details: { type: 'object' },
+        errors: {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['field', 'message', 'code'],
+            properties: {
+              field: { type: 'string' },
+              message: { type: 'string' },
+              code: { type: 'string' },
+              received: { type: 'string' },
+            },
+          },
+        },
+        suggestion: { type: 'string' },
+      },
+    },
+    timestamp: { type: 'string', format: 'date-time' },
+  },
+};
+
+/** The OpenAPI 3.1 document of the routes, made from the schemas that validate the requests. */
+export function openApiDocument(routes: readonly Route[], serverUrl: string): Json {
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] ??= {};
+    (paths[path] as Json)[route.method.toLowerCase()] = operation(route);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Posthorn',
+      version: '1',
+      description: 'Email delivery and audience service whose long-running work is durable.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: serverUrl }],
+    paths,
+    components: {
+      schemas: { Error: envelope },
+      securitySchemes: {
+        secretKey: { type: 'http', scheme: 'bearer', description: 'Secret key of a project, `sk_…`' },
+        publicKey: { type: 'http', scheme: 'bearer', description: 'Public key of a project, `pk_…`' },
+      },
+    },
+  };
+}
+
+function operation(route: Route): Json {
+  const status = String(route.status ?? 200);
+  const errors = route.access === 'none' ? ['default'] : ['400', '401', '422', '429', 'default'];
+  return {
+    summary: route.summary,
+    ...(route.description ? { description: route.description } : {}),
+    tags: [route.tag ?? route.path.split('/').find((segment) => segment !== '' && segment !== 'v1') ?? 'service'],
+    operationId: `${route.method.toLowerCase()}${route.path.replaceAll(/[/:.-]+(\w)/g, (_, letter: string) => letter.toUpperCase()).replaceAll(/\W/g, '')}`,
+    security: securityOf(route.access),
+    parameters: parametersOf(route),
+    ...(route.body && route.bodyKind === undefined
+      ? {
+          requestBody: { required: true, content: { 'application/json': { schema: jsonSchema(route.body, 'input') } } },
+        }
+      : {}),
+    responses: {
+      [status]: {
+        description: 'Success',
+        ...(route.reply ? { content: { 'application/json': { schema: jsonSchema(route.reply, 'output') } } } : {}),
+      },
+      ...Object.fromEntries(
+        errors.map((code) => [
+          code,
+          {
+            description: code === 'default' ? 'Any other failure' : `Error ${code}`,
+            content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+          },
+        ]),
+      ),
+    },
+  };
+}
+
+function securityOf(access: Access): Json[] {
+  if (access === 'none') return [];
+  return [access === 'public' ? { publicKey: [] } : { secretKey: [] }];
+}
+
+function parametersOf(route: Route): Json[] {
+  const inPath = [...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string', ...(route.ids?.[name] ? { format: 'uuid' } : {}) },
+  }));
+  const schema = route.query ? (jsonSchema(route.query, 'input') as { properties?: Json; required?: string[] }) : {};
+  const inQuery = Object.entries(schema.properties ?? {}).map(([name, property]) => ({
+    name,
+    in: 'query',
+    required: schema.required?.includes(name) ?? false,
+    schema: property,
+  }));
+  const headers = route.idempotent
+    ? [
+        {
+          name: 'Idempotency-Key',
+          in: 'header',
+          required: false,
+          description: 'Refuses a second request with the same key within 24 hours.',
+          schema: { type: 'string', minLength: 1, maxLength: 255 },
+        },
+      ]
+    : [];
+  return [...inPath, ...inQuery, ...headers];
+}
+
+function jsonSchema(schema: v.GenericSchema, typeMode: 'input' | 'output'): Json {
+  const { $schema: _, ...rest } = toJsonSchema(schema, {
+    target: 'draft-2020-12',
+    typeMode,
+    errorMode: 'ignore',
+    overrideSchema: ({ valibotSchema, jsonSchema: made }) => {
+      // A custom check has no JSON Schema of its own; the objects among ours say what they are.
+      if (valibotSchema.type === 'custom') return { ...made, type: 'object' };
+      return undefined;
+    },
+  }) as Json;
+  return rest;
+}

@@ -1,0 +1,32 @@
+import { badRequest } from './errors.ts';
+
+/** Packs the place after which the next page begins; opaque to callers. */
+export function encodeCursor(place: readonly (string | number)[]): string {
+  return Buffer.from(JSON.stringify(place)).toString('base64url');
+}
+
+/**
+ * Unpacks a cursor of `size` parts.
+ * @throws 400 BAD_REQUEST when the text is no cursor of this list
+ */
+export function decodeCursor(cursor: string, size: number): (string | number)[] {
+  try {
+    const place: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    if (
+      Array.isArray(place) &&
+      place.length === size &&
+      place.every((part) => typeof part === 'string' || typeof part === 'number')
+    )
+      return place;
+  } catch {
+    // Answered below, like a cursor of the wrong shape.
+  }
+  throw badRequest('"cursor" is not a cursor of this list: pass the value of the previous page unchanged');
+}
+
+/** Reads a limit as the contract does: absent, no number or below 1 is the default, above the maximum is the maximum. */
+export function clampLimit(text: string | undefined, fallback: number, maximum: number): number {
+  const number = Number.parseInt(text ?? '', 10);
+  if (Number.isNaN(number) || number < 1) return fallback;
+  return Math.min(number, maximum);
+}

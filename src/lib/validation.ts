@@ -1,0 +1,162 @@
+import * as v from 'valibot';
+import type { FieldProblem } from './errors.ts';
+
+// valibot has no place for a code of our own on a check; the predicate itself is the key.
+const predicateCodes = new WeakMap<object, string>();
+
+/** A check whose failure is reported with the given code of contract page 1, 1.3 instead of `custom`. */
+export function coded<Input>(code: string, predicate: (input: Input) => boolean, message: string) {
+  const own = (input: Input) => predicate(input);
+  predicateCodes.set(own, code);
+  return v.check(own, message);
+}
+
+/** `coded` for a rule that spans fields: reported at the given key of the object. */
+export function codedAt<Input extends object>(
+  code: string,
+  key: string,
+  predicate: (input: Input) => boolean,
+  message: string,
+) {
+  const own = (input: Input) => predicate(input);
+  predicateCodes.set(own, code);
+  return v.rawCheck<Input>(({ dataset, addIssue }) => {
+    if (dataset.typed && !own(dataset.value))
+      addIssue({
+        message: `${code}\u0000${message}`,
+        path: [
+          { type: 'object', origin: 'value', input: dataset.value as Record<string, unknown>, key, value: undefined },
+        ],
+      });
+  });
+}
+
+/** Text without line breaks, for what ends up in a mail header. */
+export const singleLine = (label: string) =>
+  coded<string>('invalid_string', (text) => !/[\r\n]/.test(text), `${label} must not contain line breaks`);
+
+/** A string of the given lengths; `too_small` and `too_big` outside. */
+export const textField = (label: string, min: number, max: number) =>
+  v.pipe(
+    v.string(`${label} must be a string`),
+    v.minLength(min, min === 1 ? `${label} must not be empty` : `${label} must have at least ${min} characters`),
+    v.maxLength(max, `${label} must have at most ${max} characters`),
+  );
+
+/** A JSON object (no array, not null) with free keys. */
+export const JsonObject = v.pipe(
+  v.custom<Record<string, unknown>>(
+    (input) => typeof input === 'object' && input !== null && !Array.isArray(input),
+    'must be an object',
+  ),
+  v.metadata({ jsonType: 'object' }),
+);
+
+/** Turns valibot's issues into the contract's `errors[]` items. */
+export function fieldProblems(issues: readonly v.BaseIssue<unknown>[], prefix = ''): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  for (const issue of issues) problems.push(...problemsOf(issue, prefix));
+  return problems;
+}
+
+function problemsOf(issue: v.BaseIssue<unknown>, prefix: string): FieldProblem[] {
+  const field = joinPath(prefix, v.getDotPath(issue) ?? '');
+  const separator = issue.message.indexOf('\u0000');
+  if (separator !== -1)
+    return [{ field, code: issue.message.slice(0, separator), message: issue.message.slice(separator + 1) }];
+  if (issue.type === 'union') {
+    const specific = mostSpecific(issue, field);
+    return specific.length > 0
+      ? specific
+      : [{ field, code: 'invalid_union', message: messageOr(issue, 'fits none of the accepted forms') }];
+  }
+  const code = codeOf(issue);
+  const absent = issue.received === 'undefined';
+  return [
+    {
+      field,
+      code,
+      message: absent && code === 'invalid_type' ? 'is required' : messageOr(issue, 'is invalid'),
+      ...(code === 'invalid_type' ? { received: jsonType(issue.input) } : {}),
+    },
+  ];
+}
+
+// Of a union the most specific failures are told: those of the alternative that got past the type of the value.
+// Paths of inner issues begin at the value of the union.
+function mostSpecific(union: v.BaseIssue<unknown>, field: string): FieldProblem[] {
+  const inner = union.issues ?? [];
+  const validations = inner.filter((issue) => issue.kind === 'validation' || issue.message.includes('\u0000'));
+  if (validations.length > 0) return validations.flatMap((issue) => problemsOf(issue, field));
+  return inner
+    .filter((issue) => issue.type === 'union' && (issue.path?.length ?? 0) > 0)
+    .flatMap((issue) => problemsOf(issue, field));
+}
+
+function messageOr(issue: v.BaseIssue<unknown>, fallback: string): string {
+  if (!issue.message.startsWith('Invalid ')) return issue.message;
+  if (issue.kind === 'schema' && issue.type !== 'union')
+    return issue.expected === null
+      ? fallback
+      : `must be ${issue.expected.replaceAll(' | ', ' or ')}, not ${jsonType(issue.input)}`;
+  return fallback;
+}
+
+function codeOf(issue: v.BaseIssue<unknown>): string {
+  const own = typeof issue.requirement === 'function' ? predicateCodes.get(issue.requirement) : undefined;
+  if (own !== undefined) return own;
+  if (issue.kind === 'schema') {
+    if (issue.type === 'picklist' || issue.type === 'enum' || issue.type === 'literal')
+      return issue.received === 'undefined' ? 'invalid_type' : 'invalid_enum_value';
+    if (issue.type === 'union' || issue.type === 'variant') return 'invalid_union';
+    return 'invalid_type';
+  }
+  switch (issue.type) {
+    case 'min_length':
+    case 'non_empty':
+    case 'min_value':
+    case 'min_size':
+      return 'too_small';
+    case 'max_length':
+    case 'max_value':
+    case 'max_size':
+    case 'max_bytes':
+      return 'too_big';
+    case 'email':
+    case 'rfc_email':
+    case 'uuid':
+    case 'url':
+    case 'regex':
+    case 'base64':
+    case 'iso_timestamp':
+      return 'invalid_string';
+    case 'integer':
+    case 'finite':
+      return 'invalid_type';
+    default:
+      return 'custom';
+  }
+}
+
+/** The JSON name of a value's type; `undefined` when it is absent. */
+export function jsonType(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return typeof value;
+}
+
+/** The dotted path of the first string (key or value) that holds U+0000, or null. */
+export function findNul(value: unknown, path = ''): string | null {
+  if (typeof value === 'string') return value.includes('\u0000') ? path : null;
+  if (typeof value !== 'object' || value === null) return null;
+  for (const [key, inner] of Object.entries(value)) {
+    if (key.includes('\u0000')) return path;
+    const found = findNul(inner, joinPath(path, key));
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function joinPath(one: string, other: string): string {
+  return one === '' ? other : other === '' ? one : `${one}.${other}`;
+}

@@ -1,0 +1,32 @@
+import { route } from '../http/route.ts';
+import { SendBody, SendReply } from './schema.ts';
+import { acceptSend } from './service.ts';
+
+const megabyte = 1024 * 1024;
+
+/** Mail that a caller sends to named recipients. */
+export const transactionalRoutes = [
+  route({
+    method: 'POST',
+    path: '/v1/send',
+    access: 'secret',
+    summary: 'Send an email',
+    description: 'Answers when the messages are queued durably; delivery follows. Each recipient becomes a contact.',
+    tag: 'public API',
+    idempotent: true,
+    maxBodyBytes: 60 * megabyte,
+    body: SendBody,
+    reply: SendReply,
+    async handle({ app, db, project, body }) {
+      const { config, directory, mailer } = app;
+      const limits = {
+        attachments: config.MAX_ATTACHMENTS_COUNT,
+        attachmentBytes: config.MAX_ATTACHMENT_SIZE_MB * megabyte,
+        messageBytes: mailer.maxMessageBytes,
+      };
+      const emails = await acceptSend({ db, directory, limits }, project, body);
+      if (emails.length > 0) app.waker.wake(project.id);
+      return { success: true, data: { emails, timestamp: app.clock().toISOString() } };
+    },
+  }),
+];

@@ -1,0 +1,190 @@
+import type { Database, Sql } from '../db/sql.ts';
+import { senderDomainRefused } from '../domains/errors.ts';
+import { splitData } from '../lib/contact-data.ts';
+import { domainOf } from '../lib/email-address.ts';
+import { badRequest, invalidField, notFound } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import type { JsonObjectValue } from '../lib/json.ts';
+import type { ProjectDirectory, ProjectFacts } from '../projects/directory.ts';
+import type { TemplateRow } from '../templates/queries.ts';
+import {
+  type AcceptedEmail,
+  acceptEmails,
+  type SendFacts,
+  type SendRecipient,
+  subscribedAddresses,
+} from './queries.ts';
+import type { SendBody } from './schema.ts';
+
+/** What accepting mail needs. */
+export interface SendDeps {
+  db: Database;
+  directory: ProjectDirectory;
+  /** Limits of the deployment. */
+  limits: { attachments: number; attachmentBytes: number; messageBytes: number };
+}
+
+const recipientsPerStatement = 1_000;
+const simulators = new Set(['sandbox.test', 'simulator.amazonses.com', 'bounce-testing.postmarkapp.com']);
+
+/**
+ * Accepts mail for each recipient of the request (contract page 1, 2.3): everything is checked before the first write,
+ * and when this resolves all messages are queued durably. Answers them in the order of `to`.
+ * @throws 422, 404 TEMPLATE_NOT_FOUND, 403 for the sender's domain, 400 for an unsubscribed recipient of marketing mail
+ */
+export async function acceptSend(
+  deps: SendDeps,
+  project: ProjectFacts,
+  body: SendBody,
+): Promise<{ contact: { id: string; email: string }; email: string }[]> {
+  checkAttachments(deps.limits, body);
+  const template = body.template === undefined ? null : await deps.directory.template(project.id, body.template);
+  if (body.template !== undefined && template === null) throw notFound('template', body.template);
+  const { from, fromName } = senderOf(project, body, template);
+  const facts: SendFacts = {
+    subscribed: body.subscribed ?? null,
+    ...dataOf(body),
+    subject: body.subject ?? template?.subject ?? '',
+    body: body.body ?? template?.body ?? '',
+    from,
+    fromName,
+    replyTo: body.reply ?? template?.replyTo ?? null,
+    headers: body.headers ?? null,
+    attachments: body.attachments && body.attachments.length > 0 ? body.attachments : null,
+    messageClass: template?.type ?? 'TRANSACTIONAL',
+    templateId: template?.id ?? null,
+    tracking: body.tracking ?? null,
+  };
+  checkMessageSize(deps.limits.messageBytes, facts);
+  const domains = await deps.directory.senderDomains(project.id);
+  if (!domains.has(domainOf(from))) throw senderDomainRefused(domainOf(from));
+  const recipients = recipientsOf(body.to);
+  if (facts.messageClass === 'MARKETING' && body.subscribed !== true)
+    await refuseUnsubscribed(deps.db, project.id, recipients, body);
+  const accepted = await accept(deps.db, project.id, recipients, facts);
+  return recipients.map((recipient) => {
+    const email = accepted.get(recipient.email_id);
+    if (!email) throw new Error('A recipient has no message');
+    return { contact: { id: email.contactId, email: email.email }, email: email.emailId };
+  });
+}
+
+async function accept(
+  db: Database,
+  projectId: string,
+  recipients: readonly SendRecipient[],
+  facts: SendFacts,
+): Promise<Map<string, AcceptedEmail>> {
+  const [first, ...others] = wavesOfDistinct(recipients);
+  if (!first) return new Map();
+  if (others.length === 0 && first.length === 1) return acceptWave(db, projectId, first, facts);
+  return db.transaction(async (sql) => {
+    const accepted = new Map<string, AcceptedEmail>();
+    for (const wave of [first, ...others])
+      for (const [id, email] of await acceptWave(sql, projectId, wave, facts)) accepted.set(id, email);
+    return accepted;
+  });
+}
+
+async function acceptWave(sql: Sql, projectId: string, wave: readonly SendRecipient[], facts: SendFacts) {
+  const accepted = new Map<string, AcceptedEmail>();
+  let missing = wave;
+  for (let attempt = 0; attempt < 10 && missing.length > 0; attempt++) {
+    for (const email of await acceptEmails(sql, projectId, missing, facts)) accepted.set(email.emailId, email);
+    missing = missing.filter((recipient) => !accepted.has(recipient.email_id));
+  }
+  return accepted;
+}
+
+// One statement cannot write a contact twice, and a second message to an address must see what the first one wrote.
+function wavesOfDistinct(recipients: readonly SendRecipient[]): SendRecipient[][] {
+  const waves: SendRecipient[][] = [];
+  const waveOf = new Map<string, number>();
+  for (const recipient of recipients) {
+    let index = (waveOf.get(recipient.email) ?? -1) + 1;
+    while ((waves[index]?.length ?? 0) >= recipientsPerStatement) index++;
+    waveOf.set(recipient.email, index);
+    const wave = waves[index];
+    if (wave) wave.push(recipient);
+    else waves[index] = [recipient];
+  }
+  return waves.filter((wave) => wave !== undefined);
+}
+
+function recipientsOf(to: SendBody['to']): SendRecipient[] {
+  const list = Array.isArray(to) ? to : [to];
+  return list.map((recipient) => {
+    const { email, name } = typeof recipient === 'string' ? { email: recipient, name: null } : recipient;
+    return {
+      email,
+      contact_id: newId(),
+      email_id: newId(),
+      flip_id: newId(),
+      to_name: name ? name : null,
+      simulated: simulators.has(domainOf(email)),
+    };
+  });
+}
+
+function senderOf(
+  project: ProjectFacts,
+  body: SendBody,
+  template: TemplateRow | null,
+): { from: string; fromName: string } {
+  const own = typeof body.from === 'object' ? body.from : null;
+  const from = own?.email ?? (typeof body.from === 'string' ? body.from : template?.from);
+  if (from === undefined)
+    throw invalidField('from', 'is required: neither the request nor a template names a sender', 'required');
+  // The older name fields never override the name of a sender object, not even a missing one.
+  const older = own ? null : (body.fromName ?? body.name);
+  return { from, fromName: own?.name || older || template?.fromName || project.name };
+}
+
+function dataOf(body: SendBody): Pick<SendFacts, 'set' | 'remove' | 'variables'> {
+  return splitData((body.data ?? {}) as JsonObjectValue);
+}
+
+function checkAttachments(limits: SendDeps['limits'], body: SendBody): void {
+  const attachments = body.attachments ?? [];
+  if (attachments.length > limits.attachments)
+    throw invalidField('attachments', `must have at most ${limits.attachments} items`, 'too_big');
+  const encoded = attachments.reduce((sum, attachment) => sum + attachment.content.length, 0);
+  const most = Math.floor((limits.attachmentBytes * 4) / 3);
+  if (encoded > most)
+    throw invalidField(
+      'attachments',
+      `are ${encoded} characters of base64 together; at most ${most} are allowed`,
+      'custom',
+    );
+}
+
+function checkMessageSize(limit: number, facts: SendFacts): void {
+  const files = (facts.attachments ?? []).reduce(
+    (sum, file) => sum + ((file as { content?: string }).content?.length ?? 0),
+    0,
+  );
+  const size = files + Buffer.byteLength(facts.body) + Buffer.byteLength(facts.subject);
+  if (size <= limit) return;
+  const most = `${Math.floor(limit / 1024 / 1024)} MB`;
+  throw invalidField(
+    files > 0 ? 'attachments' : 'body',
+    `make the message larger than the ${most} that the mail provider takes`,
+    'too_big',
+  );
+}
+
+async function refuseUnsubscribed(
+  sql: Sql,
+  projectId: string,
+  recipients: readonly SendRecipient[],
+  body: SendBody,
+): Promise<void> {
+  const addresses = [...new Set(recipients.map((recipient) => recipient.email))];
+  const subscribed = body.subscribed === false ? new Set() : await subscribedAddresses(sql, projectId, addresses);
+  const refused = addresses.find((address) => !subscribed.has(address));
+  if (refused !== undefined)
+    throw badRequest(
+      `${refused} is not subscribed, and the template is of type MARKETING: nothing was sent. Pass "subscribed": true if the recipient agreed.`,
+      { email: refused },
+    );
+}
