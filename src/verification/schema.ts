@@ -24,3 +24,6 @@ export const Verification = v.object({
   reasons: v.array(v.string()),
 });
 export type Verification = v.InferOutput<typeof Verification>;
+
+/** The answer of `POST /v1/verify`. */
+export const VerifyReply = v.object({ success: v.literal(true), data: Verification });
