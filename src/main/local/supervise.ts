@@ -1,0 +1,100 @@
+import { killGroup } from './command.ts';
+import type { Running } from './launch.ts';
+import type { LogFile } from './log-file.ts';
+import { reasonOf } from './start-error.ts';
+import type { Terminal } from './terminal.ts';
+
+/** One process that is to run for as long as the service does. */
+export interface Part {
+  name: string;
+  start(): Promise<Running>;
+  log: LogFile;
+  /** How long it may take to stop before it is killed. */
+  stopLimitMs: number;
+}
+
+/** A part that runs, and is started again when it ends although nobody asked it to. */
+export interface Supervised {
+  name: string;
+  /** Stops it for good, by force when it takes longer than its limit. */
+  stop(): Promise<void>;
+  /** Kills it, for when nobody wants to wait any longer. */
+  kill(): void;
+  /** Resolves, with a few words, when it ends unasked; with null when it was stopped. */
+  firstEnd: Promise<string | null>;
+}
+
+/** Settings of the back-off, in milliseconds. */
+export interface BackOff {
+  first: number;
+  longest: number;
+  /** A process that ran this long is taken to have been well, and the next pause is the first one again. */
+  wellAfter: number;
+}
+
+const usualBackOff: BackOff = { first: 1_000, longest: 30_000, wellAfter: 60_000 };
+
+/** Starts a part and keeps it running. */
+export async function keepRunning(
+  part: Part,
+  terminal: Terminal,
+  onStarted: (name: string, pid: number) => void,
+  backOff: BackOff = usualBackOff,
+): Promise<Supervised> {
+  let current = await part.start();
+  let stopping = false;
+  let wake = () => {};
+  let reportFirstEnd: (how: string | null) => void = () => {};
+  const firstEnd = new Promise<string | null>((resolve) => {
+    reportFirstEnd = resolve;
+  });
+  onStarted(part.name, current.pid);
+
+  const watch = async () => {
+    let pause = backOff.first;
+    let startedAt = Date.now();
+    let how = await current.exited;
+    reportFirstEnd(stopping ? null : how);
+    while (!stopping) {
+      if (Date.now() - startedAt >= backOff.wellAfter) pause = backOff.first;
+      terminal.line(
+        `The ${part.name} ${how} and starts again in ${pause / 1000} s. More in ${part.log.path}; its last lines:`,
+      );
+      for (const line of part.log.tail(3)) terminal.line(`  ${line.slice(0, 300)}`);
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, pause);
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+      pause = Math.min(pause * 2, backOff.longest);
+      if (stopping) return;
+      startedAt = Date.now();
+      try {
+        current = await part.start();
+        onStarted(part.name, current.pid);
+        if (stopping) await current.stop(part.stopLimitMs);
+        how = await current.exited;
+      } catch (error) {
+        how = `did not start (${reasonOf(error)})`;
+      }
+    }
+  };
+  const watching = watch();
+
+  return {
+    name: part.name,
+    firstEnd,
+    kill: () => {
+      if (!current.hasExited()) killGroup(current.pid, 'SIGKILL');
+    },
+    async stop() {
+      stopping = true;
+      wake();
+      const inTime = await current.stop(part.stopLimitMs);
+      if (!inTime) terminal.line(`The ${part.name} did not stop within ${part.stopLimitMs / 1000} s and was killed`);
+      await watching;
+    },
+  };
+}

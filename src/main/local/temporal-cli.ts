@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { devServerFlags, temporalCliVersion } from '../../../temporal/dev-server.ts';
+import { runCommand } from './command.ts';
+import { continueUnlessStopped, StartError } from './start-error.ts';
+import { buildTemporal } from './temporal-build.ts';
+import { downloadTemporal } from './temporal-download.ts';
+import { cacheFolder, findProgram, type TemporalSearch, temporalEnv } from './temporal-search.ts';
+
+/** A `temporal` program that can run the development server. */
+export interface TemporalCli {
+  path: string;
+  /** What it is and where it came from, for the person at the terminal. */
+  description: string;
+}
+
+/**
+ * Finds a `temporal` program, or gets one: TEMPORAL_CLI, PATH, the cache, the download of the SDK, a build of the pinned Go module.
+ * TEMPORAL_CLI is a decision: when it does not work, nothing else is tried.
+ * @throws StartError naming every way that was tried and why it failed
+ */
+export async function findTemporalCli(search: TemporalSearch): Promise<TemporalCli> {
+  const { env, setting, signal } = search;
+  if (setting !== null) {
+    const found = await inspect(setting, 'TEMPORAL_CLI', signal);
+    if (typeof found !== 'string') return found;
+    throw new StartError(
+      `TEMPORAL_CLI ${setting}: ${found}.`,
+      'Correct it, or unset it to let npm start find another.',
+    );
+  }
+  const tried: string[] = [];
+  const onPath = findProgram('temporal', env);
+  const cache = cacheFolder(env, search.fallbackCache);
+  const cached = join(cache, `temporal-cli-${temporalCliVersion}-${process.platform}-${process.arch}`);
+  const ways: [name: string, get: () => Promise<string | { path: string }>][] = [
+    ['PATH', async () => (onPath === null ? 'no temporal in it' : { path: onPath })],
+    [`cache, ${cached}`, async () => (existsSync(cached) ? { path: cached } : 'nothing there yet')],
+    ['download by the Temporal SDK', () => downloadTemporal(cached, search)],
+    ['build of the Go module in temporal/', () => buildTemporal(cached, search)],
+  ];
+  for (const [name, get] of ways) {
+    continueUnlessStopped(signal);
+    const got = await get();
+    const found = typeof got === 'string' ? got : await inspect(got.path, sourceOf(name, got.path), signal);
+    if (typeof found !== 'string') return found;
+    tried.push(`  ${name}: ${found}`);
+  }
+  throw new StartError(
+    'There is no way to run Temporal on this machine. Tried:',
+    '  TEMPORAL_ADDRESS, TEMPORAL_CLI: not set',
+    ...tried,
+    'Do one of these: install the Temporal CLI (https://docs.temporal.io/cli) so that `temporal` is on the PATH or named by TEMPORAL_CLI;',
+    'install Go 1.25 or later (https://go.dev/dl), which builds it once; or set TEMPORAL_ADDRESS to a server that runs already.',
+  );
+}
+
+function sourceOf(way: string, path: string): string {
+  if (way.startsWith('cache')) return `kept in ${path}`;
+  if (way.startsWith('PATH')) return `found at ${path}`;
+  return `${way.startsWith('build') ? 'built from temporal/go.mod' : 'downloaded'}, kept in ${path}`;
+}
+
+/** Asks a program what it is. Answers why it will not do, or the program. */
+async function inspect(path: string, source: string, signal: AbortSignal): Promise<TemporalCli | string> {
+  const version = await runCommand(path, ['--version'], { limitMs: 20_000, signal, env: temporalEnv() });
+  if (version.failure) return version.failure;
+  const told = /temporal version (\S+) \(Server (\d+)\.(\d+)[^,)]*/.exec(version.stdout);
+  if (!told)
+    return `it does not tell the version of a Temporal CLI but "${version.stdout.trim().split('\n')[0] ?? ''}"`;
+  const [, cli, major, minor] = told;
+  if (Number(major) < 1 || (Number(major) === 1 && Number(minor) < 25))
+    return `its server ${major}.${minor} is too old: 1.25 or later is needed`;
+  const help = await runCommand(path, ['server', 'start-dev', '--help'], {
+    limitMs: 20_000,
+    signal,
+    env: temporalEnv(),
+  });
+  const missing = devServerFlags.filter((flag) => !help.stdout.includes(flag));
+  if (missing.length > 0) return `it lacks ${missing.join(', ')}: version ${temporalCliVersion} has them`;
+  return { path, description: `CLI ${cli} with server ${major}.${minor}, ${source}` };
+}

