@@ -1,0 +1,90 @@
+import { type Models, ServerClient } from 'postmark';
+import { Agent, fetch as undiciFetch } from 'undici';
+
+/** How long calls may take, in milliseconds. */
+export interface Timeouts {
+  /** To open a connection. */
+  connect: number;
+  /** To hand over a batch and read its answer. */
+  send: number;
+  /** To look messages up. */
+  search: number;
+}
+
+/** What a call showed besides its parsed answer; the `postmark` package keeps none of it. */
+export interface CallFacts {
+  /** HTTP status, or null when no answer came. */
+  status: number | null;
+  /** What `Retry-After` asked for, in milliseconds. */
+  retryAfterMs: number | null;
+  /** Whether the call failed before its request was written, so that nothing can have been accepted. */
+  unwritten: boolean;
+}
+
+/** Makes clients of Postmark's server API that share one pool of kept-alive connections. */
+export interface Transport {
+  /** A client for one call, and what will be known of that call when it ends. */
+  open(timeoutMs: number): { client: ServerClient; facts: CallFacts };
+}
+
+/** The transport to a base URL such as `https://api.postmarkapp.com`. */
+export function createTransport(apiUrl: string, serverToken: string, timeouts: Timeouts): Transport {
+  const url = new URL(apiUrl);
+  const longest = Math.max(timeouts.send, timeouts.search);
+  // HTTP/1.1 only: one connection carries one call, so a failure says something about that call alone.
+  const agent = new Agent({
+    allowH2: false,
+    connect: { timeout: timeouts.connect },
+    headersTimeout: longest,
+    bodyTimeout: longest,
+  });
+  const requestHost = `${url.host}${url.pathname.replace(/\/+$/, '')}`;
+  return {
+    open(timeoutMs) {
+      const facts: CallFacts = { status: null, retryAfterMs: null, unwritten: false };
+      const watchedFetch = async (input: string, init: object) => {
+        try {
+          const response = await undiciFetch(input, {
+            ...init,
+            dispatcher: agent,
+            signal: AbortSignal.timeout(timeoutMs),
+          });
+          facts.status = response.status;
+          facts.retryAfterMs = retryAfter(response.headers.get('retry-after'), Date.now());
+          return response;
+        } catch (error) {
+          facts.unwritten = failedBeforeWriting(error);
+          throw error;
+        }
+      };
+      // The package names the browser's fetch type; undici's differs in details that it does not use.
+      const fetch = watchedFetch as unknown as Models.ClientOptions.FetchImplementation;
+      return {
+        client: new ServerClient(serverToken, { requestHost, useHttps: url.protocol === 'https:', fetch }),
+        facts,
+      };
+    },
+  };
+}
+
+/** `Retry-After` (RFC 9110, 10.2.3: seconds or a date) as milliseconds from now; null when absent or unreadable. */
+export function retryAfter(value: string | null, now: number): number | null {
+  if (value === null) return null;
+  const text = value.trim();
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? null : Math.max(0, at - now);
+}
+
+// System and undici codes of a connection that was never there: no name, no route, nobody listening, no TLS.
+const unwrittenCodes =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EAI_FAIL|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|ERR_SSL_.*|CERT_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*|EPROTO)$/;
+
+/** Whether an error of fetch proves that no byte of the request reached the server. */
+export function failedBeforeWriting(error: unknown): boolean {
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
+    const { code, syscall } = at as NodeJS.ErrnoException;
+    if (code !== undefined && (unwrittenCodes.test(code) || syscall === 'connect')) return true;
+  }
+  return false;
+}
