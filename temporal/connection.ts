@@ -141,6 +141,12 @@ export function grpcCode(error: unknown): number | null {
   return null;
 }
 
+/** Whether the error says that no answer came at all, which waiting may cure. */
+export function isTemporalUnreachable(error: unknown): boolean {
+  const code = grpcCode(error);
+  return code === grpcStatus.UNAVAILABLE || code === grpcStatus.DEADLINE_EXCEEDED || code === grpcStatus.CANCELLED;
+}
+
 /** The most precise text of an error from the client: what the server, or the network, said. */
 export function grpcDetails(error: unknown): string {
   let text = String(error);

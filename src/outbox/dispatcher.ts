@@ -5,6 +5,7 @@ import {
   grpcCode,
   grpcDetails,
   grpcStatus,
+  isTemporalUnreachable,
   type TemporalConnection,
 } from '../../temporal/connection.ts';
 import type { Database, Sql } from '../db/sql.ts';
@@ -233,9 +234,7 @@ function unmade(row: TakenRow, error: string): PutBack {
 // These say that Temporal as a whole cannot be used now, not that this call is wrong.
 function isOutage(error: unknown, code: number | null): boolean {
   return (
-    code === grpcStatus.UNAVAILABLE ||
-    code === grpcStatus.DEADLINE_EXCEEDED ||
-    code === grpcStatus.CANCELLED ||
+    isTemporalUnreachable(error) ||
     code === grpcStatus.UNAUTHENTICATED ||
     code === grpcStatus.PERMISSION_DENIED ||
     (error instanceof Error && error.name === 'NamespaceNotFoundError')

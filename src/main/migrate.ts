@@ -1,0 +1,80 @@
+import {
+  describeFailure,
+  isTemporalUnreachable,
+  openTemporal,
+  type TemporalSettings,
+  temporalSettings,
+} from '../../temporal/connection.ts';
+import { setUpTemporal, TemporalSetupError } from '../../temporal/setup.ts';
+import { ConfigError, readConfigOrExit } from '../config.ts';
+import { migrateDatabase } from '../db/migrate.ts';
+import { pause } from '../lib/time.ts';
+
+// `npm run migrate`: the newest schema, then everything that Temporal needs. `-- --database` leaves Temporal alone.
+const waitMs = 60_000;
+
+const databaseOnly = process.argv.includes('--database');
+const config = readConfigOrExit(databaseOnly ? ['DATABASE_URL'] : ['DATABASE_URL', 'TEMPORAL_ADDRESS']);
+
+try {
+  // Read first: a wrong setting must not be found only after the database has changed.
+  const temporal = databaseOnly ? null : temporalSettings(config);
+  await migratePostgres();
+  if (temporal !== null) await prepareTemporal(temporal);
+} catch (error) {
+  for (const line of problem(error)) console.error(`posthorn: ${line}`);
+  process.exitCode = 1;
+}
+
+async function migratePostgres(): Promise<void> {
+  const url = config.DIRECT_DATABASE_URL ?? config.DATABASE_URL ?? '';
+  const names = await whenUp('Postgres', new URL(url).host, () => migrateDatabase(url), isPostgresUnreachable);
+  for (const name of names) console.log(`Postgres: ${name} applied`);
+  if (names.length === 0) console.log('Postgres: the schema is the newest');
+}
+
+async function prepareTemporal(settings: TemporalSettings): Promise<void> {
+  await using temporal = openTemporal(settings);
+  const setUp = () => setUpTemporal(temporal, config.TEMPORAL_TASK_QUEUE);
+  const lines = await whenUp('Temporal', temporal.settings.address, setUp, isTemporalUnreachable);
+  for (const line of lines) console.log(`Temporal: ${line}`);
+}
+
+async function whenUp<T>(
+  name: string,
+  place: string,
+  work: () => Promise<T>,
+  isUnreachable: (error: unknown) => boolean,
+): Promise<T> {
+  const giveUpAt = Date.now() + waitMs;
+  for (let waited = false; ; waited = true) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isUnreachable(error) || Date.now() > giveUpAt) throw error;
+      if (!waited) console.log(`${name}: waiting up to ${waitMs / 1000} s for ${place}`);
+      await pause(500);
+    }
+  }
+}
+
+// Class 08 is "connection exception", 57P03 "the database system is starting up" (PostgreSQL manual, appendix A).
+function isPostgresUnreachable(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code;
+  if (typeof code !== 'string') return false;
+  return /^(08|57P03|ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENOENT)/.test(code);
+}
+
+// Class 28 is "invalid authorization", 3D000 "no such database".
+function isPostgresRefusal(error: unknown): boolean {
+  return /^(28|3D)/.test(String((error as { code?: unknown }).code));
+}
+
+function problem(error: unknown): string[] {
+  if (error instanceof ConfigError) return error.problems;
+  if (error instanceof TemporalSetupError) return [error.message];
+  if (isPostgresUnreachable(error) || isPostgresRefusal(error))
+    return [`Postgres: ${(error as Error).message || (error as { code: string }).code} (DATABASE_URL)`];
+  if (isTemporalUnreachable(error)) return [`Temporal: ${describeFailure(error, temporalSettings(config))}`];
+  return [error instanceof Error ? (error.stack ?? error.message) : String(error)];
+}
