@@ -1,8 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import { cutBatches } from '../../src/delivery/batches.ts';
 import type { OutgoingMessage, Verdict } from '../../src/delivery/mailer.ts';
 import { createPostmarkMailer, type PostmarkOptions } from '../../src/delivery/postmark.ts';
+import { exactBytes, mostBytes, postmarkMessage } from '../../src/delivery/postmark-message.ts';
 
 interface Call {
   method: string;
@@ -162,16 +164,41 @@ test('verdicts stand in input order, across calls of 500 messages that share con
   );
 });
 
-test('a call is closed before it holds 45 MB', async () => {
-  const { url, calls } = await provider(takeAll);
-  const html = `<p>${'é'.repeat(4_000_000)}</p>`;
-  const verdicts = await mailerAt(url).send(
-    'c',
-    Array.from({ length: 7 }, (_, n) => message(n, { html })),
-  );
-  expect(calls.map((call) => call.messages.length)).toEqual([5, 2]);
-  expect(Number(calls[0]?.headers['content-length'])).toBeLessThan(45 * 1024 * 1024);
-  expect(kinds(verdicts)).toEqual(['accepted']);
+test('a batch is closed before it holds too many items or bytes, and a giant goes alone', () => {
+  const sizes = [10, 40, 45, 3, 200, 3, 3, 3, 3];
+  const cut = (maxItems: number, maxBytes: number) =>
+    cutBatches(
+      sizes,
+      { maxItems, maxBytes },
+      (size) => size * 6,
+      (size) => size,
+    ).map(({ start, items }) => [start, ...items]);
+  expect(cut(3, 100)).toEqual([
+    [0, 10, 40, 45],
+    [3, 3],
+    [4, 200],
+    [5, 3, 3, 3],
+    [8, 3],
+  ]);
+  expect(cut(100, 10_000)).toEqual([[0, ...sizes]]);
+});
+
+test('the cheap bound of a message is never below its size', () => {
+  const worst = message(1, {
+    subject: '\u0001'.repeat(900),
+    html: '\u0002"\n\ud800é'.repeat(1000),
+    headers: [{ name: 'X-A', value: '"'.repeat(500) }],
+    attachments: [
+      {
+        filename: '\u0001'.repeat(255),
+        content: 'A'.repeat(999),
+        contentType: '"'.repeat(255),
+        contentId: '"'.repeat(255),
+      },
+    ],
+  });
+  const mapped = postmarkMessage('c'.repeat(80), worst, { transactional: 'outbound', broadcast: 'broadcast' });
+  expect(mostBytes(mapped)).toBeGreaterThanOrEqual(exactBytes(mapped));
 });
 
 test('a message over the size limit is refused without a call, and the others go', async () => {

@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { backOff, holdFor, holdSentence, mayCall, noteCall, reportOf } from '../../src/delivery/breaker.ts';
+import { takeTokens } from '../../src/delivery/throttle.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { aProject } from '../support/delivery-fixtures.ts';
+
+let store: TestDatabase;
+beforeAll(async () => {
+  store = await testDatabase();
+});
+afterAll(() => store.close());
+beforeEach(() => store.db.count('delete from provider_holds'));
+
+const project = async (sendRate: number | null = null) => (await aProject(store.db, { sendRate })).id;
+
+test('a new bucket is full, then grants what has flowed in and says how long the rest takes', async () => {
+  const id = await project();
+  expect(await takeTokens(store.db, id, 150, { rate: 100 })).toEqual({ granted: 150, waitMs: 0 });
+  const next = await takeTokens(store.db, id, 150, { rate: 100 });
+  expect(next.granted).toBeGreaterThanOrEqual(50);
+  expect(next.granted).toBeLessThan(150);
+  expect(next.waitMs).toBe((150 - next.granted) * 10);
+});
+
+test('many callers at once never get more than the bucket held and what flowed in meanwhile', async () => {
+  const id = await project();
+  const started = performance.now();
+  const grants = await Promise.all(
+    Array.from({ length: 60 }, () => takeTokens(store.db, id, 10, { rate: 50, burst: 100 })),
+  );
+  const flowed = ((performance.now() - started) / 1000) * 50;
+  const granted = grants.reduce((sum, grant) => sum + grant.granted, 0);
+  expect(granted).toBeGreaterThanOrEqual(100);
+  expect(granted).toBeLessThanOrEqual(100 + flowed);
+  const bucket = await store.db.row<{ tokens: number }>('select tokens from send_buckets where id = $1', [id]);
+  expect(bucket?.tokens).toBeGreaterThanOrEqual(0);
+});
+
+test('what a campaign must leave is there for transactional mail', async () => {
+  const id = await project();
+  const campaign = { rate: 100, reserve: 80 };
+  expect(await takeTokens(store.db, id, 500, campaign)).toMatchObject({ granted: 120 });
+  expect((await takeTokens(store.db, id, 500, campaign)).granted).toBeLessThan(20);
+  expect(await takeTokens(store.db, id, 50, { rate: 100 })).toEqual({ granted: 50, waitMs: 0 });
+});
+
+test('a project can be set lower than the deployment, never higher; 0 is no limit', async () => {
+  const slow = await project(5);
+  expect(await takeTokens(store.db, slow, 1000, { rate: 100 })).toMatchObject({ granted: 10, waitMs: 2000 });
+  const eager = await project(1_000_000);
+  expect(await takeTokens(store.db, eager, 1000, { rate: 100 })).toMatchObject({ granted: 200 });
+  expect(await takeTokens(store.db, await project(), 1_000_000, { rate: 0 })).toEqual({
+    granted: 1_000_000,
+    waitMs: 0,
+  });
+  expect(await takeTokens(store.db, await project(5), 1000, { rate: 0 })).toMatchObject({ granted: 10 });
+});
+
+const failed = { ok: false, reason: 'provider answers 503', afterMs: null, account: false } as const;
+const refused = { ok: false, reason: 'provider answers 401', afterMs: null, account: true } as const;
+
+test('two failures are patience, the third holds, and only calls in a row count', async () => {
+  const note = (report: Parameters<typeof noteCall>[2]) => noteCall(store.db, 'p', report, false);
+  await note(failed);
+  await note(failed);
+  await note({ ok: true });
+  await note(failed);
+  await note(failed);
+  expect(await mayCall(store.db, 'p')).toEqual({ hold: null, probing: false });
+  await note(failed);
+  const hold = await holdFor(store.db, 'p');
+  expect(hold?.reason).toBe('provider answers 503');
+  expect(hold?.waitMs).toBeGreaterThan(500);
+  expect(hold?.waitMs).toBeLessThanOrEqual(1000);
+});
+
+test('a named time to wait and a refused account hold at once, for as long as they say', async () => {
+  await noteCall(store.db, 'limited', { ...failed, reason: 'provider answers 429', afterMs: 7000 }, false);
+  expect((await holdFor(store.db, 'limited'))?.waitMs).toBeGreaterThan(6500);
+  await noteCall(store.db, 'account', refused, false);
+  expect((await holdFor(store.db, 'account'))?.waitMs).toBeGreaterThan(20_000);
+  expect(await mayCall(store.db, 'another')).toEqual({ hold: null, probing: false });
+});
+
+test('calls already under way when a hold began neither lengthen nor end it', async () => {
+  for (let n = 0; n < 3; n += 1) await noteCall(store.db, 'p', failed, false);
+  const before = await holdFor(store.db, 'p');
+  for (let n = 0; n < 8; n += 1) await noteCall(store.db, 'p', failed, false);
+  await noteCall(store.db, 'p', { ok: true }, false);
+  expect((await holdFor(store.db, 'p'))?.until).toBe(before?.until);
+});
+
+test('when its time has come exactly one caller probes; its answer ends or lengthens the hold', async () => {
+  for (let n = 0; n < 3; n += 1) await noteCall(store.db, 'p', failed, false);
+  const elapse = () => store.db.count("update provider_holds set held_until = clock_timestamp() - interval '1 ms'");
+  const probes = async () => {
+    const asked = await Promise.all(Array.from({ length: 9 }, () => mayCall(store.db, 'p')));
+    return asked.filter((leave) => leave.hold === null);
+  };
+  expect(await probes()).toEqual([]);
+  await elapse();
+  expect(await probes()).toEqual([{ hold: null, probing: true }]);
+  await noteCall(store.db, 'p', failed, true);
+  const longer = await holdFor(store.db, 'p');
+  expect(longer?.waitMs).toBeGreaterThan(1000);
+  expect(longer?.waitMs).toBeLessThanOrEqual(2000);
+  await elapse();
+  expect(await probes()).toHaveLength(1);
+  await noteCall(store.db, 'p', { ok: true }, true);
+  expect(await holdFor(store.db, 'p')).toBeNull();
+  expect(await mayCall(store.db, 'p')).toEqual({ hold: null, probing: false });
+});
+
+test('the wait doubles from a second to a minute, spread by a quarter; a refused account waits minutes', () => {
+  expect([1, 2, 3, 7, 40].map((n) => backOff(n, false, null, 0.999_999))).toEqual([1000, 2000, 4000, 60_000, 60_000]);
+  expect([1, 2, 3].map((n) => backOff(n, false, null, 0))).toEqual([750, 1500, 3000]);
+  expect(backOff(1, false, 45_000, 0.5)).toBe(45_000);
+  expect([1, 2, 40].map((n) => backOff(n, true, null, 0))).toEqual([22_500, 45_000, 450_000]);
+});
+
+test('a call speaks for the provider when it failed as a whole or got through, not when one message was put off', () => {
+  const accepted = { kind: 'accepted', messageId: 'm', at: '2026-03-01T10:00:00.000Z' } as const;
+  const putOff = (scope: 'message' | 'call' | 'account') =>
+    ({ kind: 'retry', reason: scope, afterMs: null, scope }) as const;
+  expect(reportOf([accepted, putOff('call')])).toEqual({ ok: true });
+  expect(reportOf([accepted, putOff('account')])).toEqual({
+    ok: false,
+    reason: 'account',
+    afterMs: null,
+    account: true,
+  });
+  expect(reportOf([putOff('call'), putOff('call')])).toMatchObject({ ok: false, account: false });
+  expect(reportOf([{ kind: 'unknown', reason: 'lost' }])).toMatchObject({ ok: false, reason: 'lost' });
+  expect(reportOf([{ kind: 'rejected', code: 300, reason: 'x', inactive: false }])).toEqual({ ok: true });
+  expect(reportOf([putOff('message')])).toBeNull();
+  expect(reportOf([])).toBeNull();
+});
+
+test('a hold reads as a sentence', () => {
+  const hold = {
+    reason: 'provider answers 429',
+    since: '2026-03-01T10:41:10.000Z',
+    until: '2026-03-01T10:46:59.000Z',
+    waitMs: 1,
+  };
+  expect(holdSentence(hold, 41_200)).toBe(
+    'held: provider answers 429 since 10:41 UTC, 41,200 waiting, next try 10:46 UTC',
+  );
+});
