@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
-import { type Config, ConfigError } from '../src/config.ts';
+import { describeFailure, grpcStatus } from '../src/lib/grpc.ts';
 
 /** How to reach Temporal: a self-hosted server, one behind mTLS, or Temporal Cloud by API key. */
 export interface TemporalSettings {
@@ -16,47 +15,6 @@ export interface TlsSettings {
   serverNameOverride?: string;
   serverRootCACertificate?: Buffer;
   clientCertPair?: { crt: Buffer; key: Buffer };
-}
-
-/**
- * Reads the connection settings and the files they name.
- * @throws ConfigError naming the setting whose file cannot be read, or the missing address
- */
-export function temporalSettings(config: Config): TemporalSettings {
-  if (config.TEMPORAL_ADDRESS === null) throw new ConfigError(['TEMPORAL_ADDRESS is required']);
-  return {
-    address: config.TEMPORAL_ADDRESS,
-    namespace: config.TEMPORAL_NAMESPACE,
-    apiKey: config.TEMPORAL_API_KEY,
-    tls: tlsSettings(config),
-  };
-}
-
-function tlsSettings(config: Config): TlsSettings | null {
-  const problems: string[] = [];
-  const read = (name: 'TEMPORAL_TLS_CA' | 'TEMPORAL_TLS_CERT' | 'TEMPORAL_TLS_KEY') => {
-    const path = config[name];
-    if (path === null) return undefined;
-    try {
-      return readFileSync(path);
-    } catch (error) {
-      problems.push(`${name} names a file that cannot be read: ${(error as Error).message}`);
-      return undefined;
-    }
-  };
-  const serverRootCACertificate = read('TEMPORAL_TLS_CA');
-  const crt = read('TEMPORAL_TLS_CERT');
-  const key = read('TEMPORAL_TLS_KEY');
-  if (problems.length > 0) throw new ConfigError(problems);
-  const serverNameOverride = config.TEMPORAL_TLS_SERVER_NAME ?? undefined;
-  const named = serverRootCACertificate ?? crt ?? serverNameOverride;
-  // A certificate, a name to expect or an API key make no sense without TLS, so each of them turns it on.
-  if (!config.TEMPORAL_TLS && named === undefined && config.TEMPORAL_API_KEY === null) return null;
-  return {
-    ...(serverNameOverride === undefined ? {} : { serverNameOverride }),
-    ...(serverRootCACertificate === undefined ? {} : { serverRootCACertificate }),
-    ...(crt === undefined || key === undefined ? {} : { clientCertPair: { crt, key } }),
-  };
 }
 
 /** Whether the settings lead to Temporal Cloud, where namespaces and search attributes are made by its own tools. */
@@ -114,56 +72,4 @@ export async function checkTemporal(temporal: TemporalConnection, deadlineMs = 2
   } catch (error) {
     return describeFailure(error, temporal.settings);
   }
-}
-
-/** The status codes of gRPC that decide what happens next (grpc/doc/statuscodes.md). */
-export const grpcStatus = {
-  CANCELLED: 1,
-  INVALID_ARGUMENT: 3,
-  DEADLINE_EXCEEDED: 4,
-  NOT_FOUND: 5,
-  ALREADY_EXISTS: 6,
-  PERMISSION_DENIED: 7,
-  RESOURCE_EXHAUSTED: 8,
-  FAILED_PRECONDITION: 9,
-  ABORTED: 10,
-  UNIMPLEMENTED: 12,
-  UNAVAILABLE: 14,
-  UNAUTHENTICATED: 16,
-} as const;
-
-/** The gRPC status code of an error or of one of its causes; null when it came from elsewhere. */
-export function grpcCode(error: unknown): number | null {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    const code = (cause as { code?: unknown }).code;
-    if (typeof code === 'number') return code;
-  }
-  return null;
-}
-
-/** Whether the error says that no answer came at all, which waiting may cure. */
-export function isTemporalUnreachable(error: unknown): boolean {
-  const code = grpcCode(error);
-  return code === grpcStatus.UNAVAILABLE || code === grpcStatus.DEADLINE_EXCEEDED || code === grpcStatus.CANCELLED;
-}
-
-/** The most precise text of an error from the client: what the server, or the network, said. */
-export function grpcDetails(error: unknown): string {
-  let text = String(error);
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    const details = (cause as { details?: unknown }).details;
-    text = typeof details === 'string' && details !== '' ? details : cause.message;
-  }
-  return text;
-}
-
-/** One line about why Temporal could not be used. */
-export function describeFailure(error: unknown, settings: TemporalSettings): string {
-  const code = grpcCode(error);
-  if (code === grpcStatus.NOT_FOUND) return `namespace "${settings.namespace}" does not exist`;
-  if (code === grpcStatus.DEADLINE_EXCEEDED) return `no answer from ${settings.address}`;
-  if (code === grpcStatus.UNAVAILABLE) return `cannot reach ${settings.address}`;
-  if (code === grpcStatus.UNAUTHENTICATED || code === grpcStatus.PERMISSION_DENIED)
-    return `${settings.address} refuses the credentials: ${grpcDetails(error)}`;
-  return grpcDetails(error);
 }

@@ -1,17 +1,10 @@
 import { ScheduleAlreadyRunning, ScheduleNotFoundError, type ScheduleOptions } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
+import { describeFailure, grpcCode, grpcDetails, grpcStatus, isTemporalUnreachable } from '../src/lib/grpc.ts';
 import { pause } from '../src/lib/time.ts';
 import { searchAttribute, searchAttributePairs, taskQueue, type WorkflowType, workflowQueues } from './commands.ts';
-import {
-  describeFailure,
-  grpcCode,
-  grpcDetails,
-  grpcStatus,
-  isTemporalCloud,
-  isTemporalUnreachable,
-  type TemporalConnection,
-} from './connection.ts';
+import { isTemporalCloud, type TemporalConnection } from './connection.ts';
 
 /** Temporal does not let us prepare it; the message says what was refused and what to do. */
 export class TemporalSetupError extends Error {
@@ -46,11 +39,12 @@ export function scheduleId(queuePrefix: string, name: string): string {
  * @throws TemporalSetupError when the server refuses one of them
  */
 export async function setUpTemporal(temporal: TemporalConnection, queuePrefix: string): Promise<string[]> {
-  return [
-    await ensureNamespace(temporal),
-    await ensureSearchAttributes(temporal),
-    ...(await ensureSchedules(temporal, queuePrefix)),
-  ];
+  return [...(await prepareNamespace(temporal)), ...(await ensureSchedules(temporal, queuePrefix))];
+}
+
+/** The part of `setUpTemporal` that every installation in the namespace shares: the namespace and its search attributes. */
+export async function prepareNamespace(temporal: TemporalConnection): Promise<string[]> {
+  return [await ensureNamespace(temporal), await ensureSearchAttributes(temporal)];
 }
 
 async function ensureNamespace(temporal: TemporalConnection): Promise<string> {

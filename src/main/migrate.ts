@@ -1,14 +1,10 @@
-import {
-  describeFailure,
-  isTemporalUnreachable,
-  openTemporal,
-  type TemporalSettings,
-  temporalSettings,
-} from '../../temporal/connection.ts';
+import { openTemporal, type TemporalSettings } from '../../temporal/connection.ts';
 import { setUpTemporal, TemporalSetupError } from '../../temporal/setup.ts';
 import { ConfigError, readConfigOrExit } from '../config.ts';
 import { migrateDatabase } from '../db/migrate.ts';
+import { describeFailure, isTemporalUnreachable } from '../lib/grpc.ts';
 import { pause } from '../lib/time.ts';
+import { temporalSettings } from './temporal-settings.ts';
 
 // `npm run migrate`: the newest schema, then everything that Temporal needs. `-- --database` leaves Temporal alone.
 const waitMs = 60_000;

@@ -1,14 +1,8 @@
 import type { Logger } from 'pino';
 import type { StartCommand } from '../../temporal/commands.ts';
-import {
-  describeFailure,
-  grpcCode,
-  grpcDetails,
-  grpcStatus,
-  isTemporalUnreachable,
-  type TemporalConnection,
-} from '../../temporal/connection.ts';
+import type { TemporalConnection } from '../../temporal/connection.ts';
 import type { Database, Sql } from '../db/sql.ts';
+import { describeFailure, grpcCode, grpcDetails, grpcStatus, isTemporalUnreachable } from '../lib/grpc.ts';
 import { callDeadlineMs, performCommand } from './calls.ts';
 import { enqueue, type OutboxTicket } from './enqueue.ts';
 import { createPace } from './pace.ts';

@@ -71,22 +71,6 @@ export function putBack(sql: Sql, rows: readonly PutBack[]): Promise<number> {
   return sql.count(putBackRows, [JSON.stringify(rows)]);
 }
 
-const backlogOf = statement(
-  'outbox_backlog',
-  `select count(*)::int as open, coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0)::float8 as "oldestSeconds"
-   from outbox where done_at is null`,
-);
-
-/** How many calls wait and for how many seconds the oldest has. */
-export async function backlog(sql: Sql): Promise<{ open: number; oldestSeconds: number }> {
-  return (
-    (await sql.row<{ open: number; oldestSeconds: number }>(backlogOf)) ?? {
-      open: 0,
-      oldestSeconds: 0,
-    }
-  );
-}
-
 const removeRows = statement(
   'outbox_remove_done',
   `delete from outbox where id in (

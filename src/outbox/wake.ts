@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { signals, workflowId } from '../../temporal/commands.ts';
-import { describeFailure, type TemporalConnection } from '../../temporal/connection.ts';
+import type { TemporalConnection } from '../../temporal/connection.ts';
+import { describeFailure } from '../lib/grpc.ts';
 import { signalOrStart } from './calls.ts';
 
 /** Wakes the delivery of a project's mail. One for each process. */

@@ -60,7 +60,7 @@ export const keptPackages: readonly { packages: RegExp; only: RegExp }[] = [
   { packages: /^postmark$/, only: /^(src\/delivery\/|test\/|bench\/)/ },
   {
     packages: /^@temporalio\/client$/,
-    only: /^(src\/outbox\/|src\/main\/|temporal\/setup\.ts$|test\/support\/|bench\/)/,
+    only: /^(src\/outbox\/|src\/main\/|temporal\/(connection|setup)\.ts$|test\/support\/|bench\/)/,
   },
 ];
 
