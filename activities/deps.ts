@@ -1,0 +1,27 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import type { Logger } from 'pino';
+import type { Config } from '../src/config.ts';
+import type { Database } from '../src/db/sql.ts';
+import type { Mailer } from '../src/delivery/mailer.ts';
+import type { Clock } from '../src/lib/time.ts';
+import type { Outbox } from '../src/outbox/dispatcher.ts';
+import type { DeliveryWaker } from '../src/outbox/wake.ts';
+import type { TemporalConnection } from '../temporal/connection.ts';
+
+/** Everything activities are built from; made once for each worker process. */
+export interface ActivityDeps {
+  config: Config;
+  orm: MikroORM;
+  db: Database;
+  mailer: Mailer;
+  outbox: Outbox;
+  waker: DeliveryWaker;
+  temporal: TemporalConnection;
+  log: Logger;
+  clock: Clock;
+  /**
+   * Aborts when the process begins to stop, seconds before its activities are cancelled: whoever works in a loop then
+   * finishes what it holds, claims nothing more and throws something that is retried.
+   */
+  stopping: AbortSignal;
+}

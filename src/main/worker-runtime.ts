@@ -1,0 +1,176 @@
+import type { Server } from 'node:http';
+import type { Logger } from 'pino';
+import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
+import { createActivities } from '../../activities/index.ts';
+import { type QueueKind, taskQueue } from '../../temporal/commands.ts';
+import { openTemporal } from '../../temporal/connection.ts';
+import { reconcileNow } from '../../temporal/setup.ts';
+import type { Config } from '../config.ts';
+import { openStore } from '../db/orm.ts';
+import type { Mailer } from '../delivery/mailer.ts';
+import { type Clock, pause, systemClock } from '../lib/time.ts';
+import { createOutbox, type OutboxDeps } from '../outbox/dispatcher.ts';
+import { startRelay } from '../outbox/relay.ts';
+import { createMailSweep } from '../outbox/sweep.ts';
+import { createDeliveryWaker } from '../outbox/wake.ts';
+import { logActivities } from './activity-log.ts';
+import { entities } from './entities.ts';
+import { freePorts } from './local/ports.ts';
+import { createMailer } from './mail.ts';
+import { revivers } from './revivers.ts';
+import { installTemporalRuntime } from './temporal-runtime.ts';
+import { temporalSettings } from './temporal-settings.ts';
+import { runTemporalWorkers } from './temporal-workers.ts';
+import { serveWorkerMetrics } from './worker-metrics.ts';
+import { workflowBundle } from './workflow-bundle.ts';
+
+/** A worker process. */
+export interface RunningWorker extends AsyncDisposable {
+  /** Resolves when every task queue is served for the first time; waits for Temporal as long as it takes. */
+  readonly ready: Promise<void>;
+  /** Takes nothing new, lets what runs finish for a few seconds, and lets go of everything. */
+  close(): Promise<void>;
+}
+
+/** What tests may put in the place of the world outside. */
+export interface WorkerOverrides {
+  mailer?: Mailer;
+  clock?: Clock;
+}
+
+const sweepEveryMs = 3000;
+
+// How the memory for cached executions is shared out, and how many activities run at once. A campaign's activity holds
+// several batches of messages; an automation's execution waits for days.
+const queueShares: Record<QueueKind, { cache: number; activities: number }> = {
+  mail: { cache: 0.25, activities: 32 },
+  campaign: { cache: 0.1, activities: 8 },
+  automation: { cache: 0.5, activities: 64 },
+  bulk: { cache: 0.1, activities: 8 },
+  http: { cache: 0.05, activities: 64 },
+};
+const cachedExecutionBytes = 400_000;
+
+/** How many executions a process caches: a twentieth of the memory it may use, between 100 and 1000 executions. */
+export function cachedExecutions(memoryBytes: number): number {
+  return Math.round(Math.min(1000, Math.max(100, memoryBytes / 20 / cachedExecutionBytes)));
+}
+
+/** Starts the worker: queues of Temporal, the relay of the outbox, and the sweep for lost wakes. */
+export async function startWorker(
+  config: Config,
+  log: Logger,
+  overrides: WorkerOverrides = {},
+): Promise<RunningWorker> {
+  if (config.DATABASE_URL === null) throw new Error('DATABASE_URL is required');
+  const settings = temporalSettings(config);
+  const metrics = await startMetrics(config, log);
+  const bundle = await workflowBundle();
+  const store = await openStore(
+    { url: config.DATABASE_URL, poolSize: config.DATABASE_POOL_SIZE, applicationName: 'posthorn-worker' },
+    entities,
+  );
+  const temporal = openTemporal(settings);
+  const queuePrefix = config.TEMPORAL_TASK_QUEUE;
+  const clock = overrides.clock ?? systemClock;
+  const stopping = new AbortController();
+  const waker = createDeliveryWaker({ temporal, queuePrefix, log });
+  const outbox = createOutbox({
+    db: store.db,
+    temporal,
+    queuePrefix,
+    log,
+    revivers,
+    ...(metrics === null ? {} : { onCall: countCalls(metrics.registry) }),
+  });
+  const activities = createActivities({
+    config,
+    orm: store.orm,
+    db: store.db,
+    mailer: overrides.mailer ?? createMailer(config, log),
+    outbox,
+    waker,
+    temporal,
+    log,
+    clock,
+    stopping: stopping.signal,
+  });
+  const workers = runTemporalWorkers({
+    settings,
+    queues: servedQueues(queuePrefix, activities),
+    bundle,
+    log,
+    interceptors: [logActivities(log, metrics?.registry ?? null)],
+  });
+  const relay = startRelay({ outbox, listenUrl: config.DIRECT_DATABASE_URL ?? config.DATABASE_URL, log });
+  const sweep = createMailSweep({ db: store.db, waker, clock });
+  const sweeping = everyFewSeconds(sweep, log, stopping.signal);
+  // A worker that comes back after a crash should not wait for the next full minute.
+  void workers.ready
+    .then(() => reconcileNow(temporal, queuePrefix))
+    .catch((error: Error) => log.warn(`the reconciler was not started ahead of its time: ${error.message}`));
+
+  let closed: Promise<void> | null = null;
+  const close = () => {
+    closed ??= (async () => {
+      stopping.abort();
+      await Promise.all([workers.stop(), relay.close(), sweeping]);
+      await Promise.all([outbox.close(), waker.drain()]);
+      metrics?.server.close();
+      metrics?.server.closeAllConnections();
+      await Promise.allSettled([temporal.close(), store.close()]);
+    })();
+    return closed;
+  };
+  return { ready: workers.ready, close, [Symbol.asyncDispose]: close };
+}
+
+function servedQueues(queuePrefix: string, activities: Partial<Record<QueueKind, object>>) {
+  // Zero means that this platform does not tell of a limit; a container's limit counts, not the machine's memory.
+  const total = cachedExecutions(process.constrainedMemory() || process.availableMemory());
+  return Object.entries(activities).map(([name, implementations]) => {
+    const kind = name as QueueKind;
+    return {
+      taskQueue: taskQueue(queuePrefix, kind),
+      activities: implementations,
+      maxCachedWorkflows: Math.max(2, Math.round(total * queueShares[kind].cache)),
+      maxActivities: queueShares[kind].activities,
+    };
+  });
+}
+
+async function startMetrics(
+  { WORKER_METRICS_PORT: port, HOST: host }: Config,
+  log: Logger,
+): Promise<{ registry: Registry; server: Server } | null> {
+  const [sdkPort = null] = port === null ? [] : await freePorts(1);
+  const sdk = installTemporalRuntime(log, sdkPort);
+  if (port === null) return null;
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  return { registry, server: await serveWorkerMetrics(port, host, registry, sdk) };
+}
+
+function countCalls(registry: Registry): NonNullable<OutboxDeps['onCall']> {
+  const calls = new Counter({
+    name: 'posthorn_outbox_calls_total',
+    help: 'Calls to Temporal that the outbox asked for, by how they ended',
+    labelNames: ['kind', 'outcome'],
+    registers: [registry],
+  });
+  return (kind, outcome) => calls.inc({ kind, outcome });
+}
+
+async function everyFewSeconds(work: () => Promise<unknown>, log: Logger, stop: AbortSignal): Promise<void> {
+  let failing = false;
+  while (!stop.aborted) {
+    try {
+      await work();
+      failing = false;
+    } catch (error) {
+      if (!failing) log.warn({ err: error }, 'the sweep for waiting mail failed; it goes on');
+      failing = true;
+    }
+    await pause(sweepEveryMs, stop);
+  }
+}

@@ -1,0 +1,21 @@
+import { ConfigError, readConfigOrExit } from '../config.ts';
+import { createLogger } from './logger.ts';
+import { untilToldToStop } from './process.ts';
+import { startWorker } from './worker-runtime.ts';
+
+const config = readConfigOrExit(['DATABASE_URL', 'TEMPORAL_ADDRESS']);
+const log = createLogger(config, 'worker');
+const told = untilToldToStop();
+const worker = await startWorker(config, log).catch((error: NodeJS.ErrnoException) => {
+  if (error.code === 'EADDRINUSE')
+    log.fatal(`port ${config.WORKER_METRICS_PORT} is in use: set WORKER_METRICS_PORT to another one`);
+  else if (error instanceof ConfigError) for (const problem of error.problems) log.fatal(problem);
+  else log.fatal({ err: error }, 'the worker cannot start');
+  process.exit(1);
+});
+void worker.ready.then(() => log.info({ mail: config.mailProvider }, 'the worker works'));
+await told;
+await worker.close();
+log.info('the worker has stopped');
+// Native threads of the SDK may linger for a while after everything is closed.
+process.exit(0);
