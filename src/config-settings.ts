@@ -53,6 +53,13 @@ const list = v.pipe(
 );
 const hostAndPort = v.pipe(v.string(), v.regex(/^[^\s:/]+:\d{1,5}$/, 'must be host:port without a scheme'));
 const secret = v.pipe(v.string(), v.minLength(32, 'must have at least 32 characters'));
+const resolvers = v.pipe(
+  list,
+  v.everyItem(
+    (item) => /^(\d{1,3}(\.\d{1,3}){3}(:\d{1,5})?|\[[0-9a-f:.]+\](:\d{1,5})?|[0-9a-f:.]+)$/i.test(item),
+    'must list IP addresses, each with an optional port',
+  ),
+);
 const email = v.pipe(v.string(), v.email('must be an email address'));
 
 function setting<Output>(
@@ -228,9 +235,9 @@ export const settings = {
 
   DNS_SERVERS: setting(
     'Look-ups',
-    list,
+    resolvers,
     [] as string[],
-    'Comma list of resolvers (`host` or `host:port`) for address and domain checks.',
+    'Comma list of resolvers (IP addresses, each with an optional port) for address and domain checks.',
     'those of the machine',
   ),
 

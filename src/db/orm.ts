@@ -1,4 +1,4 @@
-import type { EntitySchema } from '@mikro-orm/core';
+import type { EntityName } from '@mikro-orm/core';
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM, type Options } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
@@ -21,7 +21,7 @@ export interface Store extends AsyncDisposable {
 }
 
 /** Connects to Postgres. The pool opens connections when they are first needed. */
-export async function openStore(settings: ConnectionSettings, entities: EntitySchema[]): Promise<Store> {
+export async function openStore(settings: ConnectionSettings, entities: EntityName[]): Promise<Store> {
   const orm = await MikroORM.init(ormOptions(settings, entities));
   const pool = (await (
     orm.em.getConnection() as unknown as { getNativeClient(): Promise<Pool> }
@@ -31,7 +31,7 @@ export async function openStore(settings: ConnectionSettings, entities: EntitySc
 }
 
 /** The ORM's options; migrations come from the code, not from a folder, so that a bundle or an image needs no glob. */
-export function ormOptions(settings: ConnectionSettings, entities: EntitySchema[]): Options {
+export function ormOptions(settings: ConnectionSettings, entities: EntityName[]): Options {
   return {
     clientUrl: settings.url,
     entities,

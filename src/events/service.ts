@@ -1,6 +1,6 @@
 import { isoInstant } from '../db/columns.ts';
 import type { Sql } from '../db/sql.ts';
-import { splitData } from '../lib/contact-data.ts';
+import { splitData, withoutDangerousKeys } from '../lib/contact-data.ts';
 import { invalidField } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
@@ -19,7 +19,8 @@ export async function track(
 ): Promise<{ contact: string; event: string; timestamp: string }> {
   if (isReservedEvent(body.event))
     throw invalidField('event', 'is a name that only the service itself records', 'reserved_event', body.event);
-  const data = (body.data ?? null) as JsonObjectValue | null;
+  // Stored as it was sent, wrappers and all; only what could reach a prototype is left out.
+  const data = body.data ? (withoutDangerousKeys(body.data as JsonObjectValue) as JsonObjectValue) : null;
   const { set, remove } = splitData(data ?? {});
   const flipEventId = newId();
   const event = newId();

@@ -186,7 +186,7 @@ function parseBody(route: Route, read: ReadBody): unknown {
   const parsed = v.safeParse(schema, read.value);
   if (parsed.success) return parsed.output;
   const problems = fieldProblems(parsed.issues);
-  const own = route.bodyError?.(problems, read.value);
+  const own = route.bodyError?.(problems, read.value, read.suggestion);
   if (own) throw own;
   throw invalid(problems, read.suggestion);
 }

@@ -3,8 +3,10 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/sql.ts';
 import type { Mailer } from '../delivery/mailer.ts';
+import type { DomainProvider } from '../domains/provider.ts';
 import type { Clock } from '../lib/time.ts';
-import type { DeliveryWaker, Outbox } from '../outbox/outbox.ts';
+import type { Outbox } from '../outbox/dispatcher.ts';
+import type { DeliveryWaker } from '../outbox/wake.ts';
 import type { ProjectDirectory, ProjectFacts } from '../projects/directory.ts';
 import type { Resolver } from '../verification/resolver.ts';
 
@@ -20,6 +22,8 @@ export interface App {
   waker: DeliveryWaker;
   mailer: Mailer;
   resolver: Resolver;
+  /** Null when the provider's account is not configured. */
+  domainProvider: DomainProvider | null;
   /** Answers `ok`, or says what is wrong, within a second. */
   checks: Record<'postgres' | 'temporal', () => Promise<string>>;
 }

@@ -90,15 +90,17 @@ export function createRateLimiter(sql: Sql, limit: number): RateLimiter {
       // Several requests may wait for one lease and find it used up by those before them; each round grants at least
       // one request or tells that the window is full, so the loop ends.
       while (!isSettled(lease)) {
-        lease.waiting++;
-        lease.pending ??= renew(projectId, lease);
+        const current = lease;
+        current.waiting++;
+        current.pending ??= renew(projectId, current).finally(() => {
+          current.pending = null;
+        });
         try {
-          await lease.pending;
+          await current.pending;
         } catch {
           return null; // the count cannot be reached: requests pass (contract page 1, 1.7)
         } finally {
-          lease.waiting--;
-          lease.pending = null;
+          current.waiting--;
         }
       }
       const resetSeconds = Math.max(1, Math.ceil((lease.endsAt - Date.now()) / 1000));
@@ -108,6 +110,7 @@ export function createRateLimiter(sql: Sql, limit: number): RateLimiter {
         const watched = lease;
         watched.idle = setTimeout(() => {
           watched.idle = undefined;
+          if (watched.waiting > 0) return;
           leases.delete(projectId);
           void release(projectId, watched);
         }, 1_000).unref();

@@ -31,7 +31,7 @@ export interface RouteOptions<
   query?: Query;
   body?: Body;
   /** How problems of the body are answered where that is not the 422 envelope. Null falls back to it. */
-  bodyError?: (problems: FieldProblem[], body: unknown) => AppError | null;
+  bodyError?: (problems: FieldProblem[], body: unknown, suggestion: string | undefined) => AppError | null;
   /** `raw` hands the unparsed bytes to the handler as `body`, for signed webhooks. */
   bodyKind?: 'json' | 'raw' | 'stream';
   reply?: AnySchema;

@@ -1,4 +1,8 @@
-import type { EntitySchema } from '@mikro-orm/core';
+import type { EntityName } from '@mikro-orm/core';
+import { User } from '../accounts/entity.ts';
+import { Domain } from '../domains/entity.ts';
+import { Membership, Project } from '../projects/entity.ts';
+import { Template } from '../templates/entity.ts';
 
 /** Every entity the ORM knows. */
-export const entities: EntitySchema[] = [];
+export const entities: EntityName[] = [User, Project, Membership, Domain, Template];

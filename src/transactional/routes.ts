@@ -1,4 +1,5 @@
 import { route } from '../http/route.ts';
+import { invalid } from '../lib/errors.ts';
 import { SendBody, SendReply } from './schema.ts';
 import { acceptSend } from './service.ts';
 
@@ -16,6 +17,16 @@ export const transactionalRoutes = [
     idempotent: true,
     maxBodyBytes: 60 * megabyte,
     body: SendBody,
+    // Nothing at all fits none of the forms of "to" either (contract page 1, 1.3).
+    bodyError: (problems, _, suggestion) =>
+      invalid(
+        problems.map((problem) =>
+          problem.field === 'to' && problem.received === 'undefined'
+            ? { field: 'to', code: 'invalid_union', message: problem.message }
+            : problem,
+        ),
+        suggestion,
+      ),
     reply: SendReply,
     async handle({ app, db, project, body }) {
       const { config, directory, mailer } = app;

@@ -1,5 +1,5 @@
 import type { Database, Sql } from '../db/sql.ts';
-import { senderDomainRefused } from '../domains/errors.ts';
+import { senderDomainRefused } from '../domains/service.ts';
 import { splitData } from '../lib/contact-data.ts';
 import { domainOf } from '../lib/email-address.ts';
 import { badRequest, invalidField, notFound } from '../lib/errors.ts';

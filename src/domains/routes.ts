@@ -1,0 +1,53 @@
+import * as v from 'valibot';
+import type { Handled } from '../http/context.ts';
+import { route } from '../http/route.ts';
+import { CreateDomain, DomainBody, DomainCheck } from './schema.ts';
+import { checkDomain, createDomain, type DomainDeps, deleteDomain, listDomains } from './service.ts';
+
+/** The sender domains of a project. */
+export const domainRoutes = [
+  route({
+    method: 'GET',
+    path: '/domains/project/:projectId',
+    access: 'dashboard',
+    summary: 'List the domains of a project',
+    ids: { projectId: '422' },
+    reply: v.array(DomainBody),
+    handle: ({ em, project, params }) => listDomains(em, project, params.projectId ?? ''),
+  }),
+  route({
+    method: 'POST',
+    path: '/domains',
+    access: 'dashboard',
+    summary: 'Add a sender domain and get the DNS records to set',
+    status: 201,
+    body: CreateDomain,
+    reply: DomainBody,
+    handle: (input) => createDomain(deps(input), input.project, input.body),
+  }),
+  route({
+    method: 'GET',
+    path: '/domains/:id/verify',
+    access: 'dashboard',
+    summary: 'Check the DNS records of a domain now',
+    ids: { id: '422' },
+    reply: DomainCheck,
+    handle: (input) => checkDomain(deps(input), input.project.id, input.params.id ?? ''),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/domains/:id',
+    access: 'dashboard',
+    summary: 'Remove a sender domain',
+    ids: { id: '422' },
+    reply: v.object({ success: v.literal(true) }),
+    async handle(input) {
+      await deleteDomain(deps(input), input.project.id, input.params.id ?? '');
+      return { success: true };
+    },
+  }),
+];
+
+function deps({ app, em, log }: Handled<unknown, unknown, 'dashboard'>): DomainDeps {
+  return { em, provider: app.domainProvider, sandbox: app.config.mailProvider === 'sandbox', log, now: app.clock() };
+}

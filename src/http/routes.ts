@@ -1,0 +1,17 @@
+import { contactRoutes } from '../contacts/routes.ts';
+import { domainRoutes } from '../domains/routes.ts';
+import { eventRoutes } from '../events/routes.ts';
+import { templateRoutes } from '../templates/routes.ts';
+import { transactionalRoutes } from '../transactional/routes.ts';
+import { verificationRoutes } from '../verification/routes.ts';
+import type { Route } from './route.ts';
+
+/** Every route of the service but those about the service itself. */
+export const routes: readonly Route[] = [
+  ...transactionalRoutes,
+  ...eventRoutes,
+  ...verificationRoutes,
+  ...contactRoutes,
+  ...templateRoutes,
+  ...domainRoutes,
+];

@@ -1,0 +1,24 @@
+import { clampLimit } from './cursor.ts';
+
+/** A page asked for by number (contract page 2, section 0). */
+export interface OffsetPage {
+  page: number;
+  pageSize: number;
+  offset: number;
+}
+
+/** Reads `page` and `pageSize`: missing, no number or below 1 is the default, above the maximum is the maximum. */
+export function offsetPage(
+  query: { page?: string | undefined; pageSize?: string | undefined },
+  maximum: number,
+): OffsetPage {
+  // An offset beyond what a bigint holds would be an error of the database, not an empty page.
+  const page = clampLimit(query.page, 1, 1_000_000_000);
+  const pageSize = clampLimit(query.pageSize, 20, maximum);
+  return { page, pageSize, offset: (page - 1) * pageSize };
+}
+
+/** The answer of a list that pages by number. */
+export function offsetAnswer<Item>(data: Item[], { page, pageSize }: OffsetPage, total: number) {
+  return { data, page, pageSize, total, totalPages: Math.ceil(total / pageSize) };
+}

@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+import { checkTemporal, openTemporal } from '../../temporal/connection.ts';
+import type { Config } from '../config.ts';
+import { listenForChanges } from '../db/changes.ts';
+import { openStore } from '../db/orm.ts';
+import type { Mailer } from '../delivery/mailer.ts';
+import { createHttpApp } from '../http/app.ts';
+import type { App } from '../http/context.ts';
+import { createHttpMetrics } from '../http/metrics.ts';
+import { createRateLimiter } from '../http/rate-limit.ts';
+import { routes } from '../http/routes.ts';
+import { type Clock, systemClock } from '../lib/time.ts';
+import { createOutbox } from '../outbox/dispatcher.ts';
+import { createDeliveryWaker } from '../outbox/wake.ts';
+import { createProjectDirectory } from '../projects/directory.ts';
+import { cachedResolver } from '../verification/cached-resolver.ts';
+import { dnsResolver, type Resolver } from '../verification/resolver.ts';
+import { entities } from './entities.ts';
+import { createDomainProvider, createMailer } from './mail.ts';
+import { temporalSettings } from './temporal-settings.ts';
+
+/** An API process. */
+export interface RunningApi extends AsyncDisposable {
+  app: App;
+  url: string;
+  port: number;
+  /** Takes no new requests, lets those under way finish for a moment, and lets go of everything. */
+  close(): Promise<void>;
+}
+
+/** What tests may put in the place of the world outside. */
+export interface ApiOverrides {
+  mailer?: Mailer;
+  resolver?: Resolver;
+  clock?: Clock;
+}
+
+const requestsMayTakeMs = 1_500;
+
+/** Starts the API: it serves as soon as Postgres can be reached, whether or not Temporal can. */
+export async function startApi(config: Config, log: Logger, overrides: ApiOverrides = {}): Promise<RunningApi> {
+  if (config.DATABASE_URL === null) throw new Error('DATABASE_URL is required');
+  const store = await openStore(
+    { url: config.DATABASE_URL, poolSize: config.DATABASE_POOL_SIZE, applicationName: 'posthorn-api' },
+    entities,
+  );
+  const changes = listenForChanges(config.DIRECT_DATABASE_URL ?? config.DATABASE_URL, log);
+  const temporal = openTemporal(temporalSettings(config));
+  const outbox = createOutbox({ db: store.db, temporal, queuePrefix: config.TEMPORAL_TASK_QUEUE, log });
+  const limiter = createRateLimiter(store.db, config.RATE_LIMIT_PER_MINUTE);
+  const app: App = {
+    config,
+    orm: store.orm,
+    db: store.db,
+    log,
+    clock: overrides.clock ?? systemClock,
+    directory: createProjectDirectory(store.db, changes),
+    outbox,
+    waker: createDeliveryWaker({ temporal, queuePrefix: config.TEMPORAL_TASK_QUEUE, log }),
+    mailer: overrides.mailer ?? createMailer(config, log),
+    resolver: overrides.resolver ?? cachedResolver(dnsResolver({ servers: config.DNS_SERVERS })),
+    domainProvider: createDomainProvider(config),
+    checks: {
+      postgres: () => answersInTime(store.db.row('select 1')),
+      temporal: async () => (await checkTemporal(temporal, 1_000)) ?? 'ok',
+    },
+  };
+  const koa = createHttpApp(app, { routes, limiter, metrics: createHttpMetrics(store.db) });
+  const server = createServer(koa.callback());
+  // Longer than the idle time of common load balancers, which must be the ones to close a connection.
+  server.keepAliveTimeout = 65_000;
+  try {
+    await listen(server, config.PORT, config.HOST);
+  } catch (error) {
+    await Promise.allSettled([changes.close(), temporal.close(), store.close()]);
+    throw error;
+  }
+  const { port } = server.address() as AddressInfo;
+  const close = async () => {
+    const ended = once(server, 'close');
+    server.close();
+    server.closeIdleConnections();
+    const cut = setTimeout(() => server.closeAllConnections(), requestsMayTakeMs);
+    await ended;
+    clearTimeout(cut);
+    await Promise.allSettled([app.waker.drain(), outbox.close(), limiter.close()]);
+    await Promise.allSettled([changes.close(), temporal.close(), store.close()]);
+  };
+  return { app, url: `http://127.0.0.1:${port}`, port, close, [Symbol.asyncDispose]: close };
+}
+
+async function listen(server: Server, port: number, host: string): Promise<void> {
+  const listening = once(server, 'listening');
+  server.listen(port, host);
+  await listening;
+}
+
+async function answersInTime(query: Promise<unknown>): Promise<string> {
+  const late = new Promise<string>((resolve) => setTimeout(resolve, 1_000, 'no answer within a second').unref());
+  return Promise.race([
+    query.then(
+      () => 'ok',
+      (error: Error) => error.message || 'cannot be reached',
+    ),
+    late,
+  ]);
+}

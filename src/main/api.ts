@@ -1,0 +1,25 @@
+import { readConfigOrExit } from '../config.ts';
+import { startApi } from './api-runtime.ts';
+import { createLogger } from './logger.ts';
+import { untilToldToStop } from './process.ts';
+
+const config = readConfigOrExit(['DATABASE_URL', 'TEMPORAL_ADDRESS']);
+const log = createLogger(config, 'api');
+if (config.NODE_ENV !== 'production' && process.env.JWT_SECRET === undefined)
+  log.warn('JWT_SECRET is not set: stored API keys and links are protected by a secret that everybody knows');
+const api = await startApi(config, log).catch((error: NodeJS.ErrnoException) => {
+  const clash = error.code === 'EADDRINUSE';
+  log.fatal(
+    clash
+      ? `port ${config.PORT} is in use; the API wanted it: set PORT to another one`
+      : `the API cannot start: ${error.message}`,
+  );
+  process.exit(1);
+});
+log.info(
+  { port: api.port, host: config.HOST, mail: config.mailProvider, mailApi: config.POSTMARK_API_URL },
+  'the API listens',
+);
+await untilToldToStop();
+await api.close();
+log.info('the API has stopped');

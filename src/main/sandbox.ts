@@ -1,0 +1,33 @@
+import { join } from 'node:path';
+import { readConfigOrExit } from '../config.ts';
+import { createSandbox } from '../sandbox/server.ts';
+import { createLogger } from './logger.ts';
+import { untilToldToStop } from './process.ts';
+
+const config = readConfigOrExit();
+const log = createLogger(config, 'sandbox');
+if (config.mailProvider !== 'sandbox') {
+  log.fatal('POSTMARK_SERVER_TOKEN is set: mail goes to Postmark, and the sandbox must not run beside it');
+  process.exit(1);
+}
+const sandbox = await createSandbox({
+  host: config.SANDBOX_HOST,
+  port: config.SANDBOX_PORT,
+  dataDir: join(config.DATA_DIR, 'sandbox'),
+  webhookUrl: config.SANDBOX_WEBHOOK_URL,
+  webhookUser: config.POSTMARK_WEBHOOK_USER ?? '',
+  webhookPassword: config.POSTMARK_WEBHOOK_PASSWORD ?? '',
+  delayMs: config.SANDBOX_DELAY_MS,
+  keep: config.SANDBOX_KEEP,
+}).catch((error: NodeJS.ErrnoException) => {
+  const clash = error.code === 'EADDRINUSE';
+  log.fatal(
+    clash
+      ? `port ${config.SANDBOX_PORT} is in use; the mail sandbox wanted it: set SANDBOX_PORT to another one`
+      : `the mail sandbox cannot start: ${error.message}`,
+  );
+  process.exit(1);
+});
+log.info({ url: sandbox.url }, 'the mail sandbox listens');
+await untilToldToStop();
+await sandbox.close();

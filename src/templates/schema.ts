@@ -1,0 +1,102 @@
+import * as v from 'valibot';
+import { EmailField } from '../lib/email-address.ts';
+import { singleLine, textField } from '../lib/validation.ts';
+
+/** The kinds of templates, campaigns and messages (contract page 2, 1.2). */
+export const templateTypes = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] as const;
+
+const TypeField = v.picklist(templateTypes, `must be one of ${templateTypes.join(', ')}`);
+const Name = textField('name', 1, 255);
+const Description = v.nullish(textField('description', 0, 2000));
+/** Liquid source of a subject. */
+export const SubjectSource = v.pipe(textField('subject', 1, 998), singleLine('subject'));
+/** Liquid source of an HTML body. */
+export const BodySource = textField('body', 1, 2_000_000);
+/** Display name of a sender. */
+export const SenderName = v.nullish(v.pipe(textField('fromName', 0, 100), singleLine('fromName')));
+/** Reply-To address. */
+export const ReplyTo = v.nullish(EmailField);
+
+/** A template in an answer. */
+export const TemplateBody = v.object({
+  id: v.pipe(v.string(), v.uuid()),
+  name: v.string(),
+  description: v.nullable(v.string()),
+  subject: v.string(),
+  body: v.string(),
+  from: v.string(),
+  fromName: v.nullable(v.string()),
+  replyTo: v.nullable(v.string()),
+  type: TypeField,
+  projectId: v.pipe(v.string(), v.uuid()),
+  createdAt: v.pipe(v.string(), v.isoTimestamp()),
+  updatedAt: v.pipe(v.string(), v.isoTimestamp()),
+});
+export type TemplateBody = v.InferOutput<typeof TemplateBody>;
+
+/** `POST /templates`. */
+export const CreateTemplate = v.object({
+  name: Name,
+  description: Description,
+  subject: SubjectSource,
+  body: BodySource,
+  from: EmailField,
+  fromName: SenderName,
+  replyTo: ReplyTo,
+  type: v.optional(TypeField, 'MARKETING'),
+});
+export type CreateTemplate = v.InferOutput<typeof CreateTemplate>;
+
+/** `PATCH /templates/{id}`: any part of a template. */
+export const PatchTemplate = v.object({
+  name: v.optional(Name),
+  description: Description,
+  subject: v.optional(SubjectSource),
+  body: v.optional(BodySource),
+  from: v.optional(EmailField),
+  fromName: SenderName,
+  replyTo: ReplyTo,
+  type: v.optional(TypeField),
+});
+export type PatchTemplate = v.InferOutput<typeof PatchTemplate>;
+
+/** `GET /templates`; an unknown sort or direction falls back to the default. */
+export const ListTemplates = v.object({
+  page: v.optional(v.string()),
+  pageSize: v.optional(v.string()),
+  type: v.optional(v.string()),
+  search: v.optional(v.string()),
+  sort: v.optional(v.string()),
+  dir: v.optional(v.string()),
+});
+export type ListTemplates = v.InferOutput<typeof ListTemplates>;
+
+/** A page of templates. */
+export const TemplatePage = v.object({
+  data: v.array(TemplateBody),
+  page: v.number(),
+  pageSize: v.number(),
+  total: v.number(),
+  totalPages: v.number(),
+});
+
+/** `POST /templates/bulk-update`. */
+export const BulkUpdateTemplates = v.object({
+  ids: v.pipe(
+    v.array(v.pipe(v.string(), v.uuid('must be a UUID'))),
+    v.minLength(1, 'must name at least one template'),
+    v.maxLength(1000, 'must name at most 1000 templates'),
+  ),
+  delete: v.optional(v.boolean()),
+});
+export type BulkUpdateTemplates = v.InferOutput<typeof BulkUpdateTemplates>;
+
+/** `GET /templates/{id}/usage`. */
+export const TemplateUsage = v.object({
+  workflowSteps: v.number(),
+  emailsSent: v.number(),
+  steps: v.array(
+    v.object({ id: v.string(), name: v.string(), type: v.string(), workflowId: v.string(), workflowName: v.string() }),
+  ),
+  campaigns: v.array(v.unknown()),
+});

@@ -1,0 +1,202 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sqlOf } from '../db/sql.ts';
+import { senderDomainRefused } from '../domains/service.ts';
+import { domainOf } from '../lib/email-address.ts';
+import { AppError, badRequest, notFound } from '../lib/errors.ts';
+import { offsetAnswer, offsetPage } from '../lib/offset-page.ts';
+import { parseTemplate } from '../lib/render/parse.ts';
+import { TemplateSyntaxError } from '../lib/render/syntax-error.ts';
+import { Template } from './entity.ts';
+import {
+  type BulkUpdateTemplates,
+  type CreateTemplate,
+  type ListTemplates,
+  type PatchTemplate,
+  type TemplateBody,
+  templateTypes,
+} from './schema.ts';
+
+/** Which domains a project may send from. */
+export type SenderDomains = (projectId: string) => Promise<ReadonlySet<string>>;
+
+const sorts = ['name', 'subject', 'type', 'createdAt', 'updatedAt'] as const;
+
+/** A page of templates, newest first unless asked otherwise. @throws 400 for an unknown type */
+export async function listTemplates(em: EntityManager, projectId: string, query: ListTemplates) {
+  const page = offsetPage(query, 100);
+  const type = query.type ? templateTypes.find((known) => known === query.type) : undefined;
+  if (query.type && !type) throw badRequest(`"type" must be one of ${templateTypes.join(', ')}`);
+  const search = query.search?.trim();
+  const pattern = search ? `%${search.replaceAll(/[\\%_]/g, '\\$&')}%` : null;
+  const sort = sorts.find((known) => known === query.sort) ?? 'createdAt';
+  const dir = query.dir === 'asc' ? 'asc' : 'desc';
+  const [templates, total] = await em.findAndCount(
+    Template,
+    {
+      projectId,
+      ...(type ? { type } : {}),
+      ...(pattern
+        ? {
+            $or: [
+              { name: { $ilike: pattern } },
+              { description: { $ilike: pattern } },
+              { subject: { $ilike: pattern } },
+            ],
+          }
+        : {}),
+    },
+    { orderBy: [{ [sort]: dir }, { id: dir }], limit: page.pageSize, offset: page.offset },
+  );
+  return offsetAnswer(templates.map(templateBody), page, total);
+}
+
+/** Creates a template. @throws 400 for a template that does not parse, 403 for its sender's domain */
+export async function createTemplate(
+  em: EntityManager,
+  senderDomains: SenderDomains,
+  projectId: string,
+  body: CreateTemplate,
+): Promise<TemplateBody> {
+  checkSources(body);
+  await checkSender(senderDomains, projectId, body.from);
+  const template = em.create(Template, {
+    projectId,
+    ...body,
+    description: body.description ?? null,
+    fromName: body.fromName || null,
+    replyTo: body.replyTo ?? null,
+  });
+  await em.flush();
+  return templateBody(template);
+}
+
+/** One template. @throws 404 TEMPLATE_NOT_FOUND */
+export async function getTemplate(em: EntityManager, projectId: string, id: string): Promise<TemplateBody> {
+  return templateBody(await load(em, projectId, id));
+}
+
+/** Changes a template; parts that are absent stay. @throws 404, 400, 403 as on creation */
+export async function patchTemplate(
+  em: EntityManager,
+  senderDomains: SenderDomains,
+  projectId: string,
+  id: string,
+  body: PatchTemplate,
+): Promise<TemplateBody> {
+  const template = await load(em, projectId, id);
+  checkSources(body);
+  if (body.from !== undefined) await checkSender(senderDomains, projectId, body.from);
+  for (const [field, value] of Object.entries(body)) if (value !== undefined) em.assign(template, { [field]: value });
+  if (template.fromName === '') template.fromName = null;
+  await em.flush();
+  return templateBody(template);
+}
+
+/** Deletes a template; sent mail keeps its content and loses the reference. @throws 404 */
+export async function deleteTemplate(em: EntityManager, projectId: string, id: string): Promise<void> {
+  await load(em, projectId, id);
+  await removeTemplates(em, projectId, [id]);
+}
+
+/** Copies a template under the name `<name> (Copy)`. @throws 404 */
+export async function duplicateTemplate(em: EntityManager, projectId: string, id: string): Promise<TemplateBody> {
+  const { subject, body, from, fromName, replyTo, type, description, name } = await load(em, projectId, id);
+  const suffix = ' (Copy)';
+  const copy = em.create(Template, {
+    projectId,
+    name: `${name.slice(0, 255 - suffix.length)}${suffix}`,
+    description,
+    subject,
+    body,
+    from,
+    fromName,
+    replyTo,
+    type,
+  });
+  await em.flush();
+  return templateBody(copy);
+}
+
+/** What refers to a template. @throws 404 */
+export async function templateUsage(em: EntityManager, projectId: string, id: string) {
+  await load(em, projectId, id);
+  const row = await sqlOf(em).row<{ sent: number }>('select count(*)::int as sent from emails where template_id = $1', [
+    id,
+  ]);
+  return { workflowSteps: 0, emailsSent: row?.sent ?? 0, steps: [], campaigns: [] };
+}
+
+/** Deletes several templates, all or none. @throws 404 naming the first unknown id */
+export async function bulkUpdateTemplates(em: EntityManager, projectId: string, body: BulkUpdateTemplates) {
+  const ids = [...new Set(body.ids)];
+  const found = new Set(
+    (await em.find(Template, { projectId, id: ids }, { fields: ['id'] })).map((template) => template.id),
+  );
+  const unknown = ids.find((id) => !found.has(id));
+  if (unknown !== undefined) throw notFound('template', unknown);
+  if (body.delete !== true) return { updated: 0 };
+  return { deleted: await removeTemplates(em, projectId, ids) };
+}
+
+async function removeTemplates(em: EntityManager, projectId: string, ids: readonly string[]): Promise<number> {
+  return em.transactional(async (inner) => {
+    const sql = sqlOf(inner as EntityManager);
+    await sql.count('update emails set template_id = null where template_id = any($1::uuid[])', [ids]);
+    return sql.count('delete from templates where project_id = $1 and id = any($2::uuid[])', [projectId, ids]);
+  });
+}
+
+async function load(em: EntityManager, projectId: string, id: string): Promise<Template> {
+  const template = await em.findOne(Template, { projectId, id });
+  if (template === null) throw notFound('template', id);
+  return template;
+}
+
+/**
+ * Refuses a subject or body that does not parse, naming the place (contract page 0, "template errors").
+ * @throws 400 VALIDATION_ERROR with `details: { field, line, column }`
+ */
+export function checkSources(sources: { subject?: string | undefined; body?: string | undefined }): void {
+  for (const field of ['subject', 'body'] as const) {
+    const source = sources[field];
+    if (source === undefined) continue;
+    try {
+      parseTemplate(source, { mode: field === 'body' ? 'html' : 'text' });
+    } catch (error) {
+      if (!(error instanceof TemplateSyntaxError)) throw error;
+      const { line, column } = error;
+      throw new AppError(
+        400,
+        'VALIDATION_ERROR',
+        `"${field}" does not parse at line ${line}, column ${column}: ${error.message}`,
+        {
+          details: { field, line, column },
+          suggestion: 'Correct the template at the place named in "details".',
+        },
+      );
+    }
+  }
+}
+
+/** Refuses a sender whose domain the project has not verified. @throws 403 */
+export async function checkSender(senderDomains: SenderDomains, projectId: string, from: string): Promise<void> {
+  const domain = domainOf(from);
+  if (!(await senderDomains(projectId)).has(domain)) throw senderDomainRefused(domain);
+}
+
+function templateBody(template: Template): TemplateBody {
+  return {
+    id: template.id,
+    name: template.name,
+    description: template.description ?? null,
+    subject: template.subject,
+    body: template.body,
+    from: template.from,
+    fromName: template.fromName ?? null,
+    replyTo: template.replyTo ?? null,
+    type: template.type,
+    projectId: template.projectId,
+    createdAt: template.createdAt.toISOString(),
+    updatedAt: template.updatedAt.toISOString(),
+  };
+}

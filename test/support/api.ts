@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+import { pino } from 'pino';
+import { inject } from 'vitest';
+import { User } from '../../src/accounts/entity.ts';
+import { type Config, readConfig } from '../../src/config.ts';
+import type { Store } from '../../src/db/orm.ts';
+import { Domain } from '../../src/domains/entity.ts';
+import { type ApiOverrides, type RunningApi, startApi } from '../../src/main/api-runtime.ts';
+import { newKeyPair } from '../../src/projects/keys.ts';
+import { createProject } from '../../src/projects/service.ts';
+import type { TestDatabase } from './database.ts';
+
+/** A tenant of a test, with its keys and one verified sender domain. */
+export interface TestProject {
+  id: string;
+  name: string;
+  publicKey: string;
+  secretKey: string;
+  domain: string;
+  sender: string;
+}
+
+/** An answer with its body parsed where it is JSON. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a test names what it expects of a body; the assertion is the check.
+  body: any;
+}
+
+/** An API process of the test's own on a free port. */
+export interface TestApi extends RunningApi {
+  config: Config;
+  /** Calls with a secret key (or another credential) and a JSON body. */
+  call(
+    key: string | null,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer>;
+}
+
+/** Starts the API on the test's database; settings that are not given are the defaults. */
+export async function testApi(
+  database: TestDatabase,
+  settings: Record<string, string> = {},
+  overrides: ApiOverrides = {},
+): Promise<TestApi> {
+  const config = readConfig({
+    NODE_ENV: 'test',
+    DATABASE_URL: database.url,
+    TEMPORAL_ADDRESS: inject('temporalAddress'),
+    TEMPORAL_TASK_QUEUE: `test-${randomBytes(4).toString('hex')}`,
+    RATE_LIMIT_PER_MINUTE: '0',
+    DATABASE_POOL_SIZE: '5',
+    ...settings,
+  });
+  const log = pino({ level: settings.LOG_LEVEL ?? 'silent' });
+  // Port 0 is no setting a deployment may have, but the right one for tests that run side by side.
+  const running = await startApi({ ...config, PORT: 0 }, log, overrides);
+  return {
+    ...running,
+    config,
+    async call(key, method, path, body, headers = {}) {
+      const answer = await fetch(`${running.url}${path}`, {
+        method,
+        headers: {
+          ...(key === null ? {} : { Authorization: `Bearer ${key}` }),
+          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      });
+      const text = await answer.text();
+      const isJson = answer.headers.get('content-type')?.includes('json') ?? false;
+      return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text };
+    },
+  };
+}
+
+/** Creates a user, a project of theirs and a verified domain of its own. */
+export async function aProject(store: Store, name = 'Acme', encryptionKey?: string): Promise<TestProject> {
+  const keys = newKeyPair();
+  const suffix = randomBytes(4).toString('hex');
+  const domain = `acme-${suffix}.test`;
+  const project = await store.orm.em.fork().transactional(async (em) => {
+    const user = em.create(User, { email: `owner-${suffix}@acme.test`, passwordHash: null, emailVerified: true });
+    await em.flush();
+    const created = await createProject(em, {
+      name,
+      ownerId: user.id,
+      keys,
+      encryptionKey: encryptionKey ?? readConfig({}).APP_ENCRYPTION_KEY,
+    });
+    em.create(Domain, {
+      projectId: created.id,
+      domain,
+      verified: true,
+      status: 'Success',
+      dkimTokens: [],
+      records: [],
+    });
+    return created;
+  });
+  return { id: project.id, name, ...keys, domain, sender: `hello@${domain}` };
+}
