@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { pino } from 'pino';
+import { inject } from 'vitest';
+import { installTemporalRuntime } from '../../src/main/temporal-runtime.ts';
+import { workflowBundle } from '../../src/main/workflow-bundle.ts';
+import { type CallOutcome, performCommand } from '../../src/outbox/calls.ts';
+import { type Command, type QueueKind, taskQueue, workflowQueues } from '../../temporal/commands.ts';
+import { openTemporal, type TemporalConnection } from '../../temporal/connection.ts';
+import { prepareNamespace } from '../../temporal/setup.ts';
+// Names the values that `inject` knows.
+import type {} from './database.ts';
+
+/** A client on the test server with task queues that no other test serves. */
+export interface TestTemporal extends AsyncDisposable {
+  temporal: TemporalConnection;
+  client: Client;
+  /** Takes the place of the setting TEMPORAL_TASK_QUEUE. */
+  queuePrefix: string;
+  /** Makes one call as the outbox would. */
+  perform(command: Command): Promise<CallOutcome>;
+  /** Waits for an execution to end and answers its result; rejects when it failed. */
+  result<T = unknown>(workflowId: string): Promise<T>;
+}
+
+/** A worker on the test server with task queues of its own. */
+export interface TestWorker extends TestTemporal {
+  /** Stops polling and waits for what runs; disposing does it too. */
+  stop(): Promise<void>;
+}
+
+/** Connects to the test server; search attributes are registered when they are missing. */
+export async function testTemporal(address = inject('temporalAddress')): Promise<TestTemporal> {
+  const temporal = openTemporal({ address, namespace: 'default', apiKey: null, tls: null });
+  await prepareNamespace(temporal);
+  const queuePrefix = `test-${randomBytes(6).toString('hex')}`;
+  return {
+    temporal,
+    client: temporal.client,
+    queuePrefix,
+    perform: (command) => performCommand(temporal, queuePrefix, command),
+    result: <T>(workflowId: string) => temporal.client.workflow.getHandle(workflowId).result() as Promise<T>,
+    [Symbol.asyncDispose]: () => temporal.close(),
+  };
+}
+
+/** What a test's worker runs. */
+export interface TestWorkerOptions {
+  /** What the workflows under test call. */
+  activities: object;
+  /** The queues it serves: all that a workflow runs on, when absent. Fewer make a test lighter. */
+  queues?: readonly QueueKind[];
+}
+
+/** Serves the workflows of the service with the given activities. Use with `await using`. */
+export async function testWorker({ activities, queues }: TestWorkerOptions): Promise<TestWorker> {
+  installTemporalRuntime(pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }), null);
+  const [server, workflows] = await Promise.all([testTemporal(), workflowBundle()]);
+  const connection = await NativeConnection.connect({ address: server.temporal.settings.address });
+  const kinds = queues ?? [...new Set(Object.values(workflowQueues))];
+  const workers = await Promise.all(
+    kinds.map((kind) =>
+      Worker.create({
+        connection,
+        namespace: 'default',
+        taskQueue: taskQueue(server.queuePrefix, kind),
+        workflowBundle: workflows,
+        activities,
+        maxCachedWorkflows: 50,
+        maxConcurrentWorkflowTaskPolls: 2,
+        maxConcurrentActivityTaskPolls: 2,
+        shutdownGraceTime: 500,
+        shutdownForceTime: 5000,
+      }),
+    ),
+  );
+  const runs = Promise.all(workers.map((worker) => worker.run()));
+  // A worker that fails on its own is told at `stop`; until then the test waits for something else.
+  runs.catch(() => undefined);
+  let stopped: Promise<void> | null = null;
+  const stop = () => {
+    stopped ??= (async () => {
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      try {
+        await runs;
+      } finally {
+        await connection.close();
+        await server.temporal.close();
+      }
+    })();
+    return stopped;
+  };
+  return { ...server, stop, [Symbol.asyncDispose]: stop };
+}
