@@ -1,0 +1,284 @@
+import { randomUUID } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createOutbox, type Outbox, type OutboxDeps } from '../../src/outbox/dispatcher.ts';
+import { enqueue, enqueueAll, type OutboxTicket } from '../../src/outbox/enqueue.ts';
+import { removeDone } from '../../src/outbox/queries.ts';
+import { startRelay } from '../../src/outbox/relay.ts';
+import { type SignalCommand, type StartCommand, signals, workflowId } from '../../temporal/commands.ts';
+import { openTemporal } from '../../temporal/connection.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { doorTo } from '../support/door.ts';
+import { type TestTemporal, testTemporal } from '../support/worker.ts';
+
+// No worker runs here: what the outbox promises is what the server holds, and its histories tell.
+let db: TestDatabase;
+let server: TestTemporal;
+const silent = pino({ level: 'silent' });
+
+beforeAll(async () => {
+  [db, server] = await Promise.all([testDatabase(), testTemporal()]);
+});
+afterAll(async () => {
+  await Promise.all([db.close(), server[Symbol.asyncDispose]()]);
+});
+beforeEach(async () => {
+  await db.db.rows('delete from outbox');
+});
+
+function outboxOf(deps: Partial<OutboxDeps> = {}): Outbox {
+  const { temporal, queuePrefix } = server;
+  return createOutbox({ db: db.db, temporal, queuePrefix, log: silent, ...deps });
+}
+
+function aStart(campaignId: string = randomUUID()): StartCommand {
+  return {
+    type: 'start',
+    workflow: 'campaignSend',
+    id: workflowId.campaign(campaignId, 1),
+    input: { campaignId, sendSeq: 1 },
+    searchAttributes: { CampaignId: campaignId, Kind: 'campaign', DueAt: '2027-01-01T00:00:00.000Z', Recipients: 3 },
+    memo: { campaign: 'Spring sale' },
+    staticSummary: 'Campaign "Spring sale"',
+  };
+}
+
+function aWake(id: string, n: number): SignalCommand {
+  return { type: 'signal', id, signal: signals.wake, input: { n } };
+}
+
+function commit(...commands: Parameters<typeof enqueueAll>[1]): Promise<OutboxTicket[]> {
+  return db.db.transaction((sql) => enqueueAll(sql, commands));
+}
+
+async function openRows(): Promise<{ kind: string; attempts: number; last_error: string | null; due: boolean }[]> {
+  return db.db.rows(
+    'select kind, attempts, last_error, next_attempt_at <= now() as due from outbox where done_at is null order by id',
+  );
+}
+
+async function isThere(client: Client, id: string): Promise<boolean> {
+  return client.workflow
+    .getHandle(id)
+    .describe()
+    .then(
+      () => true,
+      () => false,
+    );
+}
+
+/** The signals that the execution has received, by the number each carries. */
+async function signalsOf(client: Client, id: string): Promise<number[]> {
+  const { events } = await client.workflow.getHandle(id).fetchHistory();
+  return (events ?? []).flatMap((event) => {
+    const signal = event.workflowExecutionSignaledEventAttributes;
+    return signal ? [JSON.parse(String(signal.input?.payloads?.[0]?.data)).n as number] : [];
+  });
+}
+
+test('a committed start whose process died before it could make the call is made by the relay of another', async () => {
+  const start = aStart();
+  await commit(start);
+  expect(await isThere(server.client, start.id)).toBe(false);
+  const relay = startRelay({ outbox: outboxOf(), listenUrl: db.url, log: silent });
+  try {
+    await expect.poll(() => isThere(server.client, start.id), { timeout: 20_000 }).toBe(true);
+    await expect.poll(openRows).toEqual([]);
+  } finally {
+    await relay.close();
+  }
+  const execution = await server.client.workflow.getHandle(start.id).describe();
+  expect(execution).toMatchObject({
+    type: 'campaignSend',
+    taskQueue: `${server.queuePrefix}-campaign`,
+    memo: { campaign: 'Spring sale' },
+  });
+  const shown = new Map(execution.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]));
+  expect(shown.get('Kind')).toBe('campaign');
+  expect(shown.get('Recipients')).toBe(3);
+  expect(shown.get('DueAt')).toEqual(new Date('2027-01-01T00:00:00.000Z'));
+});
+
+test('a commit wakes the relay, which would otherwise not have looked for a minute', async () => {
+  const relay = startRelay({ outbox: outboxOf(), listenUrl: db.url, log: silent, pollMs: 60_000 });
+  try {
+    const listeners = () =>
+      db.db.rows("select 1 from pg_stat_activity where application_name = 'posthorn-outbox' and query like 'listen%'");
+    await expect.poll(async () => (await listeners()).length, { timeout: 20_000 }).toBeGreaterThan(0);
+    const start = aStart();
+    await commit(start);
+    await expect.poll(() => isThere(server.client, start.id), { timeout: 20_000 }).toBe(true);
+  } finally {
+    await relay.close();
+  }
+});
+
+test('the call is made right after the commit when its process lives', async () => {
+  const outbox = outboxOf();
+  const start = aStart();
+  outbox.dispatchSoon(...(await commit(start)));
+  await outbox.drain();
+  expect(await isThere(server.client, start.id)).toBe(true);
+  expect(await openRows()).toEqual([]);
+});
+
+test('a transaction that is rolled back starts nothing', async () => {
+  const start = aStart();
+  const failing = db.db.transaction(async (sql) => {
+    await enqueue(sql, start);
+    throw new Error('changed my mind');
+  });
+  await expect(failing).rejects.toThrow('changed my mind');
+  expect(await outboxOf().dispatchDue(100)).toBe(0);
+  expect(await isThere(server.client, start.id)).toBe(false);
+});
+
+test('the same start is one execution however often it is enqueued, even after the first has ended and its row is gone', async () => {
+  const outbox = outboxOf();
+  const start = aStart();
+  const tickets = (await Promise.all([commit(start), commit(start), commit(start, start)])).flat();
+  expect(await openRows()).toHaveLength(1);
+  outbox.dispatchSoon(...tickets);
+  await outbox.drain();
+  const handle = server.client.workflow.getHandle(start.id);
+  const { runId } = await handle.describe();
+  await handle.terminate('the test ends it');
+  await db.db.rows('delete from outbox');
+
+  const outcomes: string[] = [];
+  await commit(start);
+  await outboxOf({ onCall: (_kind, outcome) => outcomes.push(outcome) }).dispatchDue(100);
+  expect(outcomes).toEqual(['existed']);
+  expect(await openRows()).toEqual([]);
+  expect((await handle.describe()).runId).toBe(runId);
+});
+
+test('signals wait for the start of their execution and arrive in the order of their commits', async () => {
+  const outbox = outboxOf();
+  const start = aStart();
+  await commit(start, aWake(start.id, 1), aWake(start.id, 2));
+  await commit(aWake(start.id, 3));
+  // As after a refusal: the start is due later, and nothing may overtake it.
+  await db.db.rows("update outbox set next_attempt_at = now() + interval '1 hour' where kind = 'start'");
+  expect(await outbox.dispatchDue(100)).toBe(0);
+  await db.db.rows("update outbox set next_attempt_at = now() where kind = 'start'");
+  while ((await outbox.dispatchDue(100)) > 0);
+  expect(await signalsOf(server.client, start.id)).toEqual([1, 2, 3]);
+  expect(await openRows()).toEqual([]);
+});
+
+test('with Temporal down every commit is accepted and kept, and runs once Temporal is there', async () => {
+  await using door = await doorTo(server.temporal.settings.address);
+  await using temporal = openTemporal({ ...server.temporal.settings, address: door.address });
+  const outcomes: string[] = [];
+  const outbox = outboxOf({ temporal, onCall: (_kind, outcome) => outcomes.push(outcome) });
+  const starts = Array.from({ length: 5 }, () => aStart());
+  for (const start of starts) outbox.dispatchSoon(...(await commit(start)));
+  await outbox.drain();
+  expect(outcomes).toContain('unreachable');
+  // The outage is not the rows' fault: they stay due and are not held back.
+  const kept = await openRows();
+  expect(kept).toHaveLength(5);
+  expect(kept.every((row) => row.attempts === 0 && row.due)).toBe(true);
+
+  const relay = startRelay({ outbox, listenUrl: db.url, log: silent, pollMs: 50 });
+  try {
+    await door.open();
+    await expect.poll(openRows, { timeout: 20_000 }).toEqual([]);
+    // And once more while it runs.
+    await door.shut();
+    starts.push(aStart());
+    await commit(...starts.slice(-1));
+    await expect.poll(async () => (await openRows())[0]?.last_error, { timeout: 20_000 }).toContain(door.address);
+    await door.open();
+    await expect.poll(openRows, { timeout: 20_000 }).toEqual([]);
+  } finally {
+    await relay.close();
+  }
+  for (const start of starts) expect(await isThere(server.client, start.id)).toBe(true);
+  expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(6);
+});
+
+test('relays side by side make each call once', async () => {
+  const outcomes: string[] = [];
+  const onCall: OutboxDeps['onCall'] = (_kind, outcome) => outcomes.push(outcome);
+  await commit(...Array.from({ length: 120 }, () => aStart()));
+  const relays = [1, 2, 3].map(() => startRelay({ outbox: outboxOf({ onCall }), listenUrl: db.url, log: silent }));
+  try {
+    await expect.poll(openRows, { timeout: 30_000 }).toEqual([]);
+  } finally {
+    await Promise.all(relays.map((relay) => relay.close()));
+  }
+  expect(outcomes).toEqual(Array.from({ length: 120 }, () => 'done'));
+});
+
+test('a call that the server refuses is held back for longer each time, and holds up no other', async () => {
+  const outbox = outboxOf();
+  const refused = { ...aStart(), input: { much: 'x'.repeat(3_000_000) } };
+  const fine = aStart();
+  await commit(refused, aWake(refused.id, 1), fine);
+  await outbox.dispatchDue(100);
+  expect(await isThere(server.client, fine.id)).toBe(true);
+  const pauses: number[] = [];
+  for (let round = 1; round <= 3; round++) {
+    const [row] = await db.db.rows<{ attempts: number; seconds: number; last_error: string }>(
+      `select attempts, last_error, extract(epoch from next_attempt_at - now())::float8 as seconds
+       from outbox where kind = 'start' and done_at is null`,
+    );
+    expect(row?.attempts).toBe(round);
+    expect(row?.last_error).not.toBe('');
+    pauses.push(row?.seconds ?? 0);
+    await db.db.rows("update outbox set next_attempt_at = now() where kind = 'start' and done_at is null");
+    await outbox.dispatchDue(100);
+  }
+  expect(pauses[1]).toBeGreaterThan(pauses[0] ?? Infinity);
+  expect(pauses[2]).toBeGreaterThan(pauses[1] ?? Infinity);
+  expect((await openRows()).map((row) => row.kind)).toEqual(['start', 'signal']);
+});
+
+test('a signal without an execution starts it again while its row is active, and is dropped when it is not', async () => {
+  const active = aStart();
+  const finished = aStart();
+  const asked: string[] = [];
+  const outbox = outboxOf({
+    revivers: {
+      campaign: async (sql, id) => {
+        expect(await sql.row('select 1')).not.toBeNull();
+        asked.push(id);
+        return id === active.id ? active : null;
+      },
+    },
+  });
+  // It ran once and was ended by hand, so its id is taken as far as a first start is concerned.
+  await commit(active);
+  await outbox.dispatchDue(100);
+  await server.client.workflow.getHandle(active.id).terminate('by an operator');
+  await commit(aWake(active.id, 1), aWake(finished.id, 1), { type: 'cancel', id: finished.id });
+  while ((await outbox.dispatchDue(100)) > 0);
+  expect(asked.sort()).toEqual([active.id, finished.id, finished.id].sort());
+  expect((await server.client.workflow.getHandle(active.id).describe()).status.name).toBe('RUNNING');
+  expect(await isThere(server.client, finished.id)).toBe(false);
+  expect(await openRows()).toEqual([]);
+});
+
+test('a cancellation reaches the open execution', async () => {
+  const outbox = outboxOf();
+  const start = aStart();
+  await commit(start, { type: 'cancel', id: start.id });
+  while ((await outbox.dispatchDue(100)) > 0);
+  const { events } = await server.client.workflow.getHandle(start.id).fetchHistory();
+  expect((events ?? []).filter((event) => event.workflowExecutionCancelRequestedEventAttributes)).toHaveLength(1);
+});
+
+test('rows of done work are removed once they are old enough, open ones never', async () => {
+  await commit(aStart(), aStart(), aStart());
+  const [first, second] = await db.db.rows<{ id: string }>(
+    "update outbox set created_at = now() - interval '9 days' returning id",
+  );
+  await db.db.rows("update outbox set done_at = now() - interval '25 hours' where id = $1", [first?.id]);
+  await db.db.rows("update outbox set done_at = now() - interval '23 hours' where id = $1", [second?.id]);
+  expect(await removeDone(db.db, 24, 100)).toBe(1);
+  expect(await db.db.rows('select 1 from outbox where done_at is null')).toHaveLength(1);
+  expect(await db.db.rows('select 1 from outbox')).toHaveLength(2);
+});
