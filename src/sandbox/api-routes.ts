@@ -1,0 +1,205 @@
+import Router from '@koa/router';
+import type { Context } from 'koa';
+import * as v from 'valibot';
+import { readJson } from './body.ts';
+import { type Entry, type MailEvent, statusOf } from './entry.ts';
+import { FaultSchema } from './faults.ts';
+import { inboundPayload } from './inbound.ts';
+import type { Happened } from './outcomes.ts';
+import type { Parts } from './parts.ts';
+import { EventSchema, InboundSchema, issueText, type SubmittedMessage } from './schema.ts';
+import { type Filter, page, search } from './search.ts';
+import type { Attempt } from './webhooks.ts';
+
+const bodyLimit = 1 << 20;
+const inboundLimit = 10 << 20;
+const maxLimit = 1_000;
+
+/**
+ * The sandbox's own JSON API, for tests and scripts; it needs no token.
+ *
+ * - `GET /api/messages?to=&subject=&limit=&before=&bodies=`: newest first; `to` and `subject` match parts, `limit` is at
+ *   most 1,000 (default 50), `before` is the id of the last message of the page before, `bodies=1` adds HTML and text.
+ * - `GET /api/messages/{id}`: everything about one message, with bodies and attachments.
+ * - `DELETE /api/messages`: forgets all messages, planned events, and how often `ratelimit@…` and the like have failed.
+ * - `POST /api/messages/{id}/events`: lets something happen (`EventSchema`) and waits for the webhook's first attempt.
+ * - `POST /api/inbound`: posts a received mail (`InboundSchema`) to the webhook.
+ * - `GET /api/stats?metadata=<key>`: counts; with a key also how many values it has and which ones occur repeatedly.
+ * - `/api/faults`: see `FaultSchema`.
+ */
+export function apiRoutes(parts: Parts): Router {
+  const { store, faults } = parts;
+  const router = new Router({ prefix: '/api' });
+
+  router.get('/messages', async (ctx) => {
+    const query = new URLSearchParams(ctx.querystring);
+    const found = listMessages(query, parts);
+    if (typeof found === 'string') return badInput(ctx, found);
+    const messages: Record<string, unknown>[] = [];
+    for (const entry of found.entries) {
+      const message = query.has('bodies') ? await store.read(entry) : null;
+      messages.push({ ...messageJson(entry), ...(message ? bodiesJson(message) : {}) });
+    }
+    ctx.body = { total: found.total, messages };
+  });
+  router.delete('/messages', (ctx) => {
+    forgetEverything(parts);
+    ctx.body = { success: true };
+  });
+  router.get('/messages/:id', async (ctx) => {
+    const entry = store.get(ctx.params.id ?? '');
+    const message = entry && (await store.read(entry));
+    if (!entry || !message) return notFound(ctx);
+    ctx.body = {
+      ...messageJson(entry),
+      replyTo: message.ReplyTo ?? '',
+      ...bodiesJson(message),
+      headers: (message.Headers ?? []).map(({ Name, Value }) => ({ name: Name, value: Value })),
+      attachments: (message.Attachments ?? []).map(({ Name, ContentType, ContentID, Content }) => ({
+        name: Name,
+        contentType: ContentType,
+        contentId: ContentID ?? '',
+        content: Content,
+      })),
+    };
+  });
+  router.post('/messages/:id/events', async (ctx) => {
+    const entry = store.get(ctx.params.id ?? '');
+    if (!entry) return notFound(ctx);
+    const input = await inputOf(ctx, EventSchema, bodyLimit);
+    if (!input) return;
+    const { type, ...details } = input;
+    const happened = await parts.outcomes.happen(entry, type, details);
+    if (!happened) return badInput(ctx, 'type: the message has no link to click');
+    ctx.body = happenedJson(happened);
+  });
+  router.post('/inbound', async (ctx) => {
+    const input = await inputOf(ctx, InboundSchema, inboundLimit);
+    if (!input) return;
+    const result = await injectInbound(parts, input);
+    if (!result.ok) return badInput(ctx, result.problem);
+    ctx.body = { messageId: result.id, webhook: attemptJson(result.attempt) };
+  });
+  router.get('/stats', (ctx) => {
+    const key = ctx.query.metadata;
+    ctx.body = {
+      ...store.totals(),
+      calls: parts.calls.count,
+      webhooks: parts.webhooks?.totals() ?? null,
+      ...(typeof key === 'string' && key !== '' ? { metadata: countMetadata(parts, key) } : {}),
+    };
+  });
+  router.get('/faults', (ctx) => {
+    ctx.body = { faults: faults.list() };
+  });
+  router.post('/faults', async (ctx) => {
+    const fault = await inputOf(ctx, FaultSchema, bodyLimit);
+    if (!fault) return;
+    faults.add(fault);
+    ctx.status = 201;
+    ctx.body = { faults: faults.list() };
+  });
+  router.delete('/faults', (ctx) => {
+    faults.clear();
+    ctx.body = { success: true };
+  });
+  return router;
+}
+
+/** Deletes all messages and what was planned for them. */
+export function forgetEverything({ store, outcomes, outages }: Parts): void {
+  outcomes.clear();
+  outages.reset();
+  store.clear();
+}
+
+/** Posts a received mail to the webhook and waits for the first attempt; null without a webhook. */
+export async function injectInbound(
+  { webhooks }: Parts,
+  mail: v.InferOutput<typeof InboundSchema>,
+): Promise<{ ok: true; id: string; attempt: Attempt | null } | { ok: false; problem: string }> {
+  const inbound = inboundPayload(mail);
+  if (!inbound.ok) return inbound;
+  if (!webhooks) return { ok: true, id: inbound.id, attempt: null };
+  const attempt = await new Promise<Attempt>((attempted) => {
+    webhooks.post({ key: 0, body: () => inbound.payload, attempted });
+  });
+  return { ok: true, id: inbound.id, attempt };
+}
+
+/** One page of messages, or what is wrong with its parameters. */
+function listMessages(query: URLSearchParams, { store }: Parts): { total: number; entries: Entry[] } | string {
+  const limit = Number(query.get('limit') || 50);
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxLimit) return `limit: must be between 1 and ${maxLimit}`;
+  const last = query.get('before');
+  const before = last ? store.get(last) : undefined;
+  if (last && !before) return 'before: no such message';
+  const filter: Filter = { to: query.get('to') ?? '', subject: query.get('subject') ?? '' };
+  return page(search(store, filter, before), 0, limit);
+}
+
+function bodiesJson(message: SubmittedMessage): Record<string, unknown> {
+  return { html: message.HtmlBody ?? '', text: message.TextBody ?? '' };
+}
+
+function messageJson(entry: Entry): Record<string, unknown> {
+  return {
+    id: entry.id,
+    at: new Date(entry.at).toISOString(),
+    status: statusOf(entry),
+    from: entry.from,
+    to: entry.to,
+    cc: entry.cc,
+    bcc: entry.bcc,
+    subject: entry.subject,
+    tag: entry.tag,
+    stream: entry.stream,
+    metadata: entry.metadata,
+    events: entry.events.map(eventJson),
+  };
+}
+
+function eventJson({ type, recipient, at, id, link, webhook }: MailEvent): Record<string, unknown> {
+  return { type, recipient, at: new Date(at).toISOString(), bounceId: id, link, webhook };
+}
+
+function happenedJson({ event, attempt }: Happened): Record<string, unknown> {
+  return { event: eventJson(event), webhook: attemptJson(attempt) };
+}
+
+function attemptJson(attempt: Attempt | null): Record<string, unknown> | null {
+  return attempt && { delivered: attempt.ok, answer: attempt.answer };
+}
+
+function countMetadata({ store }: Parts, key: string): Record<string, unknown> {
+  let messages = 0;
+  let distinct = 0;
+  const repeated: { value: string; count: number }[] = [];
+  for (const [value, count] of store.metadataCounts(key.toLowerCase())) {
+    messages += count;
+    distinct += 1;
+    if (count > 1 && repeated.length < 100) repeated.push({ value, count });
+  }
+  return { key, messages, distinct, repeated };
+}
+
+async function inputOf<Schema extends v.GenericSchema>(
+  ctx: Context,
+  schema: Schema,
+  limit: number,
+): Promise<v.InferOutput<Schema> | null> {
+  const parsed = v.safeParse(schema, await readJson(ctx, limit));
+  if (parsed.success) return parsed.output;
+  badInput(ctx, issueText(parsed.issues));
+  return null;
+}
+
+function badInput(ctx: Context, error: string): void {
+  ctx.status = 422;
+  ctx.body = { error };
+}
+
+function notFound(ctx: Context): void {
+  ctx.status = 404;
+  ctx.body = { error: 'No such message.' };
+}

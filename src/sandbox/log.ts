@@ -1,0 +1,74 @@
+/** Where a line of the log lies: the segment's number, and the offset and length in bytes without the line break. */
+export interface Place {
+  segment: number;
+  offset: number;
+  length: number;
+}
+
+/**
+ * An append-only log of lines in segments. Old segments are dropped as a whole, which bounds its size without ever
+ * rewriting a line.
+ */
+export interface Log {
+  /** Adds lines in one write. When it returns, they survive the end of this process. */
+  append(lines: readonly Buffer[]): Place[];
+  /** The line at a place, or null when its segment was dropped. */
+  read(place: Place): Promise<Buffer | null>;
+  /** Deletes every segment with a smaller number; the newest one always stays. */
+  dropBefore(segment: number): void;
+  /** Begins a new, empty segment and deletes all others. */
+  startOver(): void;
+  close(): void;
+}
+
+/** What a log needs from its owner. */
+export interface LogOptions {
+  /** A segment that has reached this size is followed by a new one. */
+  segmentBytes: number;
+  /** The same for the number of lines. */
+  segmentLines: number;
+  /** The first line of a new segment: what must outlive the segments before it. */
+  header(): Buffer;
+}
+
+/** A log that lives as long as the process. */
+export function createMemoryLog(options: LogOptions): Log {
+  const segments = new Map<number, Buffer[]>();
+  let current = 0;
+  let oldest = 1;
+  let bytes = 0;
+  let lines: Buffer[] = [];
+
+  function startSegment(): void {
+    current += 1;
+    lines = [];
+    bytes = 0;
+    segments.set(current, lines);
+  }
+
+  function dropBefore(segment: number): void {
+    for (; oldest < Math.min(segment, current); oldest += 1) segments.delete(oldest);
+  }
+
+  startSegment();
+  return {
+    append(added) {
+      if (bytes >= options.segmentBytes || lines.length >= options.segmentLines) startSegment();
+      return added.map((line) => {
+        bytes += line.length;
+        return { segment: current, offset: lines.push(line) - 1, length: line.length };
+      });
+    },
+    async read(place) {
+      return segments.get(place.segment)?.[place.offset] ?? null;
+    },
+    dropBefore,
+    startOver() {
+      startSegment();
+      dropBefore(current);
+    },
+    close() {
+      segments.clear();
+    },
+  };
+}

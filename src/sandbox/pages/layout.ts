@@ -1,0 +1,53 @@
+import { type Html, html } from './html.ts';
+
+/** What every page has. */
+export interface Page {
+  title: string;
+  /** Which entry of the navigation is this page. */
+  here?: 'inbox' | 'inbound';
+  /** Seconds after which the page loads itself again; 0 for never. */
+  refresh?: number;
+  body: Html;
+}
+
+/** A whole page as text. */
+export function layout({ title, here, refresh = 0, body }: Page): string {
+  const current = (name: Page['here']) => (name === here ? html` aria-current="page"` : null);
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+${refresh > 0 && html`<meta http-equiv="refresh" content="${refresh}">`}
+<title>${title} · Mail sandbox</title>
+<link rel="stylesheet" href="/inbox/style.css">
+<link rel="icon" href="data:,">
+</head>
+<body>
+<a class="skip" href="#main">Skip to content</a>
+<header class="top">
+<strong>Posthorn mail sandbox</strong>
+<nav aria-label="Main">
+<a href="/"${current('inbox')}>Inbox</a>
+<a href="/inbound"${current('inbound')}>Receive a mail</a>
+</nav>
+</header>
+<main id="main">${body}</main>
+<footer>Nothing here leaves this machine: messages are kept to look at and are delivered to nobody.</footer>
+</body>
+</html>
+`.markup;
+}
+
+/** A moment as people read it, exact to the second in UTC for machines and on hovering. */
+export function moment(at: number): Html {
+  const iso = new Date(at).toISOString();
+  const readable = `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
+  return html`<time datetime="${iso}">${readable}</time>`;
+}
+
+/** A page that says what went wrong. */
+export function errorPage(title: string, text: string): string {
+  return layout({ title, body: html`<h1>${title}</h1><p>${text}</p><p><a href="/">Back to the inbox</a></p>` });
+}

@@ -1,0 +1,148 @@
+import type { Mailbox } from '../addresses.ts';
+import { type Entry, eventName, type MailEvent } from '../entry.ts';
+import type { EventType, SubmittedMessage } from '../schema.ts';
+import { messageSource } from '../source.ts';
+import { type Html, html } from './html.ts';
+import { layout, moment } from './layout.ts';
+import { statusMark } from './list-page.ts';
+
+/** Which rendering of the message is shown. */
+export type View = 'html' | 'text' | 'source';
+
+/** What the page of one message shows. */
+export interface MessageView {
+  entry: Entry;
+  message: SubmittedMessage;
+  view: View;
+  /** Whether remote images of the HTML are loaded. */
+  images: boolean;
+  notice: { text: string; bad: boolean } | null;
+  webhooks: boolean;
+}
+
+const buttons: readonly (readonly [EventType, string])[] = [
+  ['open', 'Open'],
+  ['click', 'Click'],
+  ['hardBounce', 'Hard bounce'],
+  ['softBounce', 'Soft bounce'],
+  ['complaint', 'Complaint'],
+  ['unsubscribe', 'Unsubscribe'],
+];
+
+/** One message: its facts, HTML in a frame without rights, text, source, attachments, events and buttons for more. */
+export function messagePage(page: MessageView): string {
+  const { entry, message, notice } = page;
+  const subject = entry.subject.trim() || '(no subject)';
+  const body = html`
+<p><a href="/">All messages</a></p>
+<h1>${subject}</h1>
+${notice && html`<p class="notice${notice.bad && ' bad'}" role="status">${notice.text}</p>`}
+<div class="card">${facts(entry, message)}</div>
+${tabs(page)}
+${shown(page)}
+${message.Attachments?.length ? attachments(entry, message.Attachments) : null}
+${events(page)}`;
+  return layout({ title: subject, body });
+}
+
+function facts(entry: Entry, message: SubmittedMessage): Html {
+  const rows: [string, Html | string][] = [
+    ['Status', statusMark(entry)],
+    ['From', entry.from],
+    ['To', mailboxes(entry.to)],
+    ['Cc', mailboxes(entry.cc)],
+    ['Bcc', mailboxes(entry.bcc)],
+    ['Reply to', message.ReplyTo ?? ''],
+    ['Accepted', moment(entry.at)],
+    ['Message stream', entry.stream],
+    ['Tag', entry.tag],
+    ['Metadata', pairs(Object.entries(entry.metadata))],
+    ['Message id', entry.id],
+  ];
+  const filled = rows.filter(([, value]) => value !== '');
+  return html`<dl class="facts">${filled.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
+}
+
+function mailboxes(list: readonly Mailbox[]): string {
+  return list.map(({ email, name }) => (name === '' ? email : `${name} <${email}>`)).join(', ');
+}
+
+function pairs(entries: readonly [string, string][]): Html | string {
+  if (entries.length === 0) return '';
+  return html`${entries.map(([name, value]) => html`<div>${name} = ${value}</div>`)}`;
+}
+
+function tabs({ entry, message, view }: MessageView): Html {
+  const names: [View, string, boolean][] = [
+    ['html', 'HTML', Boolean(message.HtmlBody)],
+    ['text', 'Text', Boolean(message.TextBody)],
+    ['source', 'Source', true],
+  ];
+  const items = names.filter(([, , present]) => present);
+  return html`<nav aria-label="Renderings"><ul class="tabs">${items.map(
+    ([name, label]) =>
+      html`<li><a href="/inbox/${entry.id}?view=${name}"${name === view && html` aria-current="page"`}>${label}</a></li>`,
+  )}</ul></nav>`;
+}
+
+function shown({ entry, message, view, images }: MessageView): Html {
+  if (view === 'text') return html`<div class="card"><pre>${message.TextBody ?? ''}</pre></div>`;
+  if (view === 'source') {
+    return html`<p><a href="/inbox/${entry.id}/source.eml" download>Download as .eml</a></p>
+<div class="card"><pre>${shortened(messageSource(entry, message))}</pre></div>`;
+  }
+  const query = images ? '?images=1' : '';
+  return html`<iframe title="The message as HTML" src="/inbox/${entry.id}/html${query}"
+sandbox="allow-popups allow-popups-to-escape-sandbox" referrerpolicy="no-referrer"></iframe>
+<p class="muted">${
+    images
+      ? html`Images from the web are loaded. <a href="/inbox/${entry.id}?view=html">Block them</a>`
+      : html`Images from the web are blocked. <a href="/inbox/${entry.id}?view=html&amp;images=1">Load them</a>`
+  }</p>`;
+}
+
+// A page of forty megabytes helps nobody; the download has all of it.
+function shortened(source: string): string {
+  const limit = 500_000;
+  return source.length > limit ? `${source.slice(0, limit)}\n… shortened, download it to see all` : source;
+}
+
+function attachments(entry: Entry, list: NonNullable<SubmittedMessage['Attachments']>): Html {
+  return html`<h2>Attachments</h2><ul>${list.map(
+    ({ Name, ContentType, Content }, i) => html`<li><a href="/inbox/${entry.id}/attachments/${i}" download>${Name}</a>
+<span class="muted">${ContentType}, ${kilobytes(Content.length)} kB</span></li>`,
+  )}</ul>`;
+}
+
+function kilobytes(base64Length: number): string {
+  return ((base64Length * 0.75) / 1000).toFixed(1);
+}
+
+function events({ entry, webhooks }: MessageView): Html {
+  return html`<h2>Events</h2>
+${
+  entry.events.length === 0
+    ? html`<p class="muted">Nothing has happened to this message yet.</p>`
+    : html`<div class="list"><table><caption class="hidden">Events, oldest first</caption>
+<thead><tr><th scope="col">Event</th><th scope="col">Recipient</th><th scope="col">Time</th><th scope="col">Webhook</th></tr></thead>
+<tbody>${entry.events.map(eventRow)}</tbody></table></div>`
+}
+<h2>Make something happen</h2>
+<form method="post" action="/inbox/${entry.id}/events">
+<div class="buttons" role="group" aria-label="Events to cause">${buttons.map(
+    ([type, label]) => html`<button name="type" value="${type}">${label}</button>`,
+  )}</div></form>
+${!webhooks && html`<p class="muted">No webhook address is set, so that events are only recorded here.</p>`}`;
+}
+
+function eventRow(event: MailEvent): Html {
+  return html`<tr><td>${eventName(event.type)}${event.link && html`<br><span class="muted">${event.link}</span>`}</td>
+<td>${event.recipient}</td><td class="when">${moment(event.at)}</td><td>${webhookText(event)}</td></tr>`;
+}
+
+function webhookText({ webhook }: MailEvent): string {
+  if (!webhook) return '';
+  if (webhook.attempts === 0 && webhook.answer === '') return 'waiting';
+  const attempts = webhook.attempts === 1 ? '1 attempt' : `${webhook.attempts} attempts`;
+  return `${webhook.state}: ${webhook.answer}, ${attempts}`;
+}

@@ -1,0 +1,22 @@
+import type { ByteBudget } from './body.ts';
+import type { Domains } from './domains.ts';
+import type { Faults } from './faults.ts';
+import type { Outages } from './magic.ts';
+import type { Outcomes } from './outcomes.ts';
+import type { Store } from './store.ts';
+import type { Webhooks } from './webhooks.ts';
+
+/** What the routes of the sandbox work with. */
+export interface Parts {
+  store: Store;
+  domains: Domains;
+  faults: Faults;
+  outages: Outages;
+  outcomes: Outcomes;
+  webhooks: Webhooks | null;
+  budget: ByteBudget;
+  /** Calls of the sending paths since the process started. */
+  calls: { count: number };
+  /** Aborted when the sandbox closes. */
+  closing: AbortSignal;
+}

@@ -1,0 +1,171 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Koa from 'koa';
+import { apiRoutes } from './api-routes.ts';
+import { BodyError, createByteBudget } from './body.ts';
+import { domainRoutes } from './domain-routes.ts';
+import { openDomains } from './domains.ts';
+import { createFaults } from './faults.ts';
+import { guard, securityHeaders } from './guard.ts';
+import { inboxRoutes, problem } from './inbox-routes.ts';
+import { lookupRoutes } from './lookup-routes.ts';
+import { createOutages } from './magic.ts';
+import { createOutcomes } from './outcomes.ts';
+import type { Parts } from './parts.ts';
+import { sendingRoutes } from './sending-routes.ts';
+import { openStore } from './store.ts';
+import { createWebhooks } from './webhooks.ts';
+
+/** The settings of the mail sandbox. */
+export interface SandboxOptions {
+  /** The address to listen on. On a loopback address, requests must name this machine as their host. */
+  host: string;
+  /** The port; 0 takes any free one. */
+  port: number;
+  /** A folder of its own for messages and domains, made if need be; null keeps everything in memory. */
+  dataDir: string | null;
+  /** Where Postmark's webhooks are posted; null for nowhere. */
+  webhookUrl: string | null;
+  /** HTTP Basic credentials of the webhook; an empty user sends none. */
+  webhookUser: string;
+  webhookPassword: string;
+  /** Milliseconds until a message is delivered; twice that until it is opened, three times until clicked. 0: at once. */
+  delayMs: number;
+  /** Messages kept (default 10,000); the oldest leave first, totals go on counting. */
+  keep?: number;
+  /** Bytes of messages kept, whatever their number (default 2 GiB on disk, 512 MiB in memory). */
+  keepBytes?: number;
+  /** Waits before the second and later attempts at a webhook, in milliseconds (default 1, 2 and 5 seconds). */
+  webhookRetryMs?: readonly number[];
+  /** Told of errors that are our own fault (default: to stderr). */
+  onError?(error: unknown): void;
+}
+
+/** A running sandbox. */
+export interface Sandbox {
+  /** For example `http://127.0.0.1:8025`, without a slash at the end. */
+  url: string;
+  port: number;
+  /** Stops at once, open connections included. Stored messages stay. */
+  close(): Promise<void>;
+}
+
+// Enough for two of the largest calls at a time.
+const bodyBudgetBytes = 128 << 20;
+
+/**
+ * Starts the mail sandbox: Postmark's HTTP API and a web inbox on one port. Rejects with the system's error when the
+ * port is taken (`EADDRINUSE`) or the folder cannot be used.
+ */
+export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { dataDir } = options;
+  const onError = options.onError ?? ((error: unknown) => console.error('Mail sandbox:', error));
+  const closing = new AbortController();
+  const store = openStore({
+    dataDir,
+    keep: Math.max(1, options.keep ?? 10_000),
+    keepBytes: options.keepBytes ?? (dataDir === null ? 512 << 20 : 2 ** 31),
+  });
+  const webhooks = options.webhookUrl
+    ? createWebhooks({
+        url: options.webhookUrl,
+        user: options.webhookUser,
+        password: options.webhookPassword,
+        ...(options.webhookRetryMs ? { retryMs: options.webhookRetryMs } : {}),
+      })
+    : null;
+  const outcomes = createOutcomes({ store, webhooks, delayMs: options.delayMs, onError });
+
+  async function release(): Promise<void> {
+    closing.abort();
+    outcomes.clear();
+    await webhooks?.close();
+    store.close();
+  }
+
+  try {
+    const parts: Parts = {
+      store,
+      domains: openDomains(dataDir),
+      faults: createFaults(),
+      outages: createOutages(),
+      outcomes,
+      webhooks,
+      budget: createByteBudget(bodyBudgetBytes),
+      calls: { count: 0 },
+      closing: closing.signal,
+    };
+    const server = await listen(createApp(parts, options.host, onError), options.host, options.port);
+    // What was planned when the process last ended still happens.
+    outcomes.schedule(store.newest());
+    const { port } = server.address() as AddressInfo;
+    const stop = async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await release();
+      await closed;
+    };
+    let stopped: Promise<void> | null = null;
+    return {
+      url: `http://${urlHost(options.host)}:${port}`,
+      port,
+      close() {
+        stopped ??= stop();
+        return stopped;
+      },
+    };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+function createApp(parts: Parts, host: string, onError: (error: unknown) => void): Koa {
+  const app = new Koa();
+  app.on('error', (error: unknown) => {
+    if (!parts.closing.aborted) onError(error);
+  });
+  app.use(securityHeaders);
+  app.use(guard(host));
+  app.use(async (ctx, next) => {
+    try {
+      await next();
+      if (ctx.respond !== false && ctx.status === 404 && ctx.body == null) answerError(ctx, 404, 'Nothing is here.');
+    } catch (error) {
+      if (error instanceof BodyError) return answerError(ctx, error.status, error.message);
+      if (!parts.closing.aborted) onError(error);
+      answerError(ctx, 500, 'The sandbox failed.');
+    }
+  });
+  for (const routes of [sendingRoutes, lookupRoutes, domainRoutes, apiRoutes, inboxRoutes]) {
+    const router = routes(parts);
+    app.use(router.routes());
+    app.use(router.allowedMethods());
+  }
+  return app;
+}
+
+function answerError(ctx: Koa.Context, status: number, message: string): void {
+  if (ctx.path === '/' || /^\/inb(?:ox|ound)\b/.test(ctx.path)) problem(ctx, status, message);
+  else {
+    ctx.status = status;
+    // Both the sandbox's own shape and Postmark's, since the path does not tell whose client is asking.
+    ctx.body = { error: message, ErrorCode: 0, Message: message };
+  }
+}
+
+async function listen(app: Koa, host: string, port: number): Promise<Server> {
+  const server = createServer(app.callback());
+  // Clients keep connections for reuse; closing them first would make their next call fail.
+  server.keepAliveTimeout = 65_000;
+  server.listen(port, host);
+  await once(server, 'listening');
+  return server;
+}
+
+function urlHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}
