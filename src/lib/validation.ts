@@ -85,12 +85,11 @@ function problemsOf(issue: v.BaseIssue<unknown>, prefix: string): FieldProblem[]
 // Of a union the most specific failures are told: those of the alternative that got past the type of the value.
 // Paths of inner issues begin at the value of the union.
 function mostSpecific(union: v.BaseIssue<unknown>, field: string): FieldProblem[] {
-  const inner = union.issues ?? [];
-  const validations = inner.filter((issue) => issue.kind === 'validation' || issue.message.includes('\u0000'));
-  if (validations.length > 0) return validations.flatMap((issue) => problemsOf(issue, field));
-  return inner
-    .filter((issue) => issue.type === 'union' && (issue.path?.length ?? 0) > 0)
-    .flatMap((issue) => problemsOf(issue, field));
+  const isSpecific = (issue: v.BaseIssue<unknown>) =>
+    issue.kind === 'validation' ||
+    issue.message.includes('\u0000') ||
+    (issue.type === 'union' && (issue.path?.length ?? 0) > 0);
+  return (union.issues ?? []).filter(isSpecific).flatMap((issue) => problemsOf(issue, field));
 }
 
 function messageOr(issue: v.BaseIssue<unknown>, fallback: string): string {

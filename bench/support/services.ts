@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client } from 'pg';
+import { migrateDatabase } from '../../src/db/migrate.ts';
+import type { Running } from '../../src/main/local/launch.ts';
+import { openLog } from '../../src/main/local/log-file.ts';
+import { freePorts } from '../../src/main/local/ports.ts';
+import { findPostgres } from '../../src/main/local/postgres-binaries.ts';
+import { postgresUrl, startPostgres } from '../../src/main/local/postgres-server.ts';
+import { chooseServerUser } from '../../src/main/local/postgres-user.ts';
+import { findTemporalCli } from '../../src/main/local/temporal-cli.ts';
+import { startTemporal } from '../../src/main/local/temporal-server.ts';
+import { openTerminal } from '../../src/main/local/terminal.ts';
+
+/** Servers of a benchmark, with a migrated database of its own. */
+export interface BenchServices extends AsyncDisposable {
+  databaseUrl: string;
+  temporalAddress: string;
+}
+
+/**
+ * Starts Postgres, with the settings it is shipped with, and where asked for Temporal, as `npm start` does.
+ * BENCH_DATABASE_URL and BENCH_TEMPORAL_ADDRESS name servers that run already.
+ */
+export async function benchServices({ temporal }: { temporal: boolean }): Promise<BenchServices> {
+  const terminal = openTerminal();
+  const { signal } = new AbortController();
+  const folder = mkdtempSync(join(tmpdir(), 'posthorn-bench-'));
+  chmodSync(folder, 0o755);
+  const running: Running[] = [];
+
+  const startDatabase = async () => {
+    const user = await chooseServerUser(folder, terminal.line);
+    const options = {
+      binaries: await findPostgres(user),
+      user,
+      place: join(folder, 'postgres'),
+      port: (await freePorts(1))[0] ?? 0,
+      password: randomBytes(12).toString('hex'),
+      durable: true,
+      log: openLog(join(folder, 'postgres.log')),
+      terminal,
+      signal,
+      removeWhenOrphaned: folder,
+    };
+    running.push(await startPostgres(options));
+    return postgresUrl(options, 'postgres');
+  };
+  const startServer = async () => {
+    const fallbackCache = fileURLToPath(new URL('../../.cache', import.meta.url));
+    const cli = await findTemporalCli({
+      env: process.env,
+      setting: process.env.TEMPORAL_CLI || null,
+      fallbackCache,
+      terminal,
+      signal,
+    });
+    const port = (await freePorts(1))[0] ?? 0;
+    const log = openLog(join(folder, 'temporal.log'));
+    const databaseFile = join(folder, 'temporal.db');
+    running.push(await startTemporal({ cli, port, uiPort: null, databaseFile, log, terminal, signal }));
+    return `127.0.0.1:${port}`;
+  };
+
+  const admin = process.env.BENCH_DATABASE_URL ?? (await startDatabase());
+  const temporalAddress = temporal ? (process.env.BENCH_TEMPORAL_ADDRESS ?? (await startServer())) : '127.0.0.1:9';
+  const name = `bench_${randomBytes(4).toString('hex')}`;
+  await query(admin, `create database ${name}`);
+  const databaseUrl = Object.assign(new URL(admin), { pathname: `/${name}` }).href;
+  await migrateDatabase(databaseUrl);
+  return {
+    databaseUrl,
+    temporalAddress,
+    async [Symbol.asyncDispose]() {
+      await query(admin, `drop database if exists ${name} with (force)`).catch(() => undefined);
+      await Promise.all(running.map((server) => server.stop(5_000)));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function query(url: string, sql: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { ConfigError, readConfig } from '../../src/config.ts';
+import { withSettingsTable } from '../../src/config-table.ts';
+
+function problemsOf(env: Record<string, string>, required: ('DATABASE_URL' | 'TEMPORAL_ADDRESS')[] = []): string[] {
+  try {
+    readConfig(env, required);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('settings', () => {
+  test('an empty environment gives the documented defaults, frozen', () => {
+    const config = readConfig({ PORT: '' });
+    expect(config).toMatchObject({
+      PORT: 3000,
+      HOST: '127.0.0.1',
+      PUBLIC_URL: 'http://localhost:3000',
+      SANDBOX_PORT: 8025,
+      POSTMARK_API_URL: 'http://localhost:8025',
+      SEND_RATE_PER_PROJECT: 1000,
+      SEND_CHUNK: 500,
+      mailProvider: 'sandbox',
+    });
+    expect(Object.isFrozen(config)).toBe(true);
+  });
+
+  test('a server token turns Postmark on, and an explicit address always wins', () => {
+    expect(readConfig({ POSTMARK_SERVER_TOKEN: 't' })).toMatchObject({
+      mailProvider: 'postmark',
+      POSTMARK_API_URL: 'https://api.postmarkapp.com',
+      POSTMARK_WEBHOOK_USER: null,
+    });
+    expect(readConfig({ POSTMARK_SERVER_TOKEN: 't', POSTMARK_API_URL: 'http://127.0.0.1:9/' }).POSTMARK_API_URL).toBe(
+      'http://127.0.0.1:9',
+    );
+  });
+
+  test.each([
+    ['PORT', 'eighty', 'whole number'],
+    ['PORT', '70000', 'at most 65535'],
+    ['LOG_LEVEL', 'loud', 'one of'],
+    ['POSTMARK_API_URL', 'api.postmarkapp.com', 'http'],
+    ['DATABASE_URL', 'mysql://localhost/x', 'postgres://'],
+    ['TEMPORAL_ADDRESS', 'http://localhost:7233', 'host:port'],
+    ['JWT_SECRET', 'short', 'at least 32'],
+    ['TEMPORAL_TLS', 'perhaps', 'true or false'],
+    ['DNS_SERVERS', 'resolver.example', 'IP addresses'],
+  ])('%s=%s stops the start with one line that names it', (name, value, part) => {
+    const problems = problemsOf({ [name]: value });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(new RegExp(`^${name} `));
+    expect(problems[0]).toContain(part);
+  });
+
+  test('every problem is told at once, required and companion settings included', () => {
+    const problems = problemsOf({ PORT: 'x', TEMPORAL_TLS_CERT: '/a', NODE_ENV: 'production' }, [
+      'DATABASE_URL',
+      'TEMPORAL_ADDRESS',
+    ]);
+    expect(problems.map((problem) => problem.split(' ')[0])).toEqual([
+      'PORT',
+      'DATABASE_URL',
+      'TEMPORAL_ADDRESS',
+      'TEMPORAL_TLS_KEY',
+      'JWT_SECRET',
+    ]);
+  });
+
+  test('secrets are derived from JWT_SECRET, each for its purpose', () => {
+    const one = readConfig({ JWT_SECRET: 'a'.repeat(32) });
+    const two = readConfig({ JWT_SECRET: 'b'.repeat(32) });
+    expect(new Set([one.APP_ENCRYPTION_KEY, one.LINK_SECRET, two.APP_ENCRYPTION_KEY, two.LINK_SECRET]).size).toBe(4);
+  });
+
+  test('the README shows the settings as they are', () => {
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+    expect(withSettingsTable(readme)).toBe(readme);
+  });
+});
