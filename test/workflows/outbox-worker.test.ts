@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto';
+import { pino } from 'pino';
+import { expect, inject, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { freePorts } from '../../src/main/local/ports.ts';
+import { startWorker } from '../../src/main/worker-runtime.ts';
+import { enqueue } from '../../src/outbox/enqueue.ts';
+import { testDatabase } from '../support/database.ts';
+import { doorTo } from '../support/door.ts';
+import { testTemporal } from '../support/worker.ts';
+
+test('a worker starts without Temporal, works once it is there, outlives its absence, and stops cleanly', async () => {
+  await using db = await testDatabase();
+  await using server = await testTemporal();
+  await using door = await doorTo(inject('temporalAddress'));
+  const [metricsPort] = await freePorts(1);
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => lines.push(line) });
+  const config = readConfig({
+    DATABASE_URL: db.url,
+    TEMPORAL_ADDRESS: door.address,
+    TEMPORAL_TASK_QUEUE: server.queuePrefix,
+    WORKER_METRICS_PORT: String(metricsPort),
+  });
+  const worker = await startWorker(config, log);
+  const said = (text: string) => lines.filter((line) => line.includes(text)).length;
+  try {
+    const startSweep = async () => {
+      const id = `test/${randomBytes(8).toString('hex')}`;
+      await enqueue(db.db, { type: 'start', workflow: 'retention', id, input: null });
+      return id;
+    };
+    const first = await startSweep();
+    await expect.poll(() => said('waiting for Temporal'), { timeout: 30_000 }).toBe(1);
+    await db.db.rows(
+      `insert into outbox (id, dedupe_key, kind, workflow_id, payload, done_at)
+       values (gen_random_uuid(), 'old', 'start', 'old', '{}', now() - interval '2 days')`,
+    );
+
+    await door.open();
+    await worker.ready;
+    await expect.poll(() => server.result(first).catch(() => null), { timeout: 30_000 }).toEqual({ outbox: 1 });
+    expect(said('waiting for Temporal')).toBe(1);
+    expect(said('"activity":"removeOldRows"')).toBe(1);
+
+    await door.shut();
+    const second = await startSweep();
+    await expect.poll(() => said('work is kept'), { timeout: 30_000 }).toBeGreaterThan(0);
+    await door.open();
+    await expect.poll(() => server.result(second).catch(() => null), { timeout: 30_000 }).toEqual({ outbox: 0 });
+
+    const base = `http://127.0.0.1:${metricsPort}`;
+    expect(await (await fetch(`${base}/health`)).json()).toEqual({ status: 'ok' });
+    const figures = await (await fetch(`${base}/metrics`)).text();
+    expect(figures).toMatch(/posthorn_activity_attempts_total\{activity="removeOldRows",outcome="done"\} 2/);
+    expect(figures).toMatch(/posthorn_outbox_calls_total\{kind="start",outcome="done"\} 2/);
+    expect(figures).toMatch(/^temporal_/m);
+  } finally {
+    await worker.close();
+  }
+  await expect(fetch(`http://127.0.0.1:${metricsPort}/health`)).rejects.toThrow();
+});
