@@ -50,12 +50,13 @@ async function start(): Promise<void> {
   const project = keepFirstProject(config.DATA_DIR, made, places);
 
   if (config.mailProvider === 'sandbox') {
-    const part = ourPart('sandbox', 1_000, ours);
-    await untilSandboxAnswers(await run(part), part, config, signal);
+    await run(ourPart('sandbox', 1_000, ours));
+    await untilSandboxAnswers(running, config, signal);
   }
   await run(ourPart('worker', 5_500, ours));
-  const api = ourPart('api', 2_500, ours);
-  await untilApiReady(await run(api), api, config, signal);
+  await run(ourPart('api', 2_500, ours));
+  await untilApiReady(running, config, signal);
+  for (const supervised of running) supervised.settle();
 
   const seconds = Math.round((Date.now() - began) / 1000);
   for (const line of summaryLines({ project, places, dataDir: config.DATA_DIR, seconds })) terminal.line(line);

@@ -1,6 +1,8 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { closeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { killGroup, spawnFailure } from './command.ts';
+import type { LogFile } from './log-file.ts';
 import { watchOver } from './watchdog.ts';
 
 /** A process that runs until it is stopped. */
@@ -11,8 +13,8 @@ export interface Launch {
   cwd?: string;
   uid?: number;
   gid?: number;
-  /** Takes both of its outputs. */
-  output: (chunk: Buffer) => void;
+  /** Where both of its outputs go, straight and not through us: a program must not end because its listener did. */
+  log: LogFile;
   /** The signal that asks it to finish what it is doing and end. */
   stopSignal: 'SIGTERM' | 'SIGINT';
   /** How long it lives on when this process dies, for those who use it. */
@@ -41,7 +43,9 @@ const leash = fileURLToPath(new URL('./leash.ts', import.meta.url));
  * It ends soon after this process, however this process ends.
  */
 export async function launch(options: Launch): Promise<Running> {
-  const child = spawnApart(options, ['ignore', 'pipe', 'pipe']);
+  const descriptor = options.log.openForProgram();
+  const child = spawnApart(options, ['ignore', descriptor, descriptor]);
+  closeSync(descriptor);
   const running = await follow(child, options);
   const watchdog = watchOver({
     pid: running.pid,
@@ -64,13 +68,18 @@ export async function launchOurs(
   output: (chunk: Buffer) => void,
   onMessage?: (message: unknown) => void,
 ): Promise<Running> {
-  const options = { command: process.execPath, args: ['--import', leash, file, ...args], env, cwd: root, output };
+  const options = { command: process.execPath, args: ['--import', leash, file, ...args], env, cwd: root };
   const child = spawnApart(options, ['ignore', 'pipe', 'pipe', 'ipc']);
+  child.stdout?.on('data', output);
+  child.stderr?.on('data', output);
   if (onMessage) child.on('message', onMessage);
   return follow(child, { ...options, stopSignal: 'SIGTERM' });
 }
 
-function spawnApart(options: Omit<Launch, 'stopSignal' | 'orphanGraceSeconds'>, stdio: StdioOptions): ChildProcess {
+function spawnApart(
+  options: Omit<Launch, 'log' | 'stopSignal' | 'orphanGraceSeconds'>,
+  stdio: StdioOptions,
+): ChildProcess {
   const { command, args, env, cwd, uid, gid } = options;
   return spawn(command, args, {
     env,
@@ -82,12 +91,7 @@ function spawnApart(options: Omit<Launch, 'stopSignal' | 'orphanGraceSeconds'>, 
   });
 }
 
-async function follow(
-  child: ChildProcess,
-  { command, output, stopSignal }: Pick<Launch, 'command' | 'output' | 'stopSignal'>,
-) {
-  child.stdout?.on('data', output);
-  child.stderr?.on('data', output);
+async function follow(child: ChildProcess, { command, stopSignal }: Pick<Launch, 'command' | 'stopSignal'>) {
   let ended = false;
   const exited = new Promise<string>((resolve) => {
     child.once('exit', (code, signal) => {

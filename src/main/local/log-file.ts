@@ -1,4 +1,14 @@
-import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  copyFileSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 
 /** A log file of bounded size: the newest part, and one older part beside it with `.1` behind its name. */
@@ -6,26 +16,48 @@ export interface LogFile {
   path: string;
   /** Appends output as it came. A disk that is full loses lines and stops nothing. */
   write(chunk: string | Buffer): void;
-  /** The last lines that were written by this process, oldest first. */
+  /**
+   * Opens the file for a program that writes to it by itself, and so can go on when this process is gone. The caller closes the
+   * descriptor. The size is looked at every minute.
+   */
+  openForProgram(): number;
+  /** The last lines since the last `openForProgram`, or since the log was opened; oldest first. */
   tail(lines: number): string[];
 }
 
 const partBytes = 10 * 1024 * 1024;
-const keptInMemory = 8 * 1024;
+const tailBytes = 8 * 1024;
+const lookEveryMs = 60_000;
 
-/** Opens a log below a folder that is made where it is missing. Both parts together stay below twice `maxBytes`. */
+/** Opens a log below a folder that is made where it is missing. */
 export function openLog(path: string, maxBytes: number = partBytes): LogFile {
   mkdirSync(dirname(path), { recursive: true });
+  const older = `${path}.1`;
+  if (sizeOf(path) > maxBytes) renameSync(path, older);
   let size = sizeOf(path);
-  let recent = '';
+  let begin = size;
+  let isWatched = false;
+
+  // The program holds the file open, so its bytes are moved and not its name. Lines written in between are lost.
+  const makeRoom = () => {
+    if (sizeOf(path) <= maxBytes) return;
+    try {
+      copyFileSync(path, older);
+      truncateSync(path, 0);
+      begin = 0;
+    } catch {
+      // A full disk; the next look may find it better.
+    }
+  };
+
   return {
     path,
     write(chunk) {
-      recent = (recent + chunk.toString()).slice(-keptInMemory);
       try {
         if (size > 0 && size + chunk.length > maxBytes) {
-          renameSync(path, `${path}.1`);
+          renameSync(path, older);
           size = 0;
+          begin = 0;
         }
         appendFileSync(path, chunk, { mode: 0o600 });
         size += chunk.length;
@@ -33,12 +65,31 @@ export function openLog(path: string, maxBytes: number = partBytes): LogFile {
         size = sizeOf(path);
       }
     },
+    openForProgram() {
+      begin = sizeOf(path);
+      if (!isWatched) setInterval(makeRoom, lookEveryMs).unref();
+      isWatched = true;
+      return openSync(path, 'a', 0o600);
+    },
     tail: (lines) =>
-      recent
+      endOf(path, begin)
         .split('\n')
         .filter((line) => line.trim() !== '')
         .slice(-lines),
   };
+}
+
+function endOf(path: string, begin: number): string {
+  const size = sizeOf(path);
+  const from = Math.max(Math.min(begin, size), size - tailBytes);
+  if (size === from) return '';
+  const bytes = Buffer.alloc(size - from);
+  const descriptor = openSync(path, 'r');
+  try {
+    return bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, bytes.length, from));
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 function sizeOf(path: string): number {

@@ -10,15 +10,18 @@ import type { Part, Supervised } from './supervise.ts';
 import { surfaceErrors } from './surface-errors.ts';
 import type { Terminal } from './terminal.ts';
 
+const labels = { api: 'The API', worker: 'The worker', sandbox: 'The mail sandbox' };
+
 /** One of the programs in src/main as a part to keep running. */
 export function ourPart(
-  name: 'api' | 'worker' | 'sandbox',
+  name: keyof typeof labels,
   stopLimitMs: number,
   { config, env, terminal }: { config: StartConfig; env: NodeJS.ProcessEnv; terminal: Terminal },
 ): Part {
   const log = openLog(join(config.DATA_DIR, `logs/${name}.log`));
   return {
     name,
+    label: labels[name],
     log,
     stopLimitMs,
     start: () => {
@@ -56,36 +59,45 @@ export async function runOurs(
 }
 
 /** Waits until the mail sandbox accepts connections. */
-export async function untilSandboxAnswers(sandbox: Supervised, part: Part, config: StartConfig, signal: AbortSignal) {
+export function untilSandboxAnswers(starting: readonly Supervised[], config: StartConfig, signal: AbortSignal) {
   const host = reachableHost(config.SANDBOX_HOST).replace(/^\[|\]$/g, '');
-  await until(() => answers(config.SANDBOX_PORT, host), sandbox, part, signal);
+  return until(() => answers(config.SANDBOX_PORT, host), 'The mail sandbox', starting, signal);
 }
 
 /** Waits until the API says that it and what it needs are ready. */
-export async function untilApiReady(api: Supervised, part: Part, config: StartConfig, signal: AbortSignal) {
+export function untilApiReady(starting: readonly Supervised[], config: StartConfig, signal: AbortSignal) {
   const url = `http://${reachableHost(config.HOST)}:${config.PORT}/ready`;
   const isReady = () =>
     fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
       (answer) => answer.ok,
       () => false,
     );
-  await until(isReady, api, part, signal);
+  return until(isReady, 'The API', starting, signal);
 }
 
 const limitMs = 60_000;
 
-async function until(isReady: () => Promise<boolean>, supervised: Supervised, part: Part, signal: AbortSignal) {
+/** Waits for one part; fails as soon as any of those that are starting ends. */
+async function until(
+  isReady: () => Promise<boolean>,
+  label: string,
+  starting: readonly Supervised[],
+  signal: AbortSignal,
+): Promise<void> {
   const giveUpAt = Date.now() + limitMs;
-  let ended: string | null = null;
-  void supervised.firstEnd.then((how) => {
-    ended = how;
-  });
+  const ended: StartError[] = [];
+  for (const { part, firstEnd } of starting)
+    void firstEnd.then(
+      (how) => how !== null && ended.push(failed(`${part.label} ${how} before it was ready`, part.log)),
+    );
   while (!(await isReady())) {
     continueUnlessStopped(signal);
-    if (ended !== null) throw failed(`The ${part.name} ${ended} before it was ready`, part.log);
-    if (Date.now() > giveUpAt) throw failed(`The ${part.name} is not ready after ${limitMs / 1000} s`, part.log);
+    if (ended[0]) throw ended[0];
+    if (Date.now() > giveUpAt)
+      throw new StartError(`${label} is not ready after ${limitMs / 1000} s. See DATA_DIR/logs.`);
     await sleep(50);
   }
+  if (ended[0]) throw ended[0];
 }
 
 function failed(what: string, log: Part['log']): StartError {

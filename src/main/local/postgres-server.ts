@@ -77,7 +77,7 @@ function launchServer({
     env: postgresEnv,
     cwd: '/',
     ...asUser(user),
-    output: log.write,
+    log,
     // SIGINT ends connections and shuts down cleanly; SIGTERM would wait for the last client.
     stopSignal: 'SIGINT',
     orphanGraceSeconds: 8,

@@ -22,7 +22,8 @@ export interface RunRecord {
 }
 
 // Who uses something stops before what it uses.
-const stopOrder = ['api', 'worker', 'sandbox', 'temporal', 'postgres'];
+const ours = ['api', 'worker', 'sandbox'];
+const stopOrder = [...ours, 'temporal', 'postgres'];
 const limitPerProcessMs = 8_000;
 
 /**
@@ -84,8 +85,9 @@ async function stopLeftovers({ processes }: RunFile, say: (line: string) => void
 
 /** Stops a process that is not our child: politely, then by force. */
 export async function stopLeftover(name: string, process: ProcessIdentity, limitMs = limitPerProcessMs): Promise<void> {
-  // SIGINT is what makes Postgres end its connections and shut down cleanly; SIGTERM would wait for them.
-  killGroup(process.pid, name === 'postgres' ? 'SIGINT' : 'SIGTERM');
+  // Ours noticed that their supervisor is gone and are draining; a second signal would cut that short. SIGINT makes Postgres end its
+  // connections and shut down cleanly; SIGTERM would wait for them.
+  if (!ours.includes(name)) killGroup(process.pid, name === 'postgres' ? 'SIGINT' : 'SIGTERM');
   const forceAt = Date.now() + limitMs;
   for (let forced = false; isAlive(process); ) {
     await sleep(50);

@@ -45,7 +45,7 @@ export async function pickPostgres(context: PickContext, password: string): Prom
   const options = { binaries, user, place, port, password, durable: true, log, terminal, signal };
   return {
     address: postgresUrl(options),
-    part: { name: 'postgres', log, stopLimitMs: 2_500, start: () => startPostgres(options) },
+    part: { name: 'postgres', label: 'Postgres', log, stopLimitMs: 2_500, start: () => startPostgres(options) },
   };
 }
 
@@ -76,6 +76,7 @@ export async function pickTemporal({ config, terminal, signal }: PickContext): P
     address: `127.0.0.1:${port}`,
     part: {
       name: 'temporal',
+      label: 'Temporal',
       log,
       stopLimitMs: 2_500,
       start: () => startTemporal({ cli, port, uiPort, databaseFile, log, terminal, signal }),

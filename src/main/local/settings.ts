@@ -6,14 +6,18 @@ import { StartError } from './start-error.ts';
 /** The settings of `npm start`. DATA_DIR is an absolute path. */
 export type StartConfig = Config;
 
-// Settings that only make sense with a Temporal server of others; our own speaks plain text and has one namespace.
-const needTemporalAddress = [
-  'TEMPORAL_API_KEY',
-  'TEMPORAL_TLS',
-  'TEMPORAL_TLS_CA',
-  'TEMPORAL_TLS_CERT',
-  'TEMPORAL_TLS_KEY',
-] as const;
+// Settings that only make sense with servers of others. Our own Temporal speaks plain text; our own Postgres has no pooler before it.
+const companions = {
+  TEMPORAL_ADDRESS: [
+    'TEMPORAL_API_KEY',
+    'TEMPORAL_TLS',
+    'TEMPORAL_TLS_CA',
+    'TEMPORAL_TLS_CERT',
+    'TEMPORAL_TLS_KEY',
+    'TEMPORAL_TLS_SERVER_NAME',
+  ],
+  DATABASE_URL: ['DIRECT_DATABASE_URL'],
+} as const;
 
 /**
  * Reads the settings of `npm start`, which makes the secrets that are not set.
@@ -22,9 +26,14 @@ const needTemporalAddress = [
 export function readStartConfig(env: NodeJS.ProcessEnv): StartConfig {
   try {
     const config = readConfig({ ...env, JWT_SECRET: env.JWT_SECRET?.trim() || '-'.repeat(32) });
-    const lonely = needTemporalAddress.filter((name) => config.TEMPORAL_ADDRESS === null && config[name]);
-    if (lonely.length > 0)
-      throw new ConfigError(lonely.map((name) => `TEMPORAL_ADDRESS is missing: ${name} is set and needs it`));
+    const problems = (['TEMPORAL_ADDRESS', 'DATABASE_URL'] as const).flatMap((missing) =>
+      config[missing] === null
+        ? companions[missing]
+            .filter((name) => config[name])
+            .map((name) => `${missing} is missing: ${name} is set and needs it`)
+        : [],
+    );
+    if (problems.length > 0) throw new ConfigError(problems);
     return { ...config, DATA_DIR: resolve(config.DATA_DIR) };
   } catch (error) {
     if (error instanceof ConfigError) throw new StartError(...error.problems);

@@ -7,6 +7,8 @@ import type { Terminal } from './terminal.ts';
 /** One process that is to run for as long as the service does. */
 export interface Part {
   name: string;
+  /** How a person calls it. */
+  label: string;
   start(): Promise<Running>;
   log: LogFile;
   /** How long it may take to stop before it is killed. */
@@ -16,6 +18,9 @@ export interface Part {
 /** A part that runs, and is started again when it ends although nobody asked it to. */
 export interface Supervised {
   name: string;
+  part: Part;
+  /** Says that the start has succeeded: from now on it is started again when it ends unasked. */
+  settle(): void;
   /** Stops it for good, by force when it takes longer than its limit. */
   stop(): Promise<void>;
   /** Kills it, for when nobody wants to wait any longer. */
@@ -34,7 +39,7 @@ export interface BackOff {
 
 const usualBackOff: BackOff = { first: 1_000, longest: 30_000, wellAfter: 60_000 };
 
-/** Starts a part and keeps it running. */
+/** Starts a part and, once that has been settled, keeps it running. */
 export async function keepRunning(
   part: Part,
   terminal: Terminal,
@@ -44,6 +49,10 @@ export async function keepRunning(
   let current = await part.start();
   let stopping = false;
   let wake = () => {};
+  let settle = () => {};
+  const settled = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
   let reportFirstEnd: (how: string | null) => void = () => {};
   const firstEnd = new Promise<string | null>((resolve) => {
     reportFirstEnd = resolve;
@@ -55,10 +64,11 @@ export async function keepRunning(
     let startedAt = Date.now();
     let how = await current.exited;
     reportFirstEnd(stopping ? null : how);
+    await settled;
     while (!stopping) {
       if (Date.now() - startedAt >= backOff.wellAfter) pause = backOff.first;
       terminal.line(
-        `The ${part.name} ${how} and starts again in ${pause / 1000} s. More in ${part.log.path}; its last lines:`,
+        `${part.label} ${how} and starts again in ${pause / 1000} s. Its last lines, from ${part.log.path}:`,
       );
       for (const line of part.log.tail(3)) terminal.line(`  ${line.slice(0, 300)}`);
       await new Promise<void>((resolve) => {
@@ -74,6 +84,7 @@ export async function keepRunning(
       try {
         current = await part.start();
         onStarted(part.name, current.pid);
+        terminal.line(`${part.label} was started again`);
         if (stopping) await current.stop(part.stopLimitMs);
         how = await current.exited;
       } catch (error) {
@@ -85,15 +96,18 @@ export async function keepRunning(
 
   return {
     name: part.name,
+    part,
     firstEnd,
+    settle: () => settle(),
     kill: () => {
       if (!current.hasExited()) killGroup(current.pid, 'SIGKILL');
     },
     async stop() {
       stopping = true;
+      settle();
       wake();
       const inTime = await current.stop(part.stopLimitMs);
-      if (!inTime) terminal.line(`The ${part.name} did not stop within ${part.stopLimitMs / 1000} s and was killed`);
+      if (!inTime) terminal.line(`${part.label} did not stop within ${part.stopLimitMs / 1000} s and was killed`);
       await watching;
     },
   };

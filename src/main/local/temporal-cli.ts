@@ -14,35 +14,61 @@ export interface TemporalCli {
   description: string;
 }
 
+/** One way to get a `temporal` program. */
+export interface Way {
+  name: string;
+  /** How the program is described when this way brought it. */
+  source: (path: string) => string;
+  /** Answers the program, or why this way brought none. `cached` is the file in which a program that was fetched or built is kept. */
+  get: (search: TemporalSearch, cached: string) => Promise<{ path: string } | string>;
+}
+
+/** The ways in the order in which they are tried. */
+export const usualWays: readonly Way[] = [
+  {
+    name: 'PATH',
+    source: (path) => `found at ${path}`,
+    async get({ env }) {
+      const path = findProgram('temporal', env);
+      return path === null ? 'no temporal in it' : { path };
+    },
+  },
+  {
+    name: 'cache',
+    source: (path) => `kept in ${path}`,
+    get: async (_search, cached) => (existsSync(cached) ? { path: cached } : `there is no ${cached} yet`),
+  },
+  {
+    name: 'download by the Temporal SDK',
+    source: (path) => `downloaded, kept in ${path}`,
+    get: (search, cached) => downloadTemporal(cached, search),
+  },
+  {
+    name: 'build of the Go module in temporal/',
+    source: (path) => `built from temporal/go.mod, kept in ${path}`,
+    get: (search, cached) => buildTemporal(cached, search),
+  },
+];
+
 /**
  * Finds a `temporal` program, or gets one: TEMPORAL_CLI, PATH, the cache, the download of the SDK, a build of the pinned Go module.
  * TEMPORAL_CLI is a decision: when it does not work, nothing else is tried.
  * @throws StartError naming every way that was tried and why it failed
  */
-export async function findTemporalCli(search: TemporalSearch): Promise<TemporalCli> {
+export async function findTemporalCli(search: TemporalSearch, ways = usualWays): Promise<TemporalCli> {
   const { env, setting, signal } = search;
   if (setting !== null) {
-    const found = await inspect(setting, 'TEMPORAL_CLI', signal);
+    const found = await inspect(setting, `named by TEMPORAL_CLI`, signal);
     if (typeof found !== 'string') return found;
-    throw new StartError(
-      `TEMPORAL_CLI ${setting}: ${found}.`,
-      'Correct it, or unset it to let npm start find another.',
-    );
+    throw new StartError(`TEMPORAL_CLI ${setting}: ${found}.`, 'Correct it, or unset it to let another be found.');
   }
+  const kept = `temporal-cli-${temporalCliVersion}-${process.platform}-${process.arch}`;
+  const cached = join(cacheFolder(env, search.fallbackCache), kept);
   const tried: string[] = [];
-  const onPath = findProgram('temporal', env);
-  const cache = cacheFolder(env, search.fallbackCache);
-  const cached = join(cache, `temporal-cli-${temporalCliVersion}-${process.platform}-${process.arch}`);
-  const ways: [name: string, get: () => Promise<string | { path: string }>][] = [
-    ['PATH', async () => (onPath === null ? 'no temporal in it' : { path: onPath })],
-    [`cache, ${cached}`, async () => (existsSync(cached) ? { path: cached } : 'nothing there yet')],
-    ['download by the Temporal SDK', () => downloadTemporal(cached, search)],
-    ['build of the Go module in temporal/', () => buildTemporal(cached, search)],
-  ];
-  for (const [name, get] of ways) {
+  for (const { name, get, source } of ways) {
     continueUnlessStopped(signal);
-    const got = await get();
-    const found = typeof got === 'string' ? got : await inspect(got.path, sourceOf(name, got.path), signal);
+    const got = await get(search, cached);
+    const found = typeof got === 'string' ? got : await inspect(got.path, source(got.path), signal);
     if (typeof found !== 'string') return found;
     tried.push(`  ${name}: ${found}`);
   }
@@ -50,15 +76,9 @@ export async function findTemporalCli(search: TemporalSearch): Promise<TemporalC
     'There is no way to run Temporal on this machine. Tried:',
     '  TEMPORAL_ADDRESS, TEMPORAL_CLI: not set',
     ...tried,
-    'Do one of these: install the Temporal CLI (https://docs.temporal.io/cli) so that `temporal` is on the PATH or named by TEMPORAL_CLI;',
-    'install Go 1.25 or later (https://go.dev/dl), which builds it once; or set TEMPORAL_ADDRESS to a server that runs already.',
+    'Do one of these: install the Temporal CLI (https://docs.temporal.io/cli), so that "temporal" is on the PATH or named by',
+    'TEMPORAL_CLI; install Go 1.25 or later (https://go.dev/dl), which builds it once; or set TEMPORAL_ADDRESS to a server that runs.',
   );
-}
-
-function sourceOf(way: string, path: string): string {
-  if (way.startsWith('cache')) return `kept in ${path}`;
-  if (way.startsWith('PATH')) return `found at ${path}`;
-  return `${way.startsWith('build') ? 'built from temporal/go.mod' : 'downloaded'}, kept in ${path}`;
 }
 
 /** Asks a program what it is. Answers why it will not do, or the program. */

@@ -32,7 +32,7 @@ export async function startTemporal(options: TemporalOptions): Promise<Running> 
     command: cli.path,
     args: devServerArguments(options),
     env: temporalEnv(),
-    output: log.write,
+    log,
     stopSignal: 'SIGTERM',
     orphanGraceSeconds: 6,
   });

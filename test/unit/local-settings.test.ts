@@ -1,0 +1,105 @@
+import { createServer } from 'node:net';
+import { isAbsolute } from 'node:path';
+import { expect, test } from 'vitest';
+import { answers, freePorts, requireFreePorts } from '../../src/main/local/ports.ts';
+import { reachableHost, readStartConfig, wantedPorts } from '../../src/main/local/settings.ts';
+import { StartError } from '../../src/main/local/start-error.ts';
+import { summaryLines } from '../../src/main/local/summary.ts';
+
+test('each wrong setting is one line that names it', () => {
+  const start = () => readStartConfig({ PORT: 'many', TEMPORAL_UI_PORT: '70000' });
+  expect(start).toThrow(StartError);
+  expect(start).toThrow(/^PORT .*\nTEMPORAL_UI_PORT /m);
+});
+
+test('production needs no JWT_SECRET from the person who starts it: it is made and kept', () => {
+  expect(readStartConfig({ NODE_ENV: 'production' }).NODE_ENV).toBe('production');
+});
+
+test('settings of servers elsewhere are refused without their address', () => {
+  const pooled = { DIRECT_DATABASE_URL: 'postgres://db.example/posthorn' };
+  expect(() => readStartConfig(pooled)).toThrow('DATABASE_URL is missing: DIRECT_DATABASE_URL is set and needs it');
+  expect(() => readStartConfig({ TEMPORAL_API_KEY: 'key' })).toThrow('TEMPORAL_ADDRESS is missing: TEMPORAL_API_KEY');
+  expect(readStartConfig({ TEMPORAL_API_KEY: 'key', TEMPORAL_ADDRESS: 'cloud.example:7233' }).TEMPORAL_API_KEY).toBe(
+    'key',
+  );
+});
+
+test('DATA_DIR is absolute, so that every process means the same folder', () => {
+  expect(isAbsolute(readStartConfig({ DATA_DIR: 'somewhere' }).DATA_DIR)).toBe(true);
+});
+
+test('only what is started needs a port', () => {
+  const names = (env: Record<string, string>) => wantedPorts(readStartConfig(env)).map(({ setting }) => setting);
+  expect(names({})).toEqual(['PORT', 'SANDBOX_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'POSTGRES_PORT']);
+  expect(names({ POSTMARK_SERVER_TOKEN: 'token' })).not.toContain('SANDBOX_PORT');
+  expect(names({ TEMPORAL_ADDRESS: 'temporal:7233' })).toEqual(['PORT', 'SANDBOX_PORT', 'POSTGRES_PORT']);
+  expect(names({ DATABASE_URL: 'postgres://db/posthorn' })).not.toContain('POSTGRES_PORT');
+});
+
+test('a port in use is an error that names the port, what wanted it and the setting', async () => {
+  const [free = 0] = await freePorts(1);
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const want = (port: number, wantedBy: string, setting: string) => ({ port, wantedBy, setting, host: '127.0.0.1' });
+  try {
+    await expect(answers(address.port, '127.0.0.1')).resolves.toBe(true);
+    await expect(
+      requireFreePorts([want(free, 'the API', 'PORT'), want(address.port, 'Temporal', 'TEMPORAL_PORT')]),
+    ).rejects.toThrow(`Port ${address.port} is in use; Temporal wants it. Set TEMPORAL_PORT to another.`);
+  } finally {
+    await new Promise((resolve) => server.close(resolve));
+  }
+  await expect(requireFreePorts([want(address.port, 'Temporal', 'TEMPORAL_PORT')])).resolves.toBeUndefined();
+});
+
+test('one port wanted twice is an error that names both settings', async () => {
+  const [port = 0] = await freePorts(1);
+  const both = [
+    { port, host: '127.0.0.1', wantedBy: 'the API', setting: 'PORT' },
+    { port, host: '127.0.0.1', wantedBy: 'the mail sandbox', setting: 'SANDBOX_PORT' },
+  ];
+  await expect(requireFreePorts(both)).rejects.toThrow(
+    `Port ${port} is also PORT; the mail sandbox wants it. Set SANDBOX_PORT`,
+  );
+});
+
+test('free ports are all different', async () => {
+  const ports = await freePorts(10);
+  expect(new Set(ports).size).toBe(10);
+});
+
+test.each([
+  ['0.0.0.0', '127.0.0.1'],
+  ['::', '[::1]'],
+  ['192.0.2.7', '192.0.2.7'],
+  ['::1', '[::1]'],
+])('what listens on %s is asked at %s', (listens, asked) => {
+  expect(reachableHost(listens)).toBe(asked);
+});
+
+test('the summary holds a curl line that a shell reads as one request with the key and the sender', () => {
+  const places = {
+    baseUrl: 'http://localhost:3000',
+    sandboxUrl: 'http://localhost:8025',
+    temporalAddress: 'localhost:7233',
+    temporalUiUrl: 'http://localhost:8233',
+  };
+  const project = {
+    ...places,
+    projectId: 'id',
+    publicKey: 'pk_example',
+    secretKey: 'sk_example',
+    sender: 'hello@posthorn.test',
+    login: { email: 'owner@posthorn.test', password: 'long enough' },
+  };
+  const lines = summaryLines({ project, places, dataDir: '/srv/posthorn', seconds: 12 });
+  const curl = lines.find((line) => line.includes('curl')) ?? '';
+  expect(curl).toContain("curl http://localhost:3000/v1/send -H 'Authorization: Bearer sk_example'");
+  const body = /-d '([^']*)'$/.exec(curl)?.[1] ?? '';
+  expect(JSON.parse(body)).toMatchObject({ to: 'ada@example.com', from: 'hello@posthorn.test' });
+  for (const place of ['http://localhost:8025', 'http://localhost:8233', '/srv/posthorn/first-project.json'])
+    expect(lines.join('\n')).toContain(place);
+});
