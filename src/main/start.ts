@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keepFirstProject, type Places } from './local/first-project.ts';
-import { ourPart, runOurs, untilApiReady, untilSandboxAnswers } from './local/our-processes.ts';
+import { ourPart, runOurs, untilApiReady, untilSandboxAnswers, untilWorkerWorks } from './local/our-processes.ts';
 import { requireFreePorts } from './local/ports.ts';
 import { type RunRecord, takeDataDir } from './local/run-file.ts';
 import { keptSecrets } from './local/secrets.ts';
@@ -53,7 +53,7 @@ async function start(): Promise<void> {
     await run(ourPart('sandbox', 1_000, ours));
     await untilSandboxAnswers(running, config, signal);
   }
-  await run(ourPart('worker', 5_500, ours));
+  await untilWorkerWorks((onMessage) => run(ourPart('worker', 5_500, ours, onMessage)), running, signal);
   await run(ourPart('api', 2_500, ours));
   await untilApiReady(running, config, signal);
   for (const supervised of running) supervised.settle();

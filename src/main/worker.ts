@@ -6,6 +6,9 @@ import { startWorker } from './worker-runtime.ts';
 const config = readConfigOrExit(['DATABASE_URL', 'TEMPORAL_ADDRESS']);
 const log = createLogger(config, 'worker');
 const told = untilToldToStop();
+let hasStarted = false;
+// Making the bundle of the workflows takes a moment in which nothing has begun that would need an end.
+void told.then(() => hasStarted || process.exit(0));
 const worker = await startWorker(config, log).catch((error: NodeJS.ErrnoException) => {
   if (error.code === 'EADDRINUSE')
     log.fatal(`port ${config.WORKER_METRICS_PORT} is in use: set WORKER_METRICS_PORT to another one`);
@@ -13,7 +16,12 @@ const worker = await startWorker(config, log).catch((error: NodeJS.ErrnoExceptio
   else log.fatal({ err: error }, 'the worker cannot start');
   process.exit(1);
 });
-void worker.ready.then(() => log.info({ mail: config.mailProvider }, 'the worker works'));
+hasStarted = true;
+void worker.ready.then(() => {
+  log.info({ mail: config.mailProvider }, 'the worker works');
+  // `npm start` waits for this before it calls the service ready.
+  process.send?.('ready');
+});
 await told;
 await worker.close();
 log.info('the worker has stopped');

@@ -63,12 +63,11 @@ export async function launch(options: Launch): Promise<Running> {
  */
 export async function launchOurs(
   file: string,
-  args: readonly string[],
   env: NodeJS.ProcessEnv,
   output: (chunk: Buffer) => void,
   onMessage?: (message: unknown) => void,
 ): Promise<Running> {
-  const options = { command: process.execPath, args: ['--import', leash, file, ...args], env, cwd: root };
+  const options = { command: process.execPath, args: ['--import', leash, file], env, cwd: root };
   const child = spawnApart(options, ['ignore', 'pipe', 'pipe', 'ipc']);
   child.stdout?.on('data', output);
   child.stderr?.on('data', output);

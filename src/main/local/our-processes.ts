@@ -17,6 +17,7 @@ export function ourPart(
   name: keyof typeof labels,
   stopLimitMs: number,
   { config, env, terminal }: { config: StartConfig; env: NodeJS.ProcessEnv; terminal: Terminal },
+  onMessage?: (message: unknown) => void,
 ): Part {
   const log = openLog(join(config.DATA_DIR, `logs/${name}.log`));
   return {
@@ -26,10 +27,11 @@ export function ourPart(
     stopLimitMs,
     start: () => {
       const surface = surfaceErrors(name, terminal);
-      return launchOurs(`src/main/${name}.ts`, [], env, (chunk) => {
+      const output = (chunk: Buffer) => {
         log.write(chunk);
         surface(chunk);
-      });
+      };
+      return launchOurs(`src/main/${name}.ts`, env, output, onMessage);
     },
   };
 }
@@ -46,7 +48,7 @@ export async function runOurs(
   continueUnlessStopped(signal);
   const log = openLog(join(config.DATA_DIR, `logs/${name}.log`));
   let message: unknown = null;
-  const running = await launchOurs(file, [], env, log.write, (sent) => {
+  const running = await launchOurs(file, env, log.write, (sent) => {
     message = sent;
   });
   const stop = () => void running.stop(5_000);
@@ -64,6 +66,19 @@ export function untilSandboxAnswers(starting: readonly Supervised[], config: Sta
   return until(() => answers(config.SANDBOX_PORT, host), 'The mail sandbox', starting, signal);
 }
 
+/** Starts the worker and waits until it serves every task queue, so that the first mail does not wait for it. */
+export async function untilWorkerWorks(
+  start: (onMessage: (message: unknown) => void) => Promise<unknown>,
+  starting: readonly Supervised[],
+  signal: AbortSignal,
+) {
+  let isReady = false;
+  await start((message) => {
+    isReady ||= message === 'ready';
+  });
+  await until(async () => isReady, 'The worker', starting, signal);
+}
+
 /** Waits until the API says that it and what it needs are ready. */
 export function untilApiReady(starting: readonly Supervised[], config: StartConfig, signal: AbortSignal) {
   const url = `http://${reachableHost(config.HOST)}:${config.PORT}/ready`;
@@ -75,7 +90,8 @@ export function untilApiReady(starting: readonly Supervised[], config: StartConf
   return until(isReady, 'The API', starting, signal);
 }
 
-const limitMs = 60_000;
+// Long enough for a machine that is busy with something else.
+const limitMs = 120_000;
 
 /** Waits for one part; fails as soon as any of those that are starting ends. */
 async function until(

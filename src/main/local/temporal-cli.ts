@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { devServerFlags, temporalCliVersion } from '../../../temporal/dev-server.ts';
 import { runCommand } from './command.ts';
 import { continueUnlessStopped, StartError } from './start-error.ts';
@@ -35,17 +36,17 @@ export const usualWays: readonly Way[] = [
   },
   {
     name: 'cache',
-    source: (path) => `kept in ${path}`,
+    source: (path) => `kept in ${fromHome(dirname(path))}`,
     get: async (_search, cached) => (existsSync(cached) ? { path: cached } : `there is no ${cached} yet`),
   },
   {
     name: 'download by the Temporal SDK',
-    source: (path) => `downloaded, kept in ${path}`,
+    source: (path) => `downloaded, kept in ${fromHome(dirname(path))}`,
     get: (search, cached) => downloadTemporal(cached, search),
   },
   {
     name: 'build of the Go module in temporal/',
-    source: (path) => `built from temporal/go.mod, kept in ${path}`,
+    source: (path) => `built from temporal/go.mod, kept in ${fromHome(dirname(path))}`,
     get: (search, cached) => buildTemporal(cached, search),
   },
 ];
@@ -99,4 +100,9 @@ async function inspect(path: string, source: string, signal: AbortSignal): Promi
   const missing = devServerFlags.filter((flag) => !help.stdout.includes(flag));
   if (missing.length > 0) return `it lacks ${missing.join(', ')}: version ${temporalCliVersion} has them`;
   return { path, description: `CLI ${cli} with server ${major}.${minor}, ${source}` };
+}
+
+function fromHome(path: string): string {
+  const home = homedir();
+  return path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
 }
