@@ -36,6 +36,11 @@ export const workflowId = {
   campaign: (campaignId: string, sendSeq: number) => `campaign/${campaignId}/${sendSeq}`,
 } as const;
 
+/** The id of a housekeeping schedule: `housekeeping/reconcile`, or below the prefix where that is not the default. */
+export function scheduleId(queuePrefix: string, name: string): string {
+  return queuePrefix === 'posthorn' ? `housekeeping/${name}` : `${queuePrefix}/housekeeping/${name}`;
+}
+
 /** Names of the signals. All of them mean "look again": a lost, doubled or late one does no harm. */
 export const signals = {
   /** emailDelivery and campaignSend: rows have changed. */

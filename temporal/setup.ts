@@ -3,7 +3,14 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import { describeFailure, grpcCode, grpcDetails, grpcStatus, isTemporalUnreachable } from '../src/lib/grpc.ts';
 import { pause } from '../src/lib/time.ts';
-import { searchAttribute, searchAttributePairs, taskQueue, type WorkflowType, workflowQueues } from './commands.ts';
+import {
+  scheduleId,
+  searchAttribute,
+  searchAttributePairs,
+  taskQueue,
+  type WorkflowType,
+  workflowQueues,
+} from './commands.ts';
 import { isTemporalCloud, type TemporalConnection } from './connection.ts';
 
 /** Temporal does not let us prepare it; the message says what was refused and what to do. */
@@ -27,11 +34,6 @@ const housekeeping: readonly Housekeeping[] = [
 const closedExecutionsKept = '7 days';
 const callMs = 10_000;
 const visibleWithinMs = 60_000;
-
-/** The id of a housekeeping schedule: `housekeeping/reconcile`, or below the prefix where that is not the default. */
-export function scheduleId(queuePrefix: string, name: string): string {
-  return queuePrefix === 'posthorn' ? `housekeeping/${name}` : `${queuePrefix}/housekeeping/${name}`;
-}
 
 /**
  * Makes the namespace, the search attributes and the schedules that the service needs, and waits until they can be used.

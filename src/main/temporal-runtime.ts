@@ -35,8 +35,11 @@ const told = new Set(['Activity failed', 'Activity started', 'Activity completed
 
 function sdkLogger(log: Logger): SdkLogger {
   const write = (level: 'trace' | 'debug' | 'info' | 'warn' | 'error') => (message: string, facts?: object) => {
-    // What the SDK finds worth an info line (each change of a worker's state) is not news for an operator.
-    if (!told.has(message)) log[level === 'info' ? 'debug' : level](withoutPayloads(facts), `temporal: ${message}`);
+    if (told.has(message)) return;
+    // What the SDK finds worth an info line (each change of a worker's state) is not news for an operator, and each of
+    // its retries without a server is not either: the worker says once that Temporal is away.
+    const shownAs = level === 'info' || /^gRPC call \w+ retried/.test(message) ? 'debug' : level;
+    log[shownAs](withoutPayloads(facts), `temporal: ${message}`);
   };
   const [trace, debug, info, warn, error] = (['trace', 'debug', 'info', 'warn', 'error'] as const).map(write) as [
     SdkLogger['trace'],

@@ -1,20 +1,12 @@
 import { hostname } from 'node:os';
 import { GracefulShutdownPeriodExpiredError, NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import type { TemporalSettings } from '../../temporal/connection.ts';
+import { checkTemporal, type TemporalConnection } from '../../temporal/connection.ts';
 import { describeFailure } from '../lib/grpc.ts';
 import { pause } from '../lib/time.ts';
 import type { ActivityInterceptor } from './activity-log.ts';
+import type { ServedQueue } from './served-queues.ts';
 import type { WorkflowBundle } from './workflow-bundle.ts';
-
-/** One task queue as this process serves it. */
-export interface ServedQueue {
-  taskQueue: string;
-  activities: object;
-  /** Executions kept in memory between their tasks, at about 0.4 MB each. */
-  maxCachedWorkflows: number;
-  maxActivities: number;
-}
 
 /** The workers of a process. */
 export interface TemporalWorkers {
@@ -26,7 +18,7 @@ export interface TemporalWorkers {
 
 /** What the workers are built from. */
 export interface TemporalWorkersDeps {
-  settings: TemporalSettings;
+  temporal: TemporalConnection;
   queues: readonly ServedQueue[];
   bundle: WorkflowBundle;
   log: Logger;
@@ -36,11 +28,13 @@ export interface TemporalWorkersDeps {
 // `npm start` gives a worker 5.5 seconds; what is cut off is retried by another worker and settled by its claim.
 const finishMs = 3000;
 const forceMs = 4500;
-const longestPauseMs = 5000;
+const retryMs = 1000;
+const watchMs = 5000;
 
 /** Serves the queues until told to stop: connects as soon as Temporal is there, and again whenever it was away too long. */
 export function runTemporalWorkers(deps: TemporalWorkersDeps): TemporalWorkers {
-  const { settings, log } = deps;
+  const { temporal, log } = deps;
+  const { settings } = temporal;
   const stopping = new AbortController();
   const ready = Promise.withResolvers<void>();
   let workers: Worker[] = [];
@@ -55,29 +49,42 @@ export function runTemporalWorkers(deps: TemporalWorkersDeps): TemporalWorkers {
   };
 
   async function serve(): Promise<void> {
-    let pauseMs = 250;
-    let said = '';
+    let said: string | null = null;
+    const say = (reason: string) => {
+      if (reason !== said) log.warn(`waiting for Temporal: ${reason}`);
+      said = reason;
+    };
     while (!stopping.signal.aborted) {
+      // The client tells better than the SDK's core what is wrong: no server, no namespace, no access.
+      const reason = await checkTemporal(temporal);
       try {
-        await connectAndRun(() => {
-          log.info({ queues: deps.queues.map((queue) => queue.taskQueue) }, `serving ${settings.address}`);
-          ready.resolve();
-          pauseMs = 250;
-          said = '';
-        });
+        if (reason !== null) say(reason);
+        else
+          await connectAndRun(() => {
+            log.info({ queues: deps.queues.map((queue) => queue.taskQueue) }, `serving ${settings.address}`);
+            said = null;
+            ready.resolve();
+          });
       } catch (error) {
-        if (stopping.signal.aborted) {
-          if (!(error instanceof GracefulShutdownPeriodExpiredError))
-            log.warn({ err: error }, 'a worker stopped badly');
-          else log.warn('activities were cut off at the end; another worker repeats them');
-        } else {
-          const reason = describeFailure(error, settings);
-          if (reason !== said) log.warn(`waiting for Temporal: ${reason}`);
-          said = reason;
-        }
+        if (!stopping.signal.aborted) say(describeFailure(error, settings));
+        else if (!(error instanceof GracefulShutdownPeriodExpiredError))
+          log.warn({ err: error }, 'a worker stopped badly');
+        else log.warn('activities were cut off at the end; another worker repeats them');
       }
-      await pause(pauseMs, stopping.signal);
-      pauseMs = Math.min(longestPauseMs, pauseMs * 2);
+      await pause(retryMs, stopping.signal);
+    }
+  }
+
+  /** The SDK polls again and again without a word of use to a person; this says when Temporal went and came back. */
+  async function watch(until: AbortSignal): Promise<void> {
+    let away = false;
+    while (!until.aborted) {
+      await pause(watchMs, until);
+      if (until.aborted) return;
+      const reason = await checkTemporal(temporal);
+      if (reason !== null && !away) log.warn(`Temporal is away: ${reason}; work goes on when it is back`);
+      if (reason === null && away) log.info('Temporal is back');
+      away = reason !== null;
     }
   }
 
@@ -87,6 +94,7 @@ export function runTemporalWorkers(deps: TemporalWorkersDeps): TemporalWorkers {
       ...(settings.tls === null ? {} : { tls: settings.tls }),
       ...(settings.apiKey === null ? {} : { apiKey: settings.apiKey }),
     });
+    const over = new AbortController();
     try {
       const created = await Promise.allSettled(
         deps.queues.map((queue) => Worker.create(optionsOf(queue, connection, deps))),
@@ -95,7 +103,10 @@ export function runTemporalWorkers(deps: TemporalWorkersDeps): TemporalWorkers {
       const failed = created.find((result) => result.status === 'rejected');
       const runs = workers.map((worker) => worker.run());
       if (failed !== undefined || stopping.signal.aborted) for (const worker of workers) shutDown(worker);
-      else onUp();
+      else {
+        onUp();
+        void watch(over.signal);
+      }
       // One worker that gives up takes the others along: they are made anew together.
       for (const run of runs) run.catch(() => workers.forEach(shutDown));
       const ended = await Promise.allSettled(runs);
@@ -103,6 +114,7 @@ export function runTemporalWorkers(deps: TemporalWorkersDeps): TemporalWorkers {
       const broken = ended.find((result) => result.status === 'rejected');
       if (broken !== undefined) throw broken.reason;
     } finally {
+      over.abort();
       workers = [];
       await connection.close().catch(() => undefined);
     }
@@ -112,7 +124,7 @@ export function runTemporalWorkers(deps: TemporalWorkersDeps): TemporalWorkers {
 function optionsOf(queue: ServedQueue, connection: NativeConnection, deps: TemporalWorkersDeps): WorkerOptions {
   return {
     connection,
-    namespace: deps.settings.namespace,
+    namespace: deps.temporal.settings.namespace,
     taskQueue: queue.taskQueue,
     identity: `${process.pid}@${hostname()}`,
     workflowBundle: deps.bundle,

@@ -2,7 +2,6 @@ import type { Server } from 'node:http';
 import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
 import { createActivities } from '../../activities/index.ts';
-import { type QueueKind, taskQueue } from '../../temporal/commands.ts';
 import { openTemporal } from '../../temporal/connection.ts';
 import { reconcileNow } from '../../temporal/setup.ts';
 import type { Config } from '../config.ts';
@@ -18,6 +17,7 @@ import { entities } from './entities.ts';
 import { freePorts } from './local/ports.ts';
 import { createMailer } from './mail.ts';
 import { revivers } from './revivers.ts';
+import { servedQueues } from './served-queues.ts';
 import { installTemporalRuntime } from './temporal-runtime.ts';
 import { temporalSettings } from './temporal-settings.ts';
 import { runTemporalWorkers } from './temporal-workers.ts';
@@ -40,22 +40,6 @@ export interface WorkerOverrides {
 
 const sweepEveryMs = 3000;
 
-// How the memory for cached executions is shared out, and how many activities run at once. A campaign's activity holds
-// several batches of messages; an automation's execution waits for days.
-const queueShares: Record<QueueKind, { cache: number; activities: number }> = {
-  mail: { cache: 0.25, activities: 32 },
-  campaign: { cache: 0.1, activities: 8 },
-  automation: { cache: 0.5, activities: 64 },
-  bulk: { cache: 0.1, activities: 8 },
-  http: { cache: 0.05, activities: 64 },
-};
-const cachedExecutionBytes = 400_000;
-
-/** How many executions a process caches: a twentieth of the memory it may use, between 100 and 1000 executions. */
-export function cachedExecutions(memoryBytes: number): number {
-  return Math.round(Math.min(1000, Math.max(100, memoryBytes / 20 / cachedExecutionBytes)));
-}
-
 /** Starts the worker: queues of Temporal, the relay of the outbox, and the sweep for lost wakes. */
 export async function startWorker(
   config: Config,
@@ -63,14 +47,13 @@ export async function startWorker(
   overrides: WorkerOverrides = {},
 ): Promise<RunningWorker> {
   if (config.DATABASE_URL === null) throw new Error('DATABASE_URL is required');
-  const settings = temporalSettings(config);
+  const temporal = openTemporal(temporalSettings(config));
   const metrics = await startMetrics(config, log);
   const bundle = await workflowBundle();
   const store = await openStore(
     { url: config.DATABASE_URL, poolSize: config.DATABASE_POOL_SIZE, applicationName: 'posthorn-worker' },
     entities,
   );
-  const temporal = openTemporal(settings);
   const queuePrefix = config.TEMPORAL_TASK_QUEUE;
   const clock = overrides.clock ?? systemClock;
   const stopping = new AbortController();
@@ -96,7 +79,7 @@ export async function startWorker(
     stopping: stopping.signal,
   });
   const workers = runTemporalWorkers({
-    settings,
+    temporal,
     queues: servedQueues(queuePrefix, activities),
     bundle,
     log,
@@ -123,20 +106,6 @@ export async function startWorker(
     return closed;
   };
   return { ready: workers.ready, close, [Symbol.asyncDispose]: close };
-}
-
-function servedQueues(queuePrefix: string, activities: Partial<Record<QueueKind, object>>) {
-  // Zero means that this platform does not tell of a limit; a container's limit counts, not the machine's memory.
-  const total = cachedExecutions(process.constrainedMemory() || process.availableMemory());
-  return Object.entries(activities).map(([name, implementations]) => {
-    const kind = name as QueueKind;
-    return {
-      taskQueue: taskQueue(queuePrefix, kind),
-      activities: implementations,
-      maxCachedWorkflows: Math.max(2, Math.round(total * queueShares[kind].cache)),
-      maxActivities: queueShares[kind].activities,
-    };
-  });
 }
 
 async function startMetrics(
