@@ -20,6 +20,7 @@ import { cachedResolver } from '../verification/cached-resolver.ts';
 import { dnsResolver, type Resolver } from '../verification/resolver.ts';
 import { entities } from './entities.ts';
 import { createDomainProvider, createMailer } from './mail.ts';
+import { revivers } from './revivers.ts';
 import { temporalSettings } from './temporal-settings.ts';
 
 /** An API process. */
@@ -49,7 +50,7 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
   );
   const changes = listenForChanges(config.DIRECT_DATABASE_URL ?? config.DATABASE_URL, log);
   const temporal = openTemporal(temporalSettings(config));
-  const outbox = createOutbox({ db: store.db, temporal, queuePrefix: config.TEMPORAL_TASK_QUEUE, log });
+  const outbox = createOutbox({ db: store.db, temporal, queuePrefix: config.TEMPORAL_TASK_QUEUE, log, revivers });
   const limiter = createRateLimiter(store.db, config.RATE_LIMIT_PER_MINUTE);
   const app: App = {
     config,

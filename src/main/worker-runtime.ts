@@ -97,8 +97,10 @@ export async function startWorker(
   const close = () => {
     closed ??= (async () => {
       stopping.abort();
-      await Promise.all([workers.stop(), relay.close(), sweeping]);
-      await Promise.all([outbox.close(), waker.drain()]);
+      const relayed = relay.close();
+      await workers.stop();
+      // Only now: activities that finish while the workers drain still start what they enqueued.
+      await Promise.all([outbox.close(), waker.drain(), relayed, sweeping]);
       metrics?.server.close();
       metrics?.server.closeAllConnections();
       await Promise.allSettled([temporal.close(), store.close()]);

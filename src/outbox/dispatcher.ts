@@ -39,7 +39,8 @@ export interface OutboxDeps {
   /** Setting TEMPORAL_TASK_QUEUE. */
   queuePrefix: string;
   log: Logger;
-  revivers?: Revivers;
+  /** Every process needs all of them: any process may be the one that makes a call. */
+  revivers: Revivers;
   /** Most calls under way at once; the server's refusals lower it for a while. */
   maxInFlight?: number;
   /** Told of each call: what was asked for and how it ended. */
@@ -169,7 +170,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 
   async function revive(row: TakenRow): Promise<void> {
     const kind = row.workflow_id.split('/', 1)[0] ?? '';
-    const decide = deps.revivers?.[kind];
+    const decide = deps.revivers[kind];
     if (decide === undefined) return;
     await db.transaction(async (sql) => {
       const start = await decide(sql, row.workflow_id);

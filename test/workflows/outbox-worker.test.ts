@@ -31,7 +31,7 @@ test('a worker starts without Temporal, works once it is there, outlives its abs
       return id;
     };
     const first = await startSweep();
-    await expect.poll(() => said('waiting for Temporal'), { timeout: 30_000 }).toBe(1);
+    await expect.poll(() => said('waiting for Temporal'), { timeout: 60_000 }).toBe(1);
     await db.db.rows(
       `insert into outbox (id, dedupe_key, kind, workflow_id, payload, done_at)
        values (gen_random_uuid(), 'old', 'start', 'old', '{}', now() - interval '2 days')`,
@@ -39,15 +39,15 @@ test('a worker starts without Temporal, works once it is there, outlives its abs
 
     await door.open();
     await worker.ready;
-    await expect.poll(() => server.result(first).catch(() => null), { timeout: 30_000 }).toEqual({ outbox: 1 });
+    await expect.poll(() => server.result(first).catch(() => null), { timeout: 60_000 }).toEqual({ outbox: 1 });
     expect(said('waiting for Temporal')).toBe(1);
     expect(said('"activity":"removeOldRows"')).toBe(1);
 
     await door.shut();
     const second = await startSweep();
-    await expect.poll(() => said('work is kept'), { timeout: 30_000 }).toBeGreaterThan(0);
+    await expect.poll(() => said('work is kept'), { timeout: 60_000 }).toBeGreaterThan(0);
     await door.open();
-    await expect.poll(() => server.result(second).catch(() => null), { timeout: 30_000 }).toEqual({ outbox: 0 });
+    await expect.poll(() => server.result(second).catch(() => null), { timeout: 60_000 }).toEqual({ outbox: 0 });
 
     const base = `http://127.0.0.1:${metricsPort}`;
     expect(await (await fetch(`${base}/health`)).json()).toEqual({ status: 'ok' });
@@ -59,4 +59,4 @@ test('a worker starts without Temporal, works once it is there, outlives its abs
     await worker.close();
   }
   await expect(fetch(`http://127.0.0.1:${metricsPort}/health`)).rejects.toThrow();
-});
+}, 180_000);

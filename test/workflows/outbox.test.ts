@@ -29,7 +29,7 @@ beforeEach(async () => {
 
 function outboxOf(deps: Partial<OutboxDeps> = {}): Outbox {
   const { temporal, queuePrefix } = server;
-  return createOutbox({ db: db.db, temporal, queuePrefix, log: silent, ...deps });
+  return createOutbox({ db: db.db, temporal, queuePrefix, log: silent, revivers: {}, ...deps });
 }
 
 function aStart(campaignId: string = randomUUID()): StartCommand {
@@ -104,11 +104,32 @@ test('a commit wakes the relay, which would otherwise not have looked for a minu
   const relay = startRelay({ outbox: outboxOf(), listenUrl: db.url, log: silent, pollMs: 60_000 });
   try {
     const listeners = () =>
-      db.db.rows("select 1 from pg_stat_activity where application_name = 'posthorn-outbox' and query like 'listen%'");
+      db.db.rows(
+        "select 1 from pg_stat_activity where application_name = 'posthorn-outbox' and datname = current_database() and query like 'listen%'",
+      );
     await expect.poll(async () => (await listeners()).length, { timeout: 20_000 }).toBeGreaterThan(0);
     const start = aStart();
     await commit(start);
     await expect.poll(() => isThere(server.client, start.id), { timeout: 20_000 }).toBe(true);
+  } finally {
+    await relay.close();
+  }
+});
+
+test('the relay goes on after Postgres has cut its connections', async () => {
+  const relay = startRelay({ outbox: outboxOf(), listenUrl: db.url, log: silent, pollMs: 100 });
+  try {
+    const cut = () =>
+      db.db.rows(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where application_name = 'posthorn-outbox' and datname = current_database()`,
+      );
+    for (let n = 0; n < 2; n++) {
+      await expect.poll(async () => (await cut()).length, { timeout: 20_000 }).toBe(1);
+      const start = aStart();
+      await commit(start);
+      await expect.poll(() => isThere(server.client, start.id), { timeout: 20_000 }).toBe(true);
+    }
   } finally {
     await relay.close();
   }
