@@ -147,6 +147,11 @@ export const settings = {
     'http://localhost:$TEMPORAL_UI_PORT',
   ),
   TEMPORAL_SHOW_EMAILS: setting('Temporal', flag, false, 'Put email addresses into memos of executions.'),
+  TEMPORAL_CODEC_KEY: optional(
+    'Temporal',
+    secret,
+    'Encrypts inputs, results and memos that Temporal stores; search attributes stay in clear.',
+  ),
   WORKER_METRICS_PORT: optional('Temporal', port, 'Port on which a worker serves `/health` and `/metrics`.'),
 
   JWT_SECRET: optional('Secrets', secret, 'Signs sessions. Required in production.', 'a fixed development secret'),
@@ -210,6 +215,12 @@ export const settings = {
 
   SANDBOX_HOST: setting('Sandbox', text, '127.0.0.1', 'Address the mail sandbox listens on.'),
   SANDBOX_PORT: setting('Sandbox', port, 8025, 'Port of the mail sandbox and its inbox.'),
+  SANDBOX_URL: optional(
+    'Sandbox',
+    httpUrl,
+    'Where the other processes reach the mail sandbox.',
+    'http://localhost:$SANDBOX_PORT',
+  ),
   SANDBOX_WEBHOOK_URL: optional(
     'Sandbox',
     httpUrl,

@@ -15,6 +15,7 @@ export type Config = Readonly<
     POSTMARK_API_URL: string;
     POSTMARK_WEBHOOK_USER: string | null;
     POSTMARK_WEBHOOK_PASSWORD: string | null;
+    SANDBOX_URL: string;
     SANDBOX_WEBHOOK_URL: string;
     TEMPORAL_UI_URL: string;
     /** The provider behind the Postmark client. */
@@ -89,6 +90,7 @@ function complete(values: SettingValues): Config {
   const derive = (purpose: string) => createHmac('sha256', jwtSecret).update(purpose).digest('base64url');
   const mailProvider = values.POSTMARK_SERVER_TOKEN === null ? 'sandbox' : 'postmark';
   const sandbox = mailProvider === 'sandbox';
+  const sandboxUrl = values.SANDBOX_URL ?? `http://localhost:${values.SANDBOX_PORT}`;
   return {
     ...values,
     PUBLIC_URL: publicUrl,
@@ -98,10 +100,10 @@ function complete(values: SettingValues): Config {
     APP_ENCRYPTION_KEY: values.APP_ENCRYPTION_KEY ?? derive('api keys'),
     LINK_SECRET: values.LINK_SECRET ?? derive('recipient links'),
     POSTMARK_SERVER_TOKEN: values.POSTMARK_SERVER_TOKEN ?? 'sandbox',
-    POSTMARK_API_URL:
-      values.POSTMARK_API_URL ?? (sandbox ? `http://localhost:${values.SANDBOX_PORT}` : 'https://api.postmarkapp.com'),
+    POSTMARK_API_URL: values.POSTMARK_API_URL ?? (sandbox ? sandboxUrl : 'https://api.postmarkapp.com'),
     POSTMARK_WEBHOOK_USER: values.POSTMARK_WEBHOOK_USER ?? (sandbox ? 'posthorn' : null),
     POSTMARK_WEBHOOK_PASSWORD: values.POSTMARK_WEBHOOK_PASSWORD ?? (sandbox ? derive('sandbox webhooks') : null),
+    SANDBOX_URL: sandboxUrl,
     SANDBOX_WEBHOOK_URL: values.SANDBOX_WEBHOOK_URL ?? `${apiUri}/webhooks/postmark`,
     TEMPORAL_UI_URL: values.TEMPORAL_UI_URL ?? `http://localhost:${values.TEMPORAL_UI_PORT}`,
     mailProvider,
