@@ -107,26 +107,30 @@ const open = statement(
    where provider = $1 and failures > 0`,
 );
 
-/** Notes how a call went: a success ends a hold, consecutive failures begin or lengthen one. */
+/**
+ * Notes how a call went: a success ends a hold, consecutive failures begin or lengthen one. Answers whether a failed
+ * call left the provider held.
+ */
 export async function noteCall(
   sql: Sql,
   provider: string,
   report: CallReport,
   probing: boolean,
   random = Math.random(),
-): Promise<void> {
-  if (report === null) return;
+): Promise<boolean> {
+  if (report === null) return false;
   if (report.ok) {
     await sql.count(close, [provider, probing]);
-    return;
+    return false;
   }
   const { reason, afterMs, account } = report;
   const counted = await sql.row<{ failures: number }>(countFailure, [provider, reason, probing]);
-  if (counted === null) return;
+  if (counted === null) return true;
   const atOnce = account || afterMs !== null;
-  if (!probing && !atOnce && counted.failures < patience) return;
+  if (!probing && !atOnce && counted.failures < patience) return false;
   const step = atOnce ? counted.failures : Math.max(1, counted.failures - patience + 1);
   await sql.count(open, [provider, backOff(step, account, afterMs, random)]);
+  return true;
 }
 
 /** The hold as a sentence for operators: `held: provider answers 429 since 10:41, 41,200 waiting, next try 10:46`. */

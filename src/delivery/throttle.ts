@@ -17,11 +17,13 @@ export interface Grant {
 }
 
 /**
- * The bucket of project `$1` under the rate `$2` and burst `$3`, locked and refilled by the database's clock, as the CTEs
- * `pace` (no row without a limit) and `bucket` (`available` tokens at the instant `at`). For statements that take tokens
- * and do something with them at once; `bucketMade` must have run for the project.
+ * The bucket of project `$1` under the rate `$2` and burst `$3`, refilled by the database's clock, as the CTEs `pace` (no
+ * row without a limit) and `bucket` (`available` tokens at the instant `at`). For statements that take tokens and do
+ * something with them at once; `bucketMade` must have run for the project. `lock: false` only looks; with `when`, a
+ * condition, the bucket is left alone unless it holds.
  */
-export const bucketCtes = `
+export function bucketCtes({ lock = true, when = 'true' } = {}): string {
+  return `
   pace as (
     select rate, greatest(1, least(coalesce($3::float8, 2 * rate), 2 * rate)) as burst from (
       select case when $2::float8 > 0 then least($2::float8, send_rate) else send_rate::float8 end as rate
@@ -29,15 +31,16 @@ export const bucketCtes = `
     where rate is not null),
   held as (
     select id, tokens, refilled_at, clock_timestamp() as at from send_buckets
-    where id = $1::uuid and exists (select from pace) for update),
+    where id = $1::uuid and exists (select from pace) and ${when} ${lock ? 'for update' : ''}),
   bucket as (
     select h.id, h.at, p.rate, p.burst,
       least(p.burst, h.tokens + p.rate * greatest(0, extract(epoch from h.at - h.refilled_at))) as available
     from held h cross join pace p)`;
+}
 
 const take = statement(
   'throttle.take',
-  `with ${bucketCtes},
+  `with ${bucketCtes()},
   grants as (
     select *, least($4::int, floor(greatest(0, available - least($5::float8, burst / 2))))::int as granted from bucket),
   spent as (

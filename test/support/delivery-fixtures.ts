@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { Sql } from '../../src/db/sql.ts';
+import type { Database, Sql } from '../../src/db/sql.ts';
+import type { DeliveryDeps } from '../../src/delivery/deps.ts';
+import type { OutgoingMessage } from '../../src/delivery/mailer.ts';
+import { insertQueued, type NewMail } from '../../src/emails/queries.ts';
+import type { ClaimedMail } from '../../src/emails/types.ts';
 import { newId } from '../../src/lib/ids.ts';
+import type { FakeMailer } from './mailer.ts';
 
 /** What a test project is made of; everything has a value that fits most tests. */
 export interface ProjectChanges {
@@ -59,4 +64,89 @@ export async function aContact(
     [id, projectId, email, subscribed, JSON.stringify(changes.data ?? {})],
   );
   return id;
+}
+
+/** Queues mail to a contact as an automation or the service itself would; answers its id. */
+export async function queueMail(
+  sql: Sql,
+  project: TestProject,
+  contactId: string,
+  toAddress: string,
+  changes: Partial<NewMail> = {},
+): Promise<string> {
+  const id = changes.id ?? newId();
+  await insertQueued(sql, [{ ...aMail(project, contactId, toAddress), ...changes, id }]);
+  return id;
+}
+
+/** A mail with every field set. */
+export function aMail(project: TestProject, contactId: string, toAddress: string): NewMail {
+  return {
+    id: newId(),
+    projectId: project.id,
+    contactId,
+    toAddress,
+    toName: null,
+    from: project.sender,
+    fromName: 'Birdwatch',
+    replyTo: null,
+    content: { subject: `A heron for ${toAddress}`, body: '<p>Look up.</p>' },
+    headers: null,
+    attachments: null,
+    sourceType: 'TRANSACTIONAL',
+    messageClass: 'TRANSACTIONAL',
+    templateId: null,
+    workflowExecutionId: null,
+    workflowStepExecutionId: null,
+    tracking: null,
+  };
+}
+
+/** Queues so many mails to as many new contacts; answers their addresses. */
+export async function queueMany(
+  sql: Sql,
+  project: TestProject,
+  count: number,
+  changes: Partial<NewMail> = {},
+): Promise<string[]> {
+  const addresses = Array.from({ length: count }, (_, n) => `reader-${n}-${newId()}@example.com`);
+  await sql.count(
+    `insert into contacts (id, project_id, email, subscribed, subscription_before)
+     select id, $1, email, true, true from unnest($2::uuid[], $3::text[]) as c (id, email)`,
+    [project.id, addresses.map(() => newId()), addresses],
+  );
+  const rows = await sql.rows<{ id: string; email: string }>(
+    'select id, email from contacts where project_id = $1 and email = any ($2)',
+    [project.id, addresses],
+  );
+  await insertQueued(
+    sql,
+    rows.map(({ id, email }) => ({ ...aMail(project, id, email), ...changes, id: newId() })),
+  );
+  return addresses;
+}
+
+/** The pipeline over a fake provider: no throttle, no indexing lag, and the plainest rendering there can be. */
+export function deliveryDeps(db: Database, mailer: FakeMailer, changes: Partial<DeliveryDeps> = {}): DeliveryDeps {
+  const silent = () => undefined;
+  return { db, mailer, compose: plainly, log: { info: silent, warn: silent }, rate: 0, lagMs: 0, ...changes };
+}
+
+/** A mail's stored texts as they are. */
+export function plainly(mail: ClaimedMail): OutgoingMessage {
+  return {
+    emailId: mail.id,
+    projectId: mail.projectId,
+    from: { address: mail.from, name: mail.fromName },
+    to: { address: mail.toAddress, name: mail.toName },
+    replyTo: mail.replyTo,
+    subject: mail.subject ?? mail.render?.subject ?? '',
+    html: mail.body ?? mail.render?.body ?? '',
+    text: null,
+    headers: [],
+    attachments: [],
+    tag: mail.sourceType,
+    stream: mail.messageClass === 'MARKETING' ? 'broadcast' : 'transactional',
+    tracking: mail.tracking ?? true,
+  };
 }

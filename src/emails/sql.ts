@@ -1,0 +1,23 @@
+/** An instant column as ISO text with milliseconds and `Z`, as events carry it. */
+export function isoText(column: string): string {
+  return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+}
+
+/** What every `email.*` event says of its mail (contract page 1, 5.2): jsonb from the row that the alias names. */
+export function mailPayload(alias: string): string {
+  return `jsonb_build_object('subject', ${alias}.subject, 'from', ${alias}."from", 'fromName', ${alias}.from_name,
+    'messageId', ${alias}.message_id, 'emailId', ${alias}.id, 'templateId', ${alias}.template_id,
+    'campaignId', ${alias}.campaign_id, 'sourceType', ${alias}.source_type)`;
+}
+
+/** How far a status is: it only climbs (contract page 3, 9.2). PENDING, SENDING and FAILED are 0. */
+export function statusRank(status: string): string {
+  return `case ${status} when 'SENT' then 1 when 'DELIVERED' then 2 when 'RECEIVED' then 2 when 'OPENED' then 3
+    when 'CLICKED' then 4 when 'BOUNCED' then 5 when 'COMPLAINED' then 6 else 0 end`;
+}
+
+/** A row's attachments as they are kept once the mail is final: named and typed, without their bytes. */
+export function withoutBytes(column: string): string {
+  return `case when jsonb_typeof(${column}) = 'array'
+    then (select jsonb_agg(file - 'content') from jsonb_array_elements(${column}) file) else ${column} end`;
+}
