@@ -1,1 +1,2 @@
+export { emailDelivery } from './email-delivery.ts';
 export { reconcile, retention } from './sweeps.ts';

@@ -1,0 +1,43 @@
+import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
+import type { DeliveryDeps } from '../src/delivery/deps.ts';
+import { type DeliveryReport, deliverPending, type Pace } from '../src/delivery/pending.ts';
+
+/** What the activities of mail delivery are built from. */
+export interface EmailActivityDeps extends DeliveryDeps {
+  /** Aborts when the process begins to stop. */
+  stopping: AbortSignal;
+  pace?: Pace;
+}
+
+/** The activities of mail delivery, as workflows call them. */
+export type EmailActivities = ReturnType<typeof emailActivities>;
+
+const heartbeatMs = 2000;
+
+/** Builds the activities of mail delivery. */
+export function emailActivities(deps: EmailActivityDeps) {
+  return {
+    /**
+     * Hands over the project's mail until none is due (see `src/delivery/pending.ts`). Safe to repeat: claims begin with
+     * the ids of this run and activity, and a retry settles those of earlier attempts before it claims anything.
+     */
+    async deliverPending(projectId: string): Promise<DeliveryReport> {
+      const { workflowExecution, activityId, attempt } = activityInfo();
+      const alive = setInterval(heartbeat, heartbeatMs);
+      try {
+        return await deliverPending(
+          deps,
+          {
+            projectId,
+            prefix: `${workflowExecution?.runId ?? ''}/${activityId}/`,
+            attempt,
+            stop: AbortSignal.any([deps.stopping, cancellationSignal()]),
+          },
+          deps.pace,
+        );
+      } finally {
+        clearInterval(alive);
+      }
+    },
+  };
+}
