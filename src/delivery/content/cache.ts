@@ -1,0 +1,52 @@
+import { hash } from 'node:crypto';
+import type { LinkSettings } from './links.ts';
+import { type ContentSource, type PreparedContent, prepareContent } from './prepare.ts';
+
+// A prepared template holds its source several times over: as written, cut, in plain Liquid, as HTML and as text.
+const bytesPerCharacter = 16;
+const bytesPerEntry = 4_096;
+
+/** How many bytes of prepared content a process keeps at most, as it reckons them. */
+export const defaultCacheBytes = 128 * 1024 * 1024;
+
+/**
+ * Answers prepared content, and keeps what it prepared by a hash of what it was prepared from. Beyond `maxBytes` the least
+ * recently used are let go.
+ */
+export function contentCache(
+  links: LinkSettings,
+  maxBytes = defaultCacheBytes,
+): (source: ContentSource) => PreparedContent {
+  // A Map keeps the order in which keys were set, so its first key is the one unused for longest.
+  const entries = new Map<string, { content: PreparedContent; bytes: number }>();
+  let bytes = 0;
+  return (source) => {
+    const key = keyOf(source);
+    const known = entries.get(key);
+    if (known) {
+      entries.delete(key);
+      entries.set(key, known);
+      return known.content;
+    }
+    const entry = { content: prepareContent(source, links), bytes: sizeOf(source) };
+    if (entry.bytes > maxBytes) return entry.content;
+    entries.set(key, entry);
+    bytes += entry.bytes;
+    for (const [oldest, { bytes: freed }] of entries) {
+      if (bytes <= maxBytes) break;
+      entries.delete(oldest);
+      bytes -= freed;
+    }
+    return entry.content;
+  };
+}
+
+function keyOf(source: ContentSource): string {
+  const { subject, body, messageClass, projectName, language, escapeContactData, isTest = false } = source;
+  const facts = [subject, body, messageClass, projectName, language, escapeContactData, isTest];
+  return hash('sha256', JSON.stringify(facts), 'base64');
+}
+
+function sizeOf({ subject, body }: ContentSource): number {
+  return bytesPerEntry + bytesPerCharacter * (subject.length + body.length);
+}

@@ -1,0 +1,179 @@
+import { chooseLanguage, type Language } from '../../lib/languages.ts';
+import { readMarkup } from '../../lib/render/markup.ts';
+import { type ParsedTemplate, prepareTemplate } from '../../lib/render/parse.ts';
+import { render, renderFully, renderSubject, subjectLine } from '../../lib/render/render.ts';
+import { cutSource } from '../../lib/render/source.ts';
+import { TemplateSyntaxError } from '../../lib/render/syntax-error.ts';
+import { htmlToText, layOut } from '../../lib/render/text-layout.ts';
+import { deriveText, renderMarkedText, type TextTemplate } from '../../lib/render/text-part.ts';
+import { buildVariables, type TemplateContact, type Variables } from '../../lib/render/variables.ts';
+import { countDocumentTags, dressMessage, dressTemplate } from './document.ts';
+import { footerSource } from './footer.ts';
+import { type MessageClass, type MessageHeader, messageHeaders } from './headers.ts';
+import { type LinkSettings, linksOwnPages, recipientLinks } from './links.ts';
+
+/** What a message is made from, the same for all its recipients. Equal sources share everything that is prepared. */
+export interface ContentSource {
+  subject: string;
+  /** HTML with Liquid. */
+  body: string;
+  messageClass: MessageClass;
+  projectName: string;
+  /** The language of recipients who name none. */
+  language: string;
+  escapeContactData: boolean;
+  /** A test message: no footer, and none of the default headers. */
+  isTest?: boolean;
+}
+
+/** What differs from message to message. */
+export interface Recipient {
+  /** The message's row; null when it has none. */
+  emailId: string | null;
+  contact: TemplateContact;
+  /** The `data` of the request, wrappers and all; inserted as it is. */
+  requestData?: Readonly<Record<string, unknown>> | null | undefined;
+  /** The context of an automation's run. */
+  event?: Readonly<Record<string, unknown>> | null | undefined;
+  isCampaign: boolean;
+  customHeaders?: Readonly<Record<string, string>> | null | undefined;
+  /** False where the provider adds List-Unsubscribe headers of its own (`POSTMARK_UNSUBSCRIBES=postmark`). */
+  ownUnsubscribeHeaders?: boolean;
+}
+
+/** A message's content as the provider gets it. */
+export interface RenderedContent {
+  subject: string;
+  html: string;
+  /** Null when the HTML says nothing in words. */
+  text: string | null;
+  headers: MessageHeader[];
+  /** Why a template was only filled in plainly, to be logged once for the template; null when all went well. */
+  problem: string | null;
+}
+
+/** Content with everything done that does not depend on the recipient. */
+export interface PreparedContent {
+  /** Never throws: a template never fails a send. */
+  renderFor(recipient: Recipient): RenderedContent;
+}
+
+/** Prepares content for any number of recipients. Never throws: what does not parse is filled in plainly. */
+export function prepareContent(source: ContentSource, settings: LinkSettings): PreparedContent {
+  const { messageClass, isTest = false } = source;
+  const withFooter = messageClass === 'MARKETING' && !isTest;
+  const subject = prepareTemplate(source.subject, { mode: 'text' });
+  const body = prepareBody(source.body, source.escapeContactData, withFooter);
+  const footers = new Map<Language, Footer>();
+
+  function footerFor(variables: Variables): Footer | null {
+    if (!withFooter) return null;
+    const language = chooseLanguage(variables.reserved.locale as string | null, source.language);
+    const footer = footers.get(language) ?? prepareFooter(language, source.projectName);
+    footers.set(language, footer);
+    return footer;
+  }
+
+  return {
+    renderFor({ contact, emailId, requestData, event, isCampaign, customHeaders, ownUnsubscribeHeaders = true }) {
+      const links = recipientLinks(settings, contact.id, emailId);
+      const variables = buildVariables({ contact, requestData, event, urls: links });
+      const { html, text, problem } = renderBodyFor(body, variables, footerFor(variables));
+      const offersOneClick =
+        ownUnsubscribeHeaders && !isTest && (messageClass === 'MARKETING' || linksOwnPages(html, contact.id));
+      return {
+        subject: renderSubject(subject, variables),
+        html,
+        text: text === '' ? null : text,
+        headers: messageHeaders({
+          messageClass: isTest ? 'TRANSACTIONAL' : messageClass,
+          isCampaign: isCampaign && !isTest,
+          oneClickUrl: offersOneClick ? links.oneClickUrl : null,
+          custom: customHeaders ?? null,
+        }),
+        problem: subject.problem?.message ?? problem,
+      };
+    },
+  };
+}
+
+/** Content as its author wrote it, placeholders included: for a test message without a contact to fill them in. */
+export function contentAsWritten(content: {
+  subject: string;
+  body: string;
+}): Pick<RenderedContent, 'subject' | 'html' | 'text'> {
+  const html = dressMessage(content.body, '');
+  return { subject: subjectLine(content.subject), html, text: htmlToText(html) || null };
+}
+
+interface PreparedBody {
+  html: ParsedTemplate;
+  text: TextTemplate | null;
+  /** The template without the document around it, for values that bring their own. */
+  bare: ParsedTemplate;
+  /** How many tags of a document the template itself holds. */
+  documentTags: number;
+  /** The document, or the footer's place in it, can only be found in the rendered message. */
+  isLate: boolean;
+}
+
+function prepareBody(body: string, escapeValues: boolean, withFooter: boolean): PreparedBody {
+  const options = { mode: 'html', escapeValues } as const;
+  try {
+    const pieces = cutSource(body);
+    const dressed = dressTemplate(body, pieces, readMarkup(body, pieces), withFooter);
+    const html = prepareTemplate(dressed.source, options);
+    if (html.problem === null)
+      return {
+        html,
+        text: deriveText(html),
+        bare: dressed.bare === dressed.source ? html : prepareTemplate(dressed.bare, options),
+        documentTags: countDocumentTags(dressed.source),
+        isLate: dressed.footerLate,
+      };
+  } catch (error) {
+    if (!(error instanceof TemplateSyntaxError)) throw error;
+  }
+  const html = prepareTemplate(body, options);
+  return { html, text: null, bare: html, documentTags: 0, isLate: true };
+}
+
+interface Footer {
+  html: ParsedTemplate;
+  text: TextTemplate | null;
+}
+
+function prepareFooter(language: Language, projectName: string): Footer {
+  const html = prepareTemplate(footerSource(language, projectName), { mode: 'html' });
+  return { html, text: deriveText(html) };
+}
+
+interface RenderedBody {
+  html: string;
+  text: string;
+  problem: string | null;
+}
+
+function renderBodyFor(body: PreparedBody, variables: Variables, footer: Footer | null): RenderedBody {
+  const footerHtml = footer ? render(footer.html, variables) : '';
+  if (body.isLate) return renderLate(body, variables, footerHtml);
+  const rendered = renderFully(body.html, variables, footerHtml);
+  // A value inserted as it is may be a document of its own; then ours must not stand around it.
+  const bringsDocument = rendered.insertedMarkup && countDocumentTags(rendered.text) !== body.documentTags;
+  if (rendered.problem !== null || bringsDocument) return renderLate(body, variables, footerHtml);
+  const text = rendered.insertedMarkup ? null : derivedText(body, variables, footer);
+  return { html: rendered.text, text: text ?? htmlToText(rendered.text), problem: null };
+}
+
+function renderLate(body: PreparedBody, variables: Variables, footerHtml: string): RenderedBody {
+  const rendered = renderFully(body.bare, variables, '');
+  const html = dressMessage(rendered.text, footerHtml);
+  return { html, text: htmlToText(html), problem: rendered.problem };
+}
+
+function derivedText(body: PreparedBody, variables: Variables, footer: Footer | null): string | null {
+  if (body.text === null) return null;
+  const footerText = footer ? footer.text && renderMarkedText(footer.text, variables, '') : '';
+  const marked = footerText === null ? null : renderMarkedText(body.text, variables, footerText);
+  return marked === null ? null : layOut(marked);
+}

@@ -1,0 +1,57 @@
+import { defaultOperators, toValue, toValueSync } from 'liquidjs';
+
+/** A property as Liquid reads it: own ones only, and `size`, `first` and `last` of what has them. */
+export function readProperty(object: unknown, key: string | number): unknown {
+  if (object === null || object === undefined) return object;
+  if (Array.isArray(object) && typeof key === 'number') return object[key < 0 ? object.length + key : key];
+  const value = Object.hasOwn(object, key) ? (object as Record<string | number, unknown>)[key] : undefined;
+  if (value !== undefined) return value;
+  if (key === 'size') return sizeOf(object);
+  if (Array.isArray(object) && object.length > 0) {
+    if (key === 'first') return object[0];
+    if (key === 'last') return object[object.length - 1];
+  }
+  return undefined;
+}
+
+function sizeOf(object: object): unknown {
+  if (Object.hasOwn(object, 'size')) return undefined;
+  if (typeof object === 'string' || Array.isArray(object)) return (object as { length: number }).length;
+  return typeof object === 'object' ? Object.keys(object).length : undefined;
+}
+
+/** What `quickComparisons` compare. */
+export type Plain = string | number;
+/** Comparisons of texts and numbers, without liquidjs's generators. */
+export const quickComparisons: Record<string, (a: Plain, b: Plain) => boolean> = {
+  '>': (a, b) => a > b,
+  '<': (a, b) => a < b,
+  '>=': (a, b) => a >= b,
+  '<=': (a, b) => a <= b,
+};
+
+/** Whether a value can go to `quickComparisons`. */
+export function isPlain(value: unknown): value is Plain {
+  return typeof value === 'string' || typeof value === 'number';
+}
+
+const liquidEquals = defaultOperators['=='] as (a: unknown, b: unknown) => Generator<unknown, boolean, unknown>;
+
+/** `==` as Liquid has it, `empty`, `blank` and `nil` included. */
+export function areEqual(a: unknown, b: unknown): boolean {
+  if (typeof a !== 'object' && typeof b !== 'object') return a === b;
+  return toValueSync(liquidEquals(a, b)) as boolean;
+}
+
+/** Truth as JavaScript has it. */
+export function isTrue(value: unknown): boolean {
+  return Boolean(typeof value === 'object' ? toValue(value) : value);
+}
+
+/** What a loop goes through. */
+export function asList(value: unknown): unknown[] {
+  const plain: unknown = toValue(value);
+  if (Array.isArray(plain)) return plain;
+  if (typeof plain === 'string') return plain === '' ? [] : [plain];
+  return typeof plain === 'object' && plain !== null ? Object.entries(plain) : [];
+}

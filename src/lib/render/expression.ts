@@ -1,0 +1,147 @@
+/**
+ * What stands between `{{` and `}}`, turned into plain Liquid: the older forms of the template language (`??` with a
+ * literal, keys with spaces, nothing at all) are rewritten, everything else is left to Liquid.
+ */
+
+const entities: Record<string, string> = {
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#34;': '"',
+  '&#39;': "'",
+  '&apos;': "'",
+  '&amp;': '&',
+  '&nbsp;': '\u00a0',
+  '&#160;': '\u00a0',
+};
+
+/** Undoes what visual editors write inside delimiters (contract page 1, 2.4), each entity once. */
+export function decodeEntities(text: string): string {
+  if (!text.includes('&')) return text;
+  return text.replace(/&(?:lt|gt|quot|apos|amp|nbsp|#34|#39|#160);/g, (entity) => entities[entity] ?? entity);
+}
+
+/** Rewrites the inside of an output into the expression Liquid reads. */
+export function liquidExpression(inside: string): string {
+  const [head, ...rest] = splitExpression(inside);
+  let code = head === undefined || head.text === '' ? '""' : expressionHead(head.text);
+  let previous = '';
+  for (const part of rest) {
+    if (part.separator === '|') code += ` | ${part.text}`;
+    else if (previous !== '??') code += ` | default: ${literal(part.text)}`;
+    previous = part.separator;
+  }
+  return code;
+}
+
+/** A path with an optional literal for when it leads nowhere: all that is understood of a template that does not parse. */
+export interface PlainOutput {
+  path: string[];
+  fallback: string | null;
+}
+
+/** Reads `path` or `path ?? literal`; null for anything richer. */
+export function plainOutput(inside: string): PlainOutput | null {
+  const [head, second, ...more] = splitExpression(inside);
+  if (head === undefined || more.some((part) => part.separator === '|') || second?.separator === '|') return null;
+  if (head.text === '' && !second) return { path: [], fallback: '' };
+  const path = readPath(head.text);
+  return path && { path, fallback: second ? unquote(second.text) : null };
+}
+
+interface Part {
+  separator: string;
+  text: string;
+}
+
+// Cuts at every `|` and `??` outside quotes.
+function splitExpression(inside: string): Part[] {
+  const parts: Part[] = [];
+  let separator = '';
+  let begin = 0;
+  for (let i = 0; i < inside.length; i++) {
+    const end = quoteEnd(inside, i);
+    if (end !== -1) {
+      i = end;
+      continue;
+    }
+    const width = inside[i] === '|' ? 1 : inside.startsWith('??', i) ? 2 : 0;
+    if (width === 0) continue;
+    parts.push({ separator, text: tidy(inside.slice(begin, i)) });
+    separator = inside.slice(i, i + width);
+    i += width - 1;
+    begin = i + 1;
+  }
+  parts.push({ separator, text: tidy(inside.slice(begin)) });
+  return parts;
+}
+
+/**
+ * Where the quoted text that begins at `at` ends, or -1 when none begins there. A quote right behind a letter or a digit
+ * is an apostrophe, so that `{{name ?? don't know}}` is what it looks like.
+ */
+export function quoteEnd(text: string, at: number): number {
+  const quote = text[at];
+  if (quote !== '"' && quote !== "'") return -1;
+  if (at > 0 && /[\p{L}\p{N}]/u.test(text[at - 1] ?? '')) return -1;
+  for (let i = at + 1; i < text.length; i++) {
+    if (text[i] === '\\') i += 1;
+    else if (text[i] === quote) return i;
+  }
+  return -1;
+}
+
+function tidy(text: string): string {
+  return text.replace(/^[\s\u00a0]+|[\s\u00a0]+$/g, '');
+}
+
+function literal(text: string): string {
+  return text !== '' && quoteEnd(text, 0) === text.length - 1 ? text : quote(unquote(text));
+}
+
+function quote(text: string): string {
+  return `"${text.replace(/["\\]/g, '\\$&')}"`;
+}
+
+const typographicQuotes = /^(?:“(.*)”|‘(.*)’|„(.*)“)$/s;
+
+function unquote(text: string): string {
+  if (text !== '' && quoteEnd(text, 0) === text.length - 1) return text.slice(1, -1).replace(/\\(["'\\])/g, '$1');
+  const typographic = typographicQuotes.exec(text);
+  return typographic ? (typographic[1] ?? typographic[2] ?? typographic[3] ?? '') : text;
+}
+
+const liquidPath = /^-?(?:[\w\u0080-\uffff?-]+)(?:\.[\w\u0080-\uffff?-]+)*$/;
+const number = /^-?\d+(?:\.\d+)?$/;
+// Marks of Liquid's own syntax, and the signs by which other template languages open their blocks.
+const notAKey = /["'“”|=<>!()[\]{},:;\\]|^[#/^>!&*]/;
+
+function expressionHead(text: string): string {
+  if (number.test(text) || (liquidPath.test(text) && !/[\u00a0\u2000-\u200a\u3000]/.test(text))) return text;
+  const path = readPath(text);
+  if (!path || text.includes('[')) return text;
+  return path
+    .map((key, i) => (liquidPath.test(key) && !key.includes('.') ? (i === 0 ? key : `.${key}`) : `[${quote(key)}]`))
+    .join('');
+}
+
+// Dotted keys, each of which may hold spaces, and bracketed ones after them; null for what is no path.
+function readPath(text: string): string[] | null {
+  const path: string[] = [];
+  let rest = text;
+  const head = /^[^[\]]*/.exec(rest)?.[0] ?? '';
+  if (head !== '') {
+    if (notAKey.test(head.replace(/(?<=[\p{L}\p{N}])'/gu, ''))) return null;
+    for (const key of head.split('.')) path.push(tidy(key).replace(/[\s\u00a0]+/g, ' '));
+    rest = rest.slice(head.length);
+  }
+  while (rest !== '') {
+    const bracket = /^\[\s*(?:(\d+)|"([^"]*)"|'([^']*)')\s*\](?:\.([^[\].]+))*/.exec(rest);
+    if (!bracket) return null;
+    path.push(bracket[1] ?? bracket[2] ?? bracket[3] ?? '');
+    const dotted = bracket[0].slice(bracket[0].indexOf(']') + 1);
+    if (dotted !== '') for (const key of dotted.slice(1).split('.')) path.push(tidy(key));
+    rest = rest.slice(bracket[0].length);
+  }
+  return path.length > 0 && path.every((key) => key !== '') ? path : null;
+}

@@ -1,0 +1,111 @@
+import { type Liquid, LiquidError, type Template, type Token } from 'liquidjs';
+import { compileTemplate, type Program } from './compile.ts';
+import { createEngine } from './liquid.ts';
+import { readNodes } from './nodes.ts';
+import { attachPrinter, htmlPrinter, type Printer, textPrinter } from './printing.ts';
+import { cutSource, joinPieces, type Piece } from './source.ts';
+import { TemplateSyntaxError } from './syntax-error.ts';
+
+/** What a template is written in, and whether its values are escaped there. */
+export interface TemplateOptions {
+  /** `html` escapes what strangers may have written; `text` (subjects, headers, webhooks) never escapes. */
+  mode: 'html' | 'text';
+  /** False leaves every value as it is, for projects that keep markup in contact data. Default true. */
+  escapeValues?: boolean;
+}
+
+/** A template that is ready to render any number of times. */
+export interface ParsedTemplate {
+  readonly source: string;
+  readonly mode: 'html' | 'text';
+  readonly escapeValues: boolean;
+  /** Why the template is only filled in plainly, or null when it parsed. */
+  readonly problem: TemplateSyntaxError | null;
+  /** The parts of the source, or none when it did not parse. */
+  readonly pieces: readonly Piece[];
+  /** Null when the template did not parse. */
+  readonly body: TemplateBody | null;
+}
+
+/** The two ways a parsed template can be rendered. */
+export interface TemplateBody {
+  readonly engine: Liquid;
+  readonly nodes: Template[];
+  readonly program: Program | null;
+}
+
+const strictEngine = createEngine({ strict: true });
+const lenientEngine = createEngine({ strict: false });
+
+/** Parses a template to be saved. Throws `TemplateSyntaxError` for anything that would not render as its author means. */
+export function parseTemplate(source: string, options: TemplateOptions): ParsedTemplate {
+  const { mode, escapeValues = true } = options;
+  const pieces = cutSource(source);
+  return {
+    source,
+    mode,
+    escapeValues,
+    problem: null,
+    pieces,
+    body: parsePieces(source, pieces, printerFor(options), strictEngine),
+  };
+}
+
+/** Parses a template to be sent. Never throws: what does not parse is filled in plainly, and `problem` says why. */
+export function prepareTemplate(source: string, options: TemplateOptions): ParsedTemplate {
+  const { mode, escapeValues = true } = options;
+  try {
+    const pieces = cutSource(source);
+    return {
+      source,
+      mode,
+      escapeValues,
+      problem: null,
+      pieces,
+      body: parsePieces(source, pieces, printerFor(options), lenientEngine),
+    };
+  } catch (error) {
+    if (!(error instanceof TemplateSyntaxError)) throw error;
+    return { source, mode, escapeValues, problem: error, pieces: [], body: null };
+  }
+}
+
+/** Parses pieces whose outputs are written by the given printer. Throws `TemplateSyntaxError`. */
+export function parsePieces(
+  source: string,
+  pieces: readonly Piece[],
+  printer: Printer,
+  engine = lenientEngine,
+): TemplateBody {
+  const joined = joinPieces(pieces);
+  try {
+    const nodes = engine.parse(joined.code);
+    const tree = readNodes(nodes);
+    attachPrinter(tree, printer, engine);
+    return { engine, nodes, program: compileTemplate(tree, engine) };
+  } catch (error) {
+    if (LiquidError.is(error)) {
+      const { token, originalError } = error as unknown as { token: Token; originalError?: unknown };
+      if (originalError instanceof RangeError) throw tooDeep(source);
+      throw new TemplateSyntaxError(reasonOf(error), source, joined.sourceOffset(token.begin));
+    }
+    if (error instanceof RangeError) throw tooDeep(source);
+    throw error;
+  }
+}
+
+// The parser and the compiler follow the nesting of tags by recursion, and a stack overflow is how they meet its limit.
+function tooDeep(source: string): TemplateSyntaxError {
+  return new TemplateSyntaxError('Tags are nested too deeply', source, 0);
+}
+
+function printerFor({ mode, escapeValues = true }: TemplateOptions): Printer {
+  return mode === 'html' ? htmlPrinter({ escapeValues }) : textPrinter;
+}
+
+function reasonOf(error: Error): string {
+  const reason = error.message
+    .replace(/, line:\d+, col:\d+$/, '')
+    .replace(/^undefined filter: (.*)$/, 'unknown filter "$1"');
+  return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}`;
+}

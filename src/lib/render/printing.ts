@@ -1,0 +1,269 @@
+import { Filter, type FilteredValueToken, type Liquid, TypeGuards, type Value } from 'liquidjs';
+import { type EscapedCycle, Printed, runOf } from './liquid.ts';
+import { type Node, someNode } from './nodes.ts';
+import type { Run } from './run.ts';
+import {
+  allTrusted,
+  assignedSources,
+  filteredTokenSources,
+  loopScope,
+  noSources,
+  type Scope,
+  type Sources,
+  valueSources,
+} from './sources.ts';
+import { escapeHtml, htmlText, mapText, plainText, rawText } from './values.ts';
+import { lookUp } from './variables.ts';
+
+/** How outputs are written: into HTML, into plain text, or into the text that stands for an HTML template. */
+export interface Printer {
+  /** What happens to a value on its way into the output, before the filters that may add markup of the author's. */
+  guard(facts: OutputFacts): ((value: unknown, run: Run) => unknown) | null;
+  /** Turns the filtered value into what is written. */
+  print(facts: OutputFacts): (value: unknown, run: Run) => unknown;
+  /** A stand-in for one of the author's filters, or null to keep it. */
+  replace?(filter: Filter, facts: OutputFacts): ((value: unknown, run: Run) => unknown) | null;
+}
+
+/** What is known of one output before rendering. */
+export interface OutputFacts {
+  sources: Sources;
+  /** The author ends with `raw`: as it is. */
+  raw: boolean;
+  /** The author escapes the value himself, and what follows keeps it escaped. */
+  escaped: boolean;
+  /** How many of the author's filters escape. */
+  escapes: number;
+  /** Line breaks become `<br>`. */
+  breaksLines: boolean;
+  /** The output prints this name and nothing else. */
+  name: string | null;
+  /** The name was only ever assigned text that its author escaped. */
+  assignedEscaped: boolean;
+  insideCapture: boolean;
+  /** Stands in the value of an attribute. */
+  inAttribute: boolean;
+}
+
+/** A filter of our own at the end of an output, known to liquidjs and to the compiler. */
+export class OwnFilter extends Filter {
+  readonly act: (value: unknown, run: Run) => unknown;
+  constructor(act: (value: unknown, run: Run) => unknown, liquid: Liquid) {
+    const token = { name: '', args: [] } as unknown as ConstructorParameters<typeof Filter>[0];
+    super(
+      token,
+      function (value: unknown) {
+        return act(value, runOf(this.context));
+      },
+      liquid,
+    );
+    this.act = act;
+  }
+}
+
+/** The name of the output that stands for the slot of a template. */
+export const slotName = 'posthorn_slot__';
+/** The filter that marks an output in an attribute where text is derived from HTML. */
+export const attributeMark = 'posthorn_attribute__';
+
+const escapeFilters = new Set(['escape', 'xml_escape', 'escape_once']);
+// With literal arguments these keep escaped text escaped, and what they add is the author's own.
+const keepingFilters = new Set([
+  'strip',
+  'lstrip',
+  'rstrip',
+  'strip_newlines',
+  'squish',
+  'normalize_whitespace',
+  'newline_to_br',
+  'append',
+  'prepend',
+  'default',
+  'join',
+]);
+
+/** Gives every output of a template its guard and its printer, once, before it is rendered or compiled. */
+export function attachPrinter(nodes: readonly Node[], printer: Printer, engine: Liquid): void {
+  const assigned = assignedSources(nodes);
+  const escapedNames = namesAssignedEscaped(nodes);
+  attach(nodes, null, false);
+
+  function attach(inside: readonly Node[], scope: Scope | null, insideCapture: boolean): void {
+    for (const node of inside) {
+      switch (node.kind) {
+        case 'output':
+          attachOutput(node.value, scope, insideCapture);
+          break;
+        case 'cycle': {
+          const sources = node.candidates.map((candidate) => filteredTokenSources(candidate, scope, assigned));
+          attachCycle(node.tag, node.candidates, sources, insideCapture);
+          break;
+        }
+        case 'for':
+          attach(node.body, loopScope(node, scope, assigned), insideCapture);
+          attach(node.otherwise, scope, insideCapture);
+          break;
+        case 'if':
+        case 'case':
+          for (const branch of node.branches) attach(branch.body, scope, insideCapture);
+          attach(node.otherwise, scope, insideCapture);
+          break;
+        case 'capture':
+          attach(node.body, scope, true);
+          break;
+        case 'group':
+          attach(node.body, scope, insideCapture);
+          break;
+        default:
+          break;
+      }
+    }
+  }
+
+  function attachOutput(value: Value, scope: Scope | null, insideCapture: boolean): void {
+    const filters = value.filters;
+    const inAttribute = filters.at(-1)?.name === attributeMark;
+    if (inAttribute) filters.pop();
+    const name = bareName(value, scope);
+    if (name === slotName && filters.length === 0) {
+      filters.push(new OwnFilter((_, run) => run.slot, engine));
+      return;
+    }
+    const place = guardPlace(filters);
+    const before = filters[place - 1]?.name ?? '';
+    const facts: OutputFacts = {
+      sources: valueSources(value, scope, assigned),
+      raw: filters.at(-1)?.name === 'raw',
+      escaped: escapeFilters.has(before),
+      escapes: filters.filter((filter) => escapeFilters.has(filter.name)).length,
+      breaksLines: filters.slice(place).some((filter) => filter.name === 'newline_to_br'),
+      name: place === 0 ? name : null,
+      assignedEscaped: place === 0 && name !== null && escapedNames.has(name),
+      insideCapture,
+      inAttribute,
+    };
+    filters.forEach((filter, i) => {
+      const act = printer.replace?.(filter, facts);
+      if (act) filters[i] = new OwnFilter(act, engine);
+    });
+    const guard = facts.raw || facts.escaped ? null : printer.guard(facts);
+    if (guard) filters.splice(place, 0, new OwnFilter(guard, engine));
+    filters.push(new OwnFilter(printer.print(facts), engine));
+  }
+
+  function attachCycle(
+    tag: EscapedCycle,
+    candidates: FilteredValueToken[],
+    sources: Sources[],
+    insideCapture: boolean,
+  ): void {
+    const facts: OutputFacts = {
+      sources: sources.find((one) => one !== noSources) ?? noSources,
+      raw: false,
+      escaped: candidates.every((candidate) => escapeFilters.has(candidate.filters.at(-1)?.name ?? '')),
+      escapes: 0,
+      breaksLines: false,
+      name: null,
+      assignedEscaped: false,
+      insideCapture,
+      inAttribute: false,
+    };
+    // All candidates share one printer, so that one stranger among them makes all of them a stranger's.
+    const joined = sources.filter((one) => one !== noSources);
+    const shared: OutputFacts =
+      joined.length > 1 ? { ...facts, sources: { anywhere: true, top: [], data: [] } } : facts;
+    const guard = shared.escaped ? null : printer.guard(shared);
+    const print = printer.print(shared);
+    tag.print = (value, run) => print(guard ? guard(value, run) : value, run);
+  }
+}
+
+// The guard goes as far back as only filters follow that keep escaped text escaped.
+function guardPlace(filters: readonly Filter[]): number {
+  let place = filters.length;
+  while (place > 0 && keepsEscaped(filters[place - 1])) place -= 1;
+  return place;
+}
+
+function keepsEscaped(filter: Filter | undefined): boolean {
+  return (
+    filter !== undefined &&
+    keepingFilters.has(filter.name) &&
+    filter.args.every((arg) => !Array.isArray(arg) && isLiteral(arg))
+  );
+}
+
+function isLiteral(token: unknown): boolean {
+  return TypeGuards.isQuotedToken(token) || TypeGuards.isNumberToken(token) || TypeGuards.isLiteralToken(token);
+}
+
+function bareName(value: Value, scope: Scope | null): string | null {
+  const [only] = value.initial.postfix;
+  if (value.initial.postfix.length !== 1 || !TypeGuards.isPropertyAccessToken(only)) return null;
+  const [root] = only.props;
+  if (only.variable || only.props.length !== 1 || !TypeGuards.isWordToken(root)) return null;
+  for (let outer = scope; outer !== null; outer = outer.parent) if (outer.names.has(root.content)) return null;
+  return root.content;
+}
+
+function namesAssignedEscaped(nodes: readonly Node[]): ReadonlySet<string> {
+  const escaped = new Set<string>();
+  const other = new Set<string>();
+  someNode(nodes, (node) => {
+    if (node.kind === 'assign') {
+      const { filters } = node.value;
+      const isEscaped = escapeFilters.has(filters[guardPlace(filters) - 1]?.name ?? '');
+      (isEscaped ? escaped : other).add(node.name);
+    } else if (node.kind === 'capture' || node.kind === 'counter') {
+      other.add(node.name);
+    }
+    return false;
+  });
+  for (const name of other) escaped.delete(name);
+  return escaped;
+}
+
+/** Writes into HTML: what a stranger may have written is escaped, unless the project turned that off. */
+export function htmlPrinter({ escapeValues }: { escapeValues: boolean }): Printer {
+  return {
+    guard({ sources, name, assignedEscaped }) {
+      if (sources === noSources) return null;
+      if (!escapeValues) return noteMarkup;
+      return (value, run) => {
+        const captured = name === null ? undefined : run.captures?.get(name);
+        if (captured && captured.plain === value) return captured.html;
+        if (assignedEscaped && name !== null && lookUp(run.variables, name) === undefined) return value;
+        return allTrusted(sources, run.variables) ? noteMarkup(value, run) : mapText(value, escapeHtml);
+      };
+    },
+    print({ raw, escaped, insideCapture, sources }) {
+      const write = raw
+        ? (value: unknown, run: Run) => rawText(noteMarkup(value, run))
+        : (value: unknown) => htmlText(value);
+      if (!insideCapture) return write;
+      return (value, run) => {
+        const html = write(value, run);
+        const wasEscaped =
+          escapeValues && !raw && (escaped || (sources !== noSources && !allTrusted(sources, run.variables)));
+        return new Printed(wasEscaped ? unescapeHtml(html) : html, html);
+      };
+    },
+  };
+}
+
+/** Writes plain text: a subject, a header, a part of a webhook's body. */
+export const textPrinter: Printer = {
+  guard: () => null,
+  print: ({ raw }) => (raw ? rawText : plainText),
+};
+
+function noteMarkup(value: unknown, run: Run): unknown {
+  if (!run.insertedMarkup && rawText(value).includes('<')) run.insertedMarkup = true;
+  return value;
+}
+
+const unescaped: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&#34;': '"', '&#39;': "'" };
+
+function unescapeHtml(html: string): string {
+  return html.replace(/&(?:amp|lt|gt|#34|#39);/g, (entity) => unescaped[entity] ?? entity);
+}

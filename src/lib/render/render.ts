@@ -1,0 +1,73 @@
+import { Context } from 'liquidjs';
+import { emptySlots } from './compile.ts';
+import { renderNodes } from './liquid.ts';
+import type { ParsedTemplate, TemplateBody } from './parse.ts';
+import { type Run, startRun } from './run.ts';
+import { substitute } from './substitute.ts';
+import { flatten, type Variables } from './variables.ts';
+
+/** Renders a template. Never throws: beyond its limits it is filled in plainly. */
+export function render(template: ParsedTemplate, variables: Variables): string {
+  return renderFully(template, variables, '').text;
+}
+
+/** A rendered template, and what there is to know about how it went. */
+export interface Rendered {
+  text: string;
+  /** Markup came in by a value. */
+  insertedMarkup: boolean;
+  /** Why the template was only filled in plainly, or null. */
+  problem: string | null;
+}
+
+/** `render` with a text for the template's slot, if it has one. */
+export function renderFully(template: ParsedTemplate, variables: Variables, slot: string): Rendered {
+  if (template.body === null)
+    return {
+      text: substitute(template.source, variables, template),
+      insertedMarkup: true,
+      problem: template.problem?.message ?? null,
+    };
+  try {
+    const run = renderBody(template.body, variables, slot);
+    return { text: run.out, insertedMarkup: run.insertedMarkup, problem: null };
+  } catch (error) {
+    return {
+      text: substitute(template.source, variables, template),
+      insertedMarkup: true,
+      problem: error instanceof Error ? error.message : String(error),
+    };
+  }
+}
+
+/** Renders by the compiled program, or by liquidjs where there is none. Throws at a limit. */
+export function renderBody(body: TemplateBody, variables: Variables, slot: string): Run {
+  if (body.program === null) return renderByLiquid(body, variables, slot);
+  const run = startRun(variables, slot, emptySlots(body.program));
+  body.program.execute(run);
+  return run;
+}
+
+/** Renders by liquidjs, whether or not there is a compiled program. Throws at a limit. */
+export function renderByLiquid({ engine, nodes }: TemplateBody, variables: Variables, slot: string): Run {
+  const run = startRun(variables, slot, []);
+  renderNodes(engine, nodes, new Context(flatten(variables), engine.options, { sync: true }, { liquid: engine }), run);
+  return run;
+}
+
+/** The longest subject, in characters (RFC 5322, 2.1.1). */
+export const subjectLimit = 998;
+
+/** Renders a subject: on one line, without control characters, cut at 998 characters. */
+export function renderSubject(template: ParsedTemplate, variables: Variables): string {
+  return subjectLine(render(template, variables));
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out.
+const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
+
+/** A text as it may stand in a subject: line breaks become one space, other control characters nothing. */
+export function subjectLine(text: string): string {
+  const line = text.replace(controls, (run) => (/[\t\n\v\f\r\u0085\u2028\u2029]/.test(run) ? ' ' : ''));
+  return line.length <= subjectLimit ? line : line.slice(0, subjectLimit).replace(/[\ud800-\udbff]$/, '');
+}

@@ -1,0 +1,154 @@
+import { type Markup, readMarkup } from './markup.ts';
+import { type ParsedTemplate, parsePieces, type TemplateBody } from './parse.ts';
+import { renderBody } from './render.ts';
+import type { Piece } from './source.ts';
+import { TemplateSyntaxError } from './syntax-error.ts';
+import { layOut, layOutWithin, markText } from './text-layout.ts';
+import { markedTextPrinter, NeedsHtml } from './text-printer.ts';
+import type { Variables } from './variables.ts';
+
+/** The text of an HTML template, as a template of its own. */
+export interface TextTemplate {
+  readonly body: TemplateBody;
+}
+
+/**
+ * Derives the text part of an HTML template, once, so that a message only needs its values filled in. Answers null where
+ * that could read differently from the text of the rendered HTML: where tags cross the edges of elements, change what
+ * attributes there are, or keep variables in places that have no text. Then each message's own HTML has to be converted.
+ */
+export function deriveText(template: ParsedTemplate): TextTemplate | null {
+  const { source, pieces, escapeValues } = template;
+  if (template.body === null || /<pre[\s>]/i.test(source)) return null;
+  const markup = readMarkup(source, pieces);
+  if (!markup.isEven || !capturesAreText(pieces)) return null;
+  const marked = markText(standIns(pieces));
+  const derived = restore(marked, pieces, markup);
+  if (derived === null) return null;
+  try {
+    return { body: parsePieces(source, derived, markedTextPrinter({ escapeValues })) };
+  } catch (error) {
+    if (error instanceof TemplateSyntaxError || error instanceof NeedsHtml) return null;
+    throw error;
+  }
+}
+
+/**
+ * The text part of one message with its marks, to be laid out by `layOut`; null where its values call for converting the
+ * message's HTML.
+ */
+export function renderMarkedText(template: TextTemplate, variables: Variables, slot: string): string | null {
+  try {
+    return renderBody(template.body, variables, slot).out;
+  } catch {
+    return null;
+  }
+}
+
+/** The text part of one message; null where its values call for converting the message's HTML. */
+export function renderText(template: TextTemplate, variables: Variables, slot = ''): string | null {
+  const marked = renderMarkedText(template, variables, slot);
+  return marked === null ? null : layOut(marked);
+}
+
+const standIn = /\ue000(\d+)\ue001/;
+
+// The template as HTML in which a pair of private characters stands for each output and tag.
+function standIns(pieces: readonly Piece[]): string {
+  return pieces
+    .map((piece, i) => {
+      if (!('shown' in piece)) return `\ue000${i}\ue001`;
+      const shown = piece.shown.replace(/[\ue000\ue001]/g, '');
+      return piece.kind === 'text' ? trimmed(shown, pieces[i - 1], pieces[i + 1]) : shown;
+    })
+    .join('');
+}
+
+// Does what `-` at a delimiter asks for; the text around it may be another once the markup is gone.
+function trimmed(shown: string, before: Piece | undefined, after: Piece | undefined): string {
+  const left = before && /-[%}]\}$/.test(before.code) ? shown.trimStart() : shown;
+  return after && /^\{[%{]-/.test(after.code) ? left.trimEnd() : left;
+}
+
+// Tags that do something even where their own place in the HTML has no text.
+const lasting = new Set([
+  'assign',
+  'capture',
+  'endcapture',
+  'increment',
+  'decrement',
+  'cycle',
+  'liquid',
+  'echo',
+  'break',
+  'continue',
+]);
+
+// Puts outputs and tags back where their stand-ins came out; null when one that matters did not, or not in its place.
+function restore(marked: string, pieces: readonly Piece[], { places }: Markup): Piece[] | null {
+  const parts = marked.split(standIn);
+  const derived: Piece[] = [];
+  const kept = new Set<number>();
+  let lastInText = -1;
+  for (const [i, part] of parts.entries()) {
+    if (i % 2 === 0) {
+      if (part !== '') derived.push(textPiece(layOutWithin(part)));
+      continue;
+    }
+    const index = Number(part);
+    const piece = pieces[index];
+    const place = places[index];
+    if (!piece || !place || kept.has(index)) return null;
+    kept.add(index);
+    if (place.kind === 'text') {
+      if (index < lastInText) return null;
+      lastInText = index;
+    }
+    derived.push(untrimmed(piece, place.kind === 'attribute'));
+  }
+  for (const [index, piece] of pieces.entries()) {
+    const place = places[index];
+    if ('shown' in piece) continue;
+    if (!place || place.kind === 'tag') return null;
+    if (piece.kind !== 'tag') continue;
+    if (piece.name === 'tablerow') return null;
+    if (place.kind !== 'text' && lasting.has(piece.name)) return null;
+    if (place.kind === 'text' && !kept.has(index)) return null;
+    if (/\|\s*(?:escape|xml_escape|escape_once|newline_to_br)\b/.test(piece.code)) return null;
+  }
+  return derived;
+}
+
+function textPiece(text: string): Piece {
+  const isPlain = !text.includes('{{') && !text.includes('{%');
+  const code = isPlain ? text : text.replace(/\{(?=[{%])/g, '{{ "{" }}');
+  return { kind: 'text', start: 0, end: 0, code, shown: text };
+}
+
+function untrimmed(piece: Piece, inAttribute: boolean): Piece {
+  const code = piece.code.replace(/^(\{[%{])-/, '$1').replace(/-([%}]\})$/, '$1');
+  const marked = inAttribute && piece.kind === 'output' ? code.replace(/\}\}$/, '| posthorn_attribute__ }}') : code;
+  return { ...piece, code: marked };
+}
+
+// A captured text is the same with and without markup only where it has none and is printed as it is.
+function capturesAreText(pieces: readonly Piece[]): boolean {
+  let depth = 0;
+  const names: string[] = [];
+  for (const piece of pieces) {
+    if (piece.kind === 'tag' && piece.name === 'capture') {
+      depth += 1;
+      names.push(/capture\s+["']?([\w-]+)/.exec(piece.code)?.[1] ?? '');
+    } else if (piece.kind === 'tag' && piece.name === 'endcapture') depth -= 1;
+    else if (depth > 0 && 'shown' in piece && /[<&]/.test(piece.shown)) return false;
+  }
+  return names.every(
+    (name) => /^[\w-]+$/.test(name) && pieces.every((piece) => 'shown' in piece || printsOnly(piece, name)),
+  );
+}
+
+function printsOnly(piece: Piece, name: string): boolean {
+  if (!piece.code.includes(name)) return true;
+  if (piece.kind === 'tag') return piece.name === 'capture';
+  return new RegExp(`^\\{\\{-? ${name} -?\\}\\}$`).test(piece.code);
+}

@@ -1,0 +1,74 @@
+import type { OutputFacts, Printer } from './printing.ts';
+import type { Run } from './run.ts';
+import { allTrusted } from './sources.ts';
+import { attributeText, marks, markText, tidyText } from './text-layout.ts';
+import { mapText, rawText, valueText } from './values.ts';
+
+/** The text of a template cannot be had by filling in values alone: its HTML has to be rendered and converted. */
+export class NeedsHtml extends Error {}
+
+const escapeFilters = new Set(['escape', 'xml_escape', 'escape_once']);
+// In a literal: markup, or white space that would be taken for the template's own.
+const unfit = /<|&(?! )|[\t\n\r]| {2}/;
+
+/**
+ * Writes into the text with marks that stands for an HTML template. A value that is escaped in the HTML reads there as
+ * itself, so it is filled in as itself. One that goes into the HTML as it is may hold markup; then, and wherever a filter
+ * of the author's adds some, `NeedsHtml` is thrown, before rendering where that can be told.
+ */
+export function markedTextPrinter({ escapeValues }: { escapeValues: boolean }): Printer {
+  return {
+    guard({ sources, breaksLines, inAttribute }) {
+      const tidy = breaksLines ? tidyLines : tidyText;
+      const check = (value: unknown) => mapText(value, (text) => tidy(readAsHtml(text, inAttribute)));
+      if (!escapeValues) return check;
+      return (value, run) => (allTrusted(sources, run.variables) ? check(value) : mapText(value, tidy));
+    },
+    print({ raw, inAttribute }) {
+      return (value) => {
+        if (raw) return tidyText(readAsHtml(rawText(value), inAttribute));
+        if (!Array.isArray(value)) return valueText(value);
+        if (inAttribute) throw new NeedsHtml();
+        return value.map((one) => `${marks.block}${marks.item}${valueText(one)}${marks.block}`).join(' ');
+      };
+    },
+    replace(filter, facts) {
+      if (filter.args.some((arg) => unfit.test(literalOf(arg)))) throw new NeedsHtml();
+      if (escapeFilters.has(filter.name)) return unescaped(facts);
+      if (filter.name === 'newline_to_br') return facts.breaksLines ? (value) => mapText(value, markLines) : refuse();
+      return null;
+    },
+  };
+}
+
+// What the author escapes reads as itself, provided that it is escaped once and as the last thing.
+function unescaped({ escaped, raw, breaksLines, escapes }: OutputFacts): (value: unknown, run: Run) => unknown {
+  if (!escaped || raw || escapes !== 1) refuse();
+  return (value) => (breaksLines ? tidyLines : tidyText)(rawText(value));
+}
+
+function refuse(): never {
+  throw new NeedsHtml();
+}
+
+// What a value that goes into the HTML as it is says there. A single letter behind `&`, as in `&t=`, is no entity.
+function readAsHtml(text: string, inAttribute: boolean): string {
+  if (inAttribute ? /["']/.test(text) : text.includes('<')) throw new NeedsHtml();
+  if (!/&(?:#|[a-z][a-z0-9])/i.test(text)) return text;
+  if (/&#?\w*$/.test(text)) throw new NeedsHtml();
+  const [, before = '', middle = '', after = ''] = /^(\s*)(.*?)(\s*)$/s.exec(text) ?? [];
+  return before + (inAttribute ? attributeText(middle) : markText(middle)) + after;
+}
+
+function tidyLines(text: string): string {
+  return text.split('\n').map(tidyText).join('\n');
+}
+
+function markLines(text: string): string {
+  return text.replace(/\r?\n/g, `${marks.lineBreak} `);
+}
+
+function literalOf(arg: unknown): string {
+  const token = Array.isArray(arg) ? (arg as unknown[])[1] : arg;
+  return typeof token === 'object' && token !== null && 'content' in token ? String(token.content) : '';
+}
