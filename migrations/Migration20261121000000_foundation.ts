@@ -158,6 +158,7 @@ export class Migration20261121000000_foundation extends Migration {
         bounced_count integer not null default 0,
         complained_count integer not null default 0,
         unsubscribed_count integer not null default 0,
+        failed_count integer not null default 0,
         archived boolean not null default false,
         send_seq integer not null default 0,
         sent_at timestamptz(3),
@@ -168,8 +169,9 @@ export class Migration20261121000000_foundation extends Migration {
       )`);
     this.addSql('create index campaigns_project on campaigns (project_id, created_at desc, id)');
 
-    // The ledger: one row for each message. fillfactor leaves room for the one update that settles a row in place;
-    // no index may contain a column that this update changes (status, message_id, sent_at …).
+    // The ledger: one row for each message. fillfactor leaves room for the one update that settles a row in place: a batch
+    // settles all rows of a page in one transaction, so there must be room for each of them twice. No index may contain a
+    // column that this update changes (status, message_id, sent_at …).
     this.addSql(`
       create table emails (
         id uuid primary key,
@@ -211,7 +213,7 @@ export class Migration20261121000000_foundation extends Migration {
         complained_at timestamptz(3),
         created_at timestamptz(3) not null default now(),
         updated_at timestamptz(3) not null default now()
-      ) with (fillfactor = 70)`);
+      ) with (fillfactor = 45)`);
     this.addSql(
       'create unique index emails_campaign on emails (campaign_id, send_seq, contact_id) where campaign_id is not null',
     );
@@ -248,11 +250,14 @@ export class Migration20261121000000_foundation extends Migration {
         expanded_count integer not null default 0,
         expanded boolean not null default false,
         claimed_through uuid,
-        hold text,
+        closed boolean not null default false,
         created_at timestamptz(3) not null default now(),
         updated_at timestamptz(3) not null default now(),
         primary key (campaign_id, send_seq)
       )`);
+    this.addSql('create index campaign_sends_open on campaign_sends (updated_at) where not closed');
+    // holder: the attempt that works on the claim, null for whoever comes first after due_at. handed_at: when its messages may
+    // last have reached the provider without a verdict, null when none of them can be there.
     this.addSql(`
       create table campaign_claims (
         id text primary key,
@@ -263,6 +268,11 @@ export class Migration20261121000000_foundation extends Migration {
         size integer not null,
         settled boolean not null default false,
         claimed_at timestamptz(3) not null default now(),
+        holder text,
+        taken_at timestamptz(3) not null default now(),
+        handed_at timestamptz(3),
+        attempts integer not null default 0,
+        due_at timestamptz(3) not null default now(),
         foreign key (campaign_id, send_seq) references campaign_sends on delete cascade
       )`);
     this.addSql('create index campaign_claims_open on campaign_claims (campaign_id, send_seq, id) where not settled');

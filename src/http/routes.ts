@@ -1,6 +1,8 @@
+import { campaignRoutes } from '../campaigns/routes.ts';
 import { contactRoutes } from '../contacts/routes.ts';
 import { domainRoutes } from '../domains/routes.ts';
 import { eventRoutes } from '../events/routes.ts';
+import { segmentRoutes } from '../segments/routes.ts';
 import { templateRoutes } from '../templates/routes.ts';
 import { transactionalRoutes } from '../transactional/routes.ts';
 import { verificationRoutes } from '../verification/routes.ts';
@@ -13,5 +15,7 @@ export const routes: readonly Route[] = [
   ...verificationRoutes,
   ...contactRoutes,
   ...templateRoutes,
+  ...campaignRoutes,
   ...domainRoutes,
+  ...segmentRoutes,
 ];

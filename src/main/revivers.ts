@@ -1,7 +1,8 @@
+import { reviveCampaign } from '../campaigns/recovery.ts';
 import type { Revivers } from '../outbox/dispatcher.ts';
 
 /**
  * Who decides about an execution that a signal did not find, by the first part of its workflow id. A subject whose
- * signals travel through the outbox adds its own, for example `campaign` for `campaign/<id>/<seq>`.
+ * signals travel through the outbox adds its own: `campaign` for `campaign/<id>/<seq>`.
  */
-export const revivers: Revivers = {};
+export const revivers: Revivers = { campaign: reviveCampaign };

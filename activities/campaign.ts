@@ -1,0 +1,176 @@
+import {
+  ApplicationFailure,
+  activityInfo,
+  CancelledFailure,
+  cancellationSignal,
+  heartbeat,
+} from '@temporalio/activity';
+import { needsSubscription } from '../src/campaigns/audience.ts';
+import { claimsOpen } from '../src/campaigns/claims.ts';
+import { type CleanUpReport, cleanUpCancelled } from '../src/campaigns/cleanup.ts';
+import { finishSend, rewindClaims, type SendView, viewSend } from '../src/campaigns/completion.ts';
+import { claimSize, loadContent, type PrepareCampaign } from '../src/campaigns/content.ts';
+import { expandPage, expansionPage, loadExpansion, noteRecipients } from '../src/campaigns/expansion.ts';
+import { type LanePace, type LaneReport, runLane } from '../src/campaigns/lane.ts';
+import type { LaneDeps, LaneSend } from '../src/campaigns/lane-deps.ts';
+import { cancelSend, lockCampaignSend } from '../src/campaigns/state.ts';
+import { holdSentence } from '../src/delivery/breaker.ts';
+
+/** What the activities of campaigns are built from. */
+export interface CampaignActivityDeps extends LaneDeps {
+  prepare: PrepareCampaign;
+  /** Aborts when the process begins to stop. */
+  stopping: AbortSignal;
+  /** Setting CAMPAIGN_PARALLEL_BATCHES: lanes of one campaign. */
+  lanes: number;
+  /** Setting SEND_CHUNK: messages of one claim. */
+  chunk: number;
+  pace: LanePace;
+  /** Contacts that one statement of the expansion freezes; tests choose fewer. */
+  expansionPage?: number;
+}
+
+/** The activities of campaigns, as workflows call them. */
+export type CampaignActivities = ReturnType<typeof campaignActivities>;
+
+/** A send as its workflow begins, or goes on. */
+export interface SendStart extends SendView {
+  /** Delivery lanes that are worth starting. */
+  lanes: number;
+}
+
+/** How one lane's activity ended; `held` is a sentence for operators. */
+export type SendLaneReport = Omit<LaneReport, 'hold'> & { held: string | null };
+
+/** Whether a send is finished, and where it stands. `waitMs`: when the lanes should look again. */
+export type SendEnd = { done: boolean; waitMs: number; view: SendView | null };
+
+const heartbeatMs = 2000;
+const othersMs = 1000;
+
+/** Builds the activities of campaigns. */
+export function campaignActivities(deps: CampaignActivityDeps) {
+  const { db } = deps;
+  return {
+    /** Reads a send: local, and touches nothing. Null when it is gone. */
+    async beginSend(campaignId: string, sendSeq: number): Promise<SendStart | null> {
+      const view = await viewSend(db, campaignId, sendSeq);
+      if (view === null) return null;
+      return { ...view, lanes: Math.max(1, Math.min(deps.lanes, Math.ceil(view.recipients / deps.chunk))) };
+    },
+
+    /** Freezes the audience into ledger rows, from where the rows end. Answers how many there are. */
+    async expandAudience(campaignId: string, sendSeq: number): Promise<number> {
+      return alive(async (beat) => {
+        for (;;) {
+          const send = await loadExpansion(db, campaignId, sendSeq);
+          if (send === null || !send.sending || send.expanded) {
+            await noteRecipients(db, campaignId, sendSeq);
+            return send?.count ?? 0;
+          }
+          let { through } = send;
+          for (;;) {
+            stopIfTold();
+            const page = await expandPage(db, send, through, deps.expansionPage ?? expansionPage);
+            if (page === null || page.expanded) break;
+            through = page.through;
+            beat({ expanded: page.count });
+          }
+        }
+      });
+    },
+
+    /**
+     * Delivers a part of the send: streams claims until none is left or its share of time is over (see
+     * `src/campaigns/lane.ts`). A retry first settles what its earlier attempts held.
+     */
+    async sendLane(campaignId: string, sendSeq: number): Promise<SendLaneReport> {
+      return alive(async () => {
+        const send = await laneSend(campaignId, sendSeq);
+        if (send === null) return { end: 'stopped', sent: 0, failed: 0, waitMs: null, held: null };
+        const stop = AbortSignal.any([deps.stopping, cancellationSignal()]);
+        const { hold, ...report } = await runLane(deps, send, deps.pace, stop);
+        if (deps.stopping.aborted && report.waitMs === 0) throw workerStopping();
+        if (hold === null) return { ...report, held: null };
+        const view = await viewSend(db, campaignId, sendSeq);
+        const waiting = view === null ? 0 : view.recipients - view.sent - view.failed;
+        return { ...report, held: holdSentence(hold, Math.max(0, waiting)) };
+      });
+    },
+
+    /** Ends the send when every row has its verdict: local. Answers where it stands otherwise. */
+    async finishSend(campaignId: string, sendSeq: number): Promise<SendEnd> {
+      const done = await finishSend(db, campaignId, sendSeq);
+      const view = await viewSend(db, campaignId, sendSeq);
+      if (done || view === null || view.status !== 'SENDING') return { done: true, waitMs: 0, view };
+      const { open, dueMs } = await claimsOpen(db, campaignId, sendSeq, '');
+      if (open > 0) return { done: false, waitMs: dueMs ?? othersMs, view };
+      await rewindClaims(db, campaignId, sendSeq);
+      return { done: false, waitMs: 0, view };
+    },
+
+    /** Cancels the campaign for an operator who cancelled the execution: the row first. */
+    async cancelByOperator(campaignId: string, sendSeq: number): Promise<void> {
+      await db.transaction(async (sql) => {
+        await lockCampaignSend(sql, campaignId, sendSeq);
+        await cancelSend(sql, campaignId, sendSeq);
+      });
+    },
+
+    /** Ends a cancelled send: what is in doubt is settled, unsent rows are deleted or FAILED (see `cleanup.ts`). */
+    async cleanUpCancelled(campaignId: string, sendSeq: number): Promise<CleanUpReport> {
+      return alive(async (beat) => {
+        const send = await laneSend(campaignId, sendSeq);
+        if (send === null) return { done: true, status: 'DRAFT' };
+        return cleanUpCancelled(
+          deps,
+          send,
+          () => claimsOpen(db, campaignId, sendSeq, send.holder),
+          () => {
+            stopIfTold();
+            beat({});
+          },
+        );
+      });
+    },
+  };
+
+  async function laneSend(campaignId: string, sendSeq: number): Promise<LaneSend | null> {
+    const content = await loadContent(db, campaignId, sendSeq);
+    if (content === null) return null;
+    const { workflowExecution, activityId, attempt } = activityInfo();
+    const prefix = `${workflowExecution?.runId ?? ''}/${activityId}/`;
+    return {
+      projectId: content.projectId,
+      campaignId,
+      sendSeq,
+      compose: deps.prepare(content),
+      needsSubscription: needsSubscription(content.type),
+      size: claimSize(content, deps.chunk),
+      holder: `${prefix}${attempt}`,
+      prefix,
+    };
+  }
+
+  function stopIfTold(): void {
+    if (deps.stopping.aborted) throw workerStopping();
+    if (cancellationSignal().aborted) throw new CancelledFailure('The execution is cancelled');
+  }
+}
+
+async function alive<T>(work: (beat: (details: object) => void) => Promise<T>): Promise<T> {
+  let last: object = {};
+  const timer = setInterval(() => heartbeat(last), heartbeatMs);
+  try {
+    return await work((details) => {
+      last = details;
+    });
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+// Retried at once, by a worker that stays.
+function workerStopping(): ApplicationFailure {
+  return ApplicationFailure.create({ message: 'The worker stops', type: 'WorkerStopping', nextRetryDelay: '200 ms' });
+}

@@ -1,0 +1,61 @@
+import { retakeClaim } from './claims.ts';
+import {
+  closeCancelledSend,
+  deleteUnsentRows,
+  failUnsentRows,
+  type RowWalk,
+  revertToDraft,
+  viewSend,
+} from './completion.ts';
+import { deliverClaim } from './deliver-claim.ts';
+import type { LaneDeps, LaneSend } from './lane-deps.ts';
+import { skipReasons } from './reasons.ts';
+import { hasDeparted } from './state.ts';
+
+/** How a cleanup ended; `waitMs` says when the claims that are still in doubt can be asked for again. */
+export type CleanUpReport = { done: true; status: 'DRAFT' | 'CANCELLED' } | { done: false; waitMs: number };
+
+const rowsPerStep = 1000;
+const doubtPauseMs = 5000;
+
+/**
+ * Ends a cancelled send: first what became of messages without a verdict, then the rows that were never sent. When nothing
+ * has departed the rows are deleted and the campaign is a draft again; else they are FAILED and it stays CANCELLED
+ * (contract page 2, 2.2). Safe to repeat from any point. `open` counts the claims that others may still hold.
+ */
+export async function cleanUpCancelled(
+  deps: LaneDeps,
+  send: LaneSend,
+  open: () => Promise<{ open: number; dueMs: number | null }>,
+  alive: () => void,
+): Promise<CleanUpReport> {
+  const { campaignId, sendSeq, prefix, holder } = send;
+  const view = await viewSend(deps.db, campaignId, sendSeq);
+  if (view === null || view.status !== 'CANCELLED') return { done: true, status: 'DRAFT' };
+  for (;;) {
+    const claim = await retakeClaim(deps.db, campaignId, sendSeq, prefix, holder);
+    if (claim === null) break;
+    await deliverClaim(deps, send, { ...claim, sending: false, probing: false, takenAt: performance.now() });
+    alive();
+  }
+  const left = await open();
+  if (left.open > 0) return { done: false, waitMs: Math.min(left.dueMs ?? doubtPauseMs, doubtPauseMs) };
+
+  if (!(await hasDeparted(deps.db, campaignId, sendSeq))) {
+    await walk((after) => deleteUnsentRows(deps.db, campaignId, sendSeq, after, rowsPerStep));
+    if (await revertToDraft(deps.db, campaignId, sendSeq)) return { done: true, status: 'DRAFT' };
+  }
+  // A notification may have proved in the meantime that something departed after all; then the rest is kept as well.
+  await walk((after) => failUnsentRows(deps.db, campaignId, sendSeq, after, rowsPerStep, skipReasons.cancelled));
+  await closeCancelledSend(deps.db, campaignId, sendSeq);
+  return { done: true, status: 'CANCELLED' };
+
+  async function walk(step: (after: string | null) => Promise<RowWalk>): Promise<void> {
+    for (let after: string | null = null; ; ) {
+      const { through } = await step(after);
+      if (through === null) return;
+      after = through;
+      alive();
+    }
+  }
+}

@@ -1,0 +1,182 @@
+import { isoInstant } from '../db/columns.ts';
+import { type Sql, statement } from '../db/sql.ts';
+import { isoText, mailPayload } from '../emails/sql.ts';
+import type { JsonObjectValue } from '../lib/json.ts';
+import type { Claim } from './claims.ts';
+
+/** One recipient of a claim whose row has no verdict yet, with the contact as it is now. */
+export interface Recipient {
+  emailId: string;
+  contactId: string;
+  toAddress: string;
+  subscribed: boolean;
+  email: string;
+  data: JsonObjectValue;
+  /** Set when a notification of the provider proved that the message was sent before we wrote that down. */
+  messageId: string | null;
+  provenAt: string | null;
+}
+
+// Both tables are read by their range of contact ids, which are neighbours in the index and mostly in the table.
+const read = statement(
+  'campaigns.recipients',
+  `select e.id as "emailId", e.contact_id as "contactId", e.to_address as "toAddress", c.subscribed, c.email, c.data,
+     e.message_id as "messageId",
+     case when e.message_id is not null
+       then coalesce(e.delivered_at, e.opened_at, e.clicked_at, e.bounced_at, e.complained_at, e.updated_at) end as "provenAt"
+   from emails e join contacts c on c.id = e.contact_id
+   where e.campaign_id = $1::uuid and e.send_seq = $2::int and e.contact_id > $3::uuid and e.contact_id <= $4::uuid
+     and c.project_id = $5::uuid and c.id > $3::uuid and c.id <= $4::uuid
+     and e.sent_at is null and (e.status = 'PENDING' or e.message_id is not null)
+   order by e.contact_id`,
+);
+
+/** A send, by the ids that its rows share. */
+export interface SendKey {
+  projectId: string;
+  campaignId: string;
+  sendSeq: number;
+}
+
+/** The recipients of a claim that have no verdict yet. */
+export function readRecipients(sql: Sql, send: SendKey, claim: Claim): Promise<Recipient[]> {
+  const { campaignId, sendSeq, projectId } = send;
+  return sql.rows<Recipient>(read, [campaignId, sendSeq, claim.afterContact, claim.throughContact, projectId]);
+}
+
+/** What became of one recipient's message. Rows without a settlement stay as they are. */
+export type Settlement =
+  /** The provider has it; `at` is an ISO instant. */
+  | { contactId: string; outcome: 'SENT'; messageId: string; at: string; subject: string | null }
+  /** It will never be sent. */
+  | { contactId: string; outcome: 'FAILED'; error: string; subject: string | null }
+  /** The provider refuses the recipient for an earlier bounce or complaint. */
+  | { contactId: string; outcome: 'BOUNCED'; error: string; subject: string | null };
+
+/** What becomes of a claim: finished, or put back because some of its rows have no verdict yet. */
+export type ClaimEnd =
+  | { settled: true }
+  | {
+      settled: false;
+      /** Milliseconds until anybody may take it. */
+      delayMs: number;
+      /** Whether messages without a verdict may be with the provider. */
+      doubtful: boolean;
+      /** Whether this round counts as an attempt that was refused. */
+      attempt: boolean;
+    };
+
+/** How many rows got a verdict. */
+export interface Tally {
+  sent: number;
+  failed: number;
+}
+
+// One statement for a claim: rows, the contact that the provider refuses, events, counters, and the claim itself. A row that
+// the provider took becomes SENT whoever says so; every other verdict counts only for a row that waits. sent_at is the guard:
+// the event is written once. The claim moves only for the attempt that holds it.
+const settle = statement(
+  'campaigns.settle',
+  `with verdict as materialized (
+     select * from unnest($7::uuid[], $8::text[], $9::text[], $10::timestamptz[], $11::text[], $12::text[])
+       as v(contact_id, outcome, message_id, at, subject, error)),
+   settled as (
+     update emails e set
+       status = case when e.status in ('PENDING', 'SENDING', 'FAILED') then v.outcome else e.status end,
+       message_id = coalesce(v.message_id, e.message_id),
+       sent_at = v.at,
+       bounced_at = case when v.outcome = 'BOUNCED' then coalesce(e.bounced_at, now()) else e.bounced_at end,
+       subject = coalesce(v.subject, e.subject), error = v.error, provider = $5, stream = $6, updated_at = now()
+     from verdict v
+     where e.campaign_id = $2::uuid and e.send_seq = $3::int and e.contact_id > $13::uuid and e.contact_id <= $14::uuid
+       and e.contact_id = v.contact_id and e.sent_at is null and (v.outcome = 'SENT' or e.status = 'PENDING')
+     returning e.id, e.contact_id, e.subject, e."from", e.from_name, e.message_id, e.template_id, e.campaign_id,
+       e.source_type, e.sent_at, e.bounced_at, v.outcome),
+   flipped as (
+     update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
+     from settled s where c.id = s.contact_id and c.subscribed and s.outcome = 'BOUNCED'
+     returning c.id as contact_id, s.id),
+   told as (
+     insert into events (id, project_id, contact_id, email_id, name, data)
+     select uuidv7(), $4::uuid, contact_id, id, 'email.sent',
+       ${mailPayload('s')} || jsonb_build_object('sentAt', ${isoText('s.sent_at')})
+     from settled s where outcome = 'SENT'
+     union all
+     select uuidv7(), $4::uuid, contact_id, id, 'contact.unsubscribed', '{"reason": "bounce"}'::jsonb from flipped
+     union all
+     select uuidv7(), $4::uuid, contact_id, id, 'email.bounce',
+       ${mailPayload('s')} || jsonb_build_object('bounceType', 'Permanent', 'bouncedAt', ${isoText('s.bounced_at')})
+     from settled s where outcome = 'BOUNCED'),
+   tally as (
+     select (count(*) filter (where outcome = 'SENT'))::int as sent, (count(*) filter (where outcome <> 'SENT'))::int as failed,
+       (count(*) filter (where outcome = 'BOUNCED'))::int as bounced
+     from settled),
+   ended as (
+     update campaign_claims k set settled = $15::boolean, holder = null,
+       due_at = clock_timestamp() + $16::float8 * interval '1 millisecond',
+       handed_at = case when $17::boolean then k.handed_at end, attempts = k.attempts + $18::int
+     where k.id = $1 and k.holder = $19 and not k.settled),
+   counted as (
+     update campaigns c set sent_count = c.sent_count + t.sent, failed_count = c.failed_count + t.failed,
+       bounced_count = c.bounced_count + t.bounced
+     from tally t where c.id = $2::uuid and c.send_seq = $3::int and t.sent + t.failed > 0)
+   select sent, failed from tally`,
+);
+
+/** Where a settlement happens. */
+export interface SettlePlace extends SendKey {
+  claim: Claim;
+  holder: string;
+  provider: string;
+  stream: string;
+}
+
+/**
+ * Writes down what became of the recipients of a claim and ends or puts back the claim, by one statement. Safe to repeat:
+ * what is settled stays as it is.
+ */
+export async function settleClaim(
+  sql: Sql,
+  place: SettlePlace,
+  settlements: readonly Settlement[],
+  end: ClaimEnd,
+): Promise<Tally> {
+  const { claim, campaignId, sendSeq, projectId, provider, stream, holder } = place;
+  const row = await sql.row<Tally>(settle, [
+    claim.id,
+    campaignId,
+    sendSeq,
+    projectId,
+    provider,
+    stream,
+    uuids(settlements.map(({ contactId }) => contactId)),
+    settlements.map(({ outcome }) => outcome),
+    settlements.map((one) => (one.outcome === 'SENT' ? one.messageId : null)),
+    settlements.map((one) => (one.outcome === 'SENT' ? one.at : null)),
+    settlements.map(({ subject }) => storable(subject)),
+    settlements.map((one) => (one.outcome === 'SENT' ? null : storable(one.error))),
+    claim.afterContact,
+    claim.throughContact,
+    end.settled,
+    end.settled ? 0 : end.delayMs,
+    !end.settled && end.doubtful,
+    !end.settled && end.attempt ? 1 : 0,
+    holder,
+  ]);
+  return row ?? { sent: 0, failed: 0 };
+}
+
+/** The instant at which a notification proved a message, as ISO text. */
+export function provenInstant(recipient: Recipient): string | null {
+  return recipient.provenAt === null ? null : isoInstant(recipient.provenAt);
+}
+
+// Ids need none of the quoting that makes arrays of text slow to write.
+function uuids(ids: readonly string[]): string {
+  return `{${ids.join(',')}}`;
+}
+
+// U+0000 is the one character that Postgres cannot store; a filter of a template can make one.
+function storable(text: string | null): string | null {
+  return text?.includes('\0') ? text.replaceAll('\0', '') : text;
+}

@@ -1,0 +1,156 @@
+import * as v from 'valibot';
+import { EmailField } from '../lib/email-address.ts';
+import { JsonObject, textField } from '../lib/validation.ts';
+import { BodySource, ReplyTo, SenderName, SubjectSource, templateTypes } from '../templates/schema.ts';
+
+/** The states of a campaign (contract page 2, 2.2). */
+export const campaignStatuses = ['DRAFT', 'SCHEDULED', 'SENDING', 'SENT', 'CANCELLED'] as const;
+export type CampaignStatus = (typeof campaignStatuses)[number];
+
+/** How a campaign's audience is chosen (contract page 2, 2.3). */
+export const audienceTypes = ['ALL', 'SEGMENT', 'FILTERED'] as const;
+export type AudienceType = (typeof audienceTypes)[number];
+
+const TypeField = v.picklist(templateTypes, `must be one of ${templateTypes.join(', ')}`);
+const AudienceTypeField = v.picklist(audienceTypes, `must be one of ${audienceTypes.join(', ')}`);
+const Uuid = v.pipe(v.string(), v.uuid('must be a UUID'));
+const Instant = v.pipe(v.string(), v.isoTimestamp());
+const Name = v.pipe(v.string(), v.minLength(1, 'name must not be empty'));
+const Description = v.nullish(textField('description', 0, 2000));
+
+/** A campaign in an answer. */
+export const CampaignBody = v.object({
+  id: Uuid,
+  name: v.string(),
+  description: v.nullable(v.string()),
+  subject: v.string(),
+  body: v.string(),
+  from: v.string(),
+  fromName: v.nullable(v.string()),
+  replyTo: v.nullable(v.string()),
+  type: TypeField,
+  status: v.picklist(campaignStatuses),
+  audienceType: AudienceTypeField,
+  audienceCondition: v.nullable(v.record(v.string(), v.unknown())),
+  segmentId: v.nullable(Uuid),
+  scheduledFor: v.nullable(Instant),
+  totalRecipients: v.number(),
+  sentCount: v.number(),
+  deliveredCount: v.number(),
+  openedCount: v.number(),
+  clickedCount: v.number(),
+  bouncedCount: v.number(),
+  complainedCount: v.number(),
+  unsubscribedCount: v.number(),
+  archived: v.boolean(),
+  projectId: Uuid,
+  sentAt: v.nullable(Instant),
+  createdAt: Instant,
+  updatedAt: Instant,
+});
+export type CampaignBody = v.InferOutput<typeof CampaignBody>;
+
+/** A campaign with its segment, as the list, the single look-up and `send` answer it. Segments come with a later version. */
+export const CampaignWithSegment = v.object({ ...CampaignBody.entries, segment: v.null() });
+export type CampaignWithSegment = v.InferOutput<typeof CampaignWithSegment>;
+
+/** `POST /campaigns`. */
+export const CreateCampaign = v.object({
+  name: Name,
+  description: Description,
+  subject: SubjectSource,
+  body: BodySource,
+  from: EmailField,
+  fromName: SenderName,
+  replyTo: ReplyTo,
+  type: v.optional(TypeField, 'MARKETING'),
+  audienceType: AudienceTypeField,
+  audienceCondition: v.nullish(JsonObject),
+  segmentId: v.nullish(Uuid),
+});
+export type CreateCampaign = v.InferOutput<typeof CreateCampaign>;
+
+/** `PUT /campaigns/{id}`: what is absent stays, `null` clears. */
+export const UpdateCampaign = v.object({
+  name: v.optional(Name),
+  description: Description,
+  subject: v.optional(SubjectSource),
+  body: v.optional(BodySource),
+  from: v.optional(EmailField),
+  fromName: SenderName,
+  replyTo: ReplyTo,
+  type: v.optional(TypeField),
+  audienceType: v.optional(AudienceTypeField),
+  audienceCondition: v.nullish(JsonObject),
+  segmentId: v.nullish(Uuid),
+});
+export type UpdateCampaign = v.InferOutput<typeof UpdateCampaign>;
+
+/** `GET /campaigns`; an unknown sort or direction falls back to the default. */
+export const ListCampaigns = v.object({
+  page: v.optional(v.string()),
+  pageSize: v.optional(v.string()),
+  status: v.optional(v.string()),
+  search: v.optional(v.string()),
+  archived: v.optional(v.string()),
+  sort: v.optional(v.string()),
+  dir: v.optional(v.string()),
+});
+export type ListCampaigns = v.InferOutput<typeof ListCampaigns>;
+
+/** A page of campaigns. */
+export const CampaignPage = v.object({
+  data: v.array(CampaignWithSegment),
+  page: v.number(),
+  pageSize: v.number(),
+  total: v.number(),
+  totalPages: v.number(),
+  archivedCount: v.number(),
+});
+
+/** `POST /campaigns/{id}/send`: anything a JavaScript date parser reads, or nothing for now. */
+export const SendCampaign = v.object({ scheduledFor: v.optional(v.unknown()) });
+export type SendCampaign = v.InferOutput<typeof SendCampaign>;
+
+/** Counts and rates of a campaign; a rate is a percentage of `sentCount`, 0 when nothing was sent. */
+export const CampaignStats = v.object({
+  totalRecipients: v.number(),
+  sentCount: v.number(),
+  deliveredCount: v.number(),
+  openedCount: v.number(),
+  clickedCount: v.number(),
+  bouncedCount: v.number(),
+  complainedCount: v.number(),
+  unsubscribedCount: v.number(),
+  failedCount: v.number(),
+  pendingCount: v.number(),
+  openRate: v.number(),
+  clickRate: v.number(),
+  bounceRate: v.number(),
+  deliveryRate: v.number(),
+  complaintRate: v.number(),
+  unsubscribeRate: v.number(),
+});
+export type CampaignStats = v.InferOutput<typeof CampaignStats>;
+
+/** The ledger of a campaign's current send, counted row by row. */
+export const CampaignAudit = v.object({
+  /** Rows of the ledger. */
+  recipients: v.number(),
+  /** Handed over to the provider. */
+  handedOver: v.number(),
+  /** Left out on purpose: unsubscribed, suppressed, cancelled. */
+  skipped: v.number(),
+  /** Refused, or given up. */
+  failed: v.number(),
+  /** Not finished yet. */
+  pending: v.number(),
+  /** Whether the rows add up, agree with the campaign's counters, and none is pending. */
+  addsUp: v.boolean(),
+  /** Reasons of what was skipped or failed, with how many rows have each; the most frequent first, ten at most. */
+  reasons: v.array(v.object({ reason: v.string(), count: v.number() })),
+});
+export type CampaignAudit = v.InferOutput<typeof CampaignAudit>;
+
+/** The envelope of the endpoints for one campaign. */
+export const wrapped = <Schema extends v.GenericSchema>(data: Schema) => v.object({ success: v.literal(true), data });

@@ -1,0 +1,199 @@
+import * as wf from '@temporalio/workflow';
+import type { CampaignActivities, SendLaneReport } from '../activities/campaign.ts';
+import { queries, searchAttribute, signals } from '../temporal/commands.ts';
+
+const local = wf.proxyLocalActivities<CampaignActivities>({
+  startToCloseTimeout: '10 seconds',
+  retry: { initialInterval: '100 ms', backoffCoefficient: 2, maximumInterval: '1 second', maximumAttempts: 5 },
+});
+const activities = wf.proxyActivities<CampaignActivities>({
+  startToCloseTimeout: '10 minutes',
+  heartbeatTimeout: '10 seconds',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+  // A lane that is told to stop finishes what the provider has in hand, and that is waited for.
+  cancellationType: wf.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+});
+// What a local activity could not do in its few seconds is done by the same function without that limit.
+const patient = wf.proxyActivities<CampaignActivities>({
+  startToCloseTimeout: '5 minutes',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+});
+
+/** Says that the campaign's row has changed: look again. */
+export const wake = wf.defineSignal(signals.wake);
+
+/** How far a campaign is, for people. `sent` and `failed` are as of the last time the lanes reported. */
+export interface CampaignProgress {
+  phase: 'starting' | 'sending' | 'held' | 'finishing' | 'cancelling' | 'sent' | 'cancelled' | 'draft' | 'gone';
+  recipients: number;
+  sent: number;
+  failed: number;
+  lanes: number;
+  detail: string;
+}
+/** Answers `CampaignProgress`. */
+export const progress = wf.defineQuery<CampaignProgress>(queries.progress);
+
+/** What an execution is told: which send of which campaign. The rows hold everything else. */
+export interface CampaignSend {
+  campaignId: string;
+  sendSeq: number;
+}
+
+/** How a send ended. */
+export type CampaignSendResult = Pick<CampaignProgress, 'recipients' | 'sent' | 'failed'> & {
+  status: 'SENT' | 'CANCELLED' | 'DRAFT' | 'GONE';
+};
+
+// A hold may end early by another campaign's probe, so that it is looked at this often.
+const longestHoldMs = 60_000;
+// A run ends well before the limits of histories; a round of lanes is about five events for each lane.
+const roundsPerRun = 200;
+
+/**
+ * Sends a campaign: freezes its audience, lets a few streaming lanes deliver, and ends it when the rows add up. All state is
+ * in the rows, so that an execution may be killed, cancelled or started again at any moment. Cancelling it in the Web UI
+ * cancels the campaign.
+ */
+export async function campaignSend({ campaignId, sendSeq }: CampaignSend): Promise<CampaignSendResult> {
+  const state: CampaignProgress = { phase: 'starting', recipients: 0, sent: 0, failed: 0, lanes: 0, detail: '' };
+  let marked: string | null = null;
+  let woken = false;
+  wf.setHandler(wake, () => {
+    woken = true;
+  });
+  wf.setHandler(progress, () => state);
+
+  try {
+    return await run();
+  } catch (error) {
+    if (!wf.isCancellation(error)) throw error;
+    await wf.CancellationScope.nonCancellable(async () => {
+      await steadily((steps) => steps.cancelByOperator(campaignId, sendSeq));
+      await cleanUp();
+    });
+    throw error;
+  }
+
+  async function run(): Promise<CampaignSendResult> {
+    const start = await steadily((steps) => steps.beginSend(campaignId, sendSeq));
+    if (start === null) return end('gone', 'GONE');
+    look(start);
+    if (start.status === 'CANCELLED') return cleanUp();
+    if (start.status !== 'SENDING')
+      return end(start.status === 'SENT' ? 'sent' : 'draft', start.status === 'SENT' ? 'SENT' : 'DRAFT');
+
+    state.lanes = start.lanes;
+    const expanding = start.expanded ? Promise.resolve() : expand();
+    // It is waited for below, after the lanes; a failure must not be an unhandled one until then.
+    expanding.catch(() => undefined);
+    for (let round = 1; ; round += 1) {
+      woken = false;
+      show('sending', '');
+      const reports = await Promise.all(Array.from({ length: start.lanes }, (_, lane) => deliver(lane + 1)));
+      if (reports.every((report) => report.end === 'empty' || report.end === 'stopped')) await expanding;
+      show('finishing', '');
+      const { done, waitMs, view } = await steadily((steps) => steps.finishSend(campaignId, sendSeq));
+      if (view === null) return end('gone', 'GONE');
+      look(view);
+      if (view.status === 'CANCELLED') return cleanUp();
+      if (done) return end('sent', 'SENT');
+      if (round >= roundsPerRun || wf.workflowInfo().continueAsNewSuggested) {
+        await expanding;
+        await wf.continueAsNew<typeof campaignSend>({ campaignId, sendSeq });
+      }
+      await pauseAfter(reports, waitMs);
+    }
+  }
+
+  async function expand(): Promise<void> {
+    const recipients = await activities.expandAudience.executeWithOptions({ summary: 'freeze the audience' }, [
+      campaignId,
+      sendSeq,
+    ]);
+    state.recipients = recipients;
+  }
+
+  function deliver(lane: number): Promise<SendLaneReport> {
+    return activities.sendLane.executeWithOptions({ summary: `lane ${lane}` }, [campaignId, sendSeq]);
+  }
+
+  async function pauseAfter(reports: readonly SendLaneReport[], waitMs: number): Promise<void> {
+    const held = reports.find((report) => report.held !== null);
+    if (held !== undefined) {
+      show('held', held.held ?? '');
+      await wf.condition(() => woken, Math.max(1, Math.min(held.waitMs ?? 0, longestHoldMs)));
+      return;
+    }
+    // A lane whose share was over has more to do at once.
+    if (reports.some((report) => report.end === 'share') || waitMs <= 0) return;
+    show('sending', 'waiting for messages of which the provider has not said yet what became of them');
+    await wf.condition(() => woken, Math.ceil(Math.min(waitMs, longestHoldMs)));
+  }
+
+  async function cleanUp(): Promise<CampaignSendResult> {
+    for (;;) {
+      show('cancelling', '');
+      const report = await activities.cleanUpCancelled.executeWithOptions({ summary: 'clean up' }, [
+        campaignId,
+        sendSeq,
+      ]);
+      if (report.done) {
+        const view = await steadily((steps) => steps.beginSend(campaignId, sendSeq));
+        if (view !== null) look(view);
+        return report.status === 'DRAFT' ? end('draft', 'DRAFT') : end('cancelled', 'CANCELLED');
+      }
+      await wf.sleep(Math.max(1, Math.ceil(report.waitMs)), { summary: 'messages in doubt' });
+    }
+  }
+
+  function end(phase: CampaignProgress['phase'], status: CampaignSendResult['status']): CampaignSendResult {
+    show(phase, '');
+    mark(status);
+    const { recipients, sent, failed } = state;
+    if (status !== 'GONE')
+      wf.upsertSearchAttributes([
+        { key: searchAttribute.Recipients, value: recipients },
+        { key: searchAttribute.Failed, value: failed },
+      ]);
+    return { status, recipients, sent, failed };
+  }
+
+  function look(view: { recipients: number; sent: number; failed: number }): void {
+    state.recipients = view.recipients;
+    state.sent = view.sent;
+    state.failed = view.failed;
+  }
+
+  function show(phase: CampaignProgress['phase'], detail: string): void {
+    state.phase = phase;
+    state.detail = detail;
+    const failed = state.failed === 0 ? '' : `, ${grouped(state.failed)} failed`;
+    const counts = `${grouped(state.sent)} of ${grouped(state.recipients)} handed over${failed}`;
+    wf.setCurrentDetails(`**${phase}** · ${counts}${detail === '' ? '' : `\n\n${detail}`}`);
+    if (phase === 'held' || phase === 'cancelling') mark(phase.toUpperCase());
+    else if (phase === 'sending' && marked !== null) mark('SENDING');
+  }
+
+  // Each change is an event and a write to the visibility store. The start has set SENDING.
+  function mark(value: string): void {
+    if (value === (marked ?? 'SENDING')) return;
+    marked = value;
+    wf.upsertSearchAttributes([{ key: searchAttribute.State, value }]);
+  }
+
+  async function steadily<T>(step: (steps: Steps) => Promise<T>): Promise<T> {
+    try {
+      return await step(local);
+    } catch (error) {
+      if (wf.isCancellation(error)) throw error;
+      return step(patient);
+    }
+  }
+}
+
+type Steps = Pick<CampaignActivities, 'beginSend' | 'finishSend' | 'cancelByOperator'>;
+
+function grouped(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+}
