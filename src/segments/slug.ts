@@ -1,0 +1,14 @@
+/**
+ * The part of a segment's event names that comes from its name (contract page 1, 4.2): `VIP Users!` is `vip-users`.
+ * A name of which nothing is left gives the segment's id.
+ */
+export function segmentSlug(segment: { id: string; name: string }): string {
+  const slug = segment.name
+    .toLowerCase()
+    .trim()
+    .replaceAll(/[^a-z0-9_\-\s]/g, '')
+    .replaceAll(/\s+/g, '-')
+    .replaceAll(/-+/g, '-')
+    .replaceAll(/^-|-$/g, '');
+  return slug === '' ? segment.id : slug;
+}
