@@ -1,0 +1,153 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { aPlace, leftOf, type Place, startIn } from '../support/npm-start.ts';
+import { eventually } from '../support/start-fakes.ts';
+
+const minutes = 60_000;
+const firstProject = (place: Place) => JSON.parse(readFileSync(join(place.dataDir, 'first-project.json'), 'utf8'));
+
+async function send(place: Place, to: string): Promise<void> {
+  const { secretKey, sender } = firstProject(place);
+  const answer = await fetch(`${place.baseUrl}/v1/send`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secretKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ to, from: sender, subject: `For ${to}`, body: '<p>Hello</p>' }),
+  });
+  expect(await answer.json()).toMatchObject({ success: true });
+}
+
+async function inbox(place: Place, to: string): Promise<unknown> {
+  const url = `${place.sandboxUrl}/messages/outbound?count=10&offset=0&recipient=${encodeURIComponent(to)}`;
+  const answer = await fetch(url, { headers: { 'X-Postmark-Server-Token': 'sandbox', Accept: 'application/json' } });
+  const { TotalCount } = (await answer.json()) as { TotalCount: number };
+  return TotalCount;
+}
+
+test(
+  'one command starts everything, Ctrl-C stops everything, and the next start goes on with the data',
+  async () => {
+    using place = await aPlace();
+    await using first = startIn(place);
+    await first.untilReady();
+    const file = firstProject(place);
+    expect(Object.keys(file).sort()).toEqual([
+      'baseUrl',
+      'login',
+      'projectId',
+      'publicKey',
+      'sandboxUrl',
+      'secretKey',
+      'sender',
+      'temporalAddress',
+      'temporalUiUrl',
+    ]);
+    expect(statSync(join(place.dataDir, 'first-project.json')).mode & 0o777).toBe(0o600);
+    for (const said of [
+      'Node  ',
+      'Postgres  18',
+      'DATABASE_URL',
+      'Temporal  CLI',
+      'TEMPORAL_ADDRESS',
+      'POSTMARK_SERVER_TOKEN',
+      file.secretKey,
+    ])
+      expect(first.text()).toContain(said);
+    await send(place, 'avery.kim@example.com');
+    await eventually(async () => (await inbox(place, 'avery.kim@example.com')) === 1);
+
+    const processes = first.processes();
+    expect(processes).toHaveLength(5);
+    expect(await leftOf(place, processes)).toHaveLength(10);
+    const began = Date.now();
+    // npm hands the signal on that the terminal has sent to all already.
+    first.signalGroup('SIGINT');
+    process.kill(first.pid, 'SIGINT');
+    expect(await first.ended).toEqual({ code: 0, signal: null });
+    expect(Date.now() - began).toBeLessThan(15_000);
+    expect(await leftOf(place, processes)).toEqual([]);
+    expect(existsSync(join(place.dataDir, 'run.json'))).toBe(false);
+
+    await using second = startIn(place);
+    await second.untilReady();
+    expect(firstProject(place)).toEqual(file);
+    expect(await inbox(place, 'avery.kim@example.com')).toBe(1);
+    await send(place, 'noor.haddad@example.com');
+    await eventually(async () => (await inbox(place, 'noor.haddad@example.com')) === 1);
+  },
+  5 * minutes,
+);
+
+test(
+  'a supervisor that is killed takes its processes along, and a start right after it cleans up and goes on',
+  async () => {
+    using place = await aPlace();
+    await using killed = startIn(place);
+    await killed.untilReady();
+    const processes = killed.processes();
+    killed.signalGroup('SIGKILL');
+    await killed.ended;
+
+    await using second = startIn(place);
+    await second.untilReady();
+    expect(second.text()).toContain('Stopping what an earlier run left behind');
+    await send(place, 'avery.kim@example.com');
+    await eventually(async () => (await inbox(place, 'avery.kim@example.com')) === 1);
+    const later = second.processes();
+    second.signalGroup('SIGKILL');
+    await second.ended;
+    await eventually(async () => (await leftOf(place, [...processes, ...later])).length === 0, 30_000);
+  },
+  5 * minutes,
+);
+
+test(
+  'a signal in the middle of the start stops what has been started',
+  async () => {
+    using place = await aPlace();
+    await using run = startIn(place);
+    await eventually(() => run.processes().length > 0, minutes);
+    const processes = run.processes();
+    run.signalGroup('SIGTERM');
+    expect(await run.ended).toEqual({ code: 0, signal: null });
+    expect(run.text()).not.toContain('Posthorn is ready');
+    await eventually(async () => (await leftOf(place, processes)).length === 0);
+  },
+  2 * minutes,
+);
+
+test('ports in use stop the start before anything is made, one line each', async () => {
+  using place = await aPlace();
+  const [port, , temporalPort] = place.ports;
+  const occupants = [port, temporalPort].map((taken) => createServer().listen(taken, '127.0.0.1'));
+  try {
+    await using run = startIn(place);
+    expect((await run.ended).code).toBe(1);
+    expect(run.text()).toContain(`Port ${port} is in use; the API wants it. Set PORT to another.`);
+    expect(run.text()).toContain(`Port ${temporalPort} is in use; Temporal wants it. Set TEMPORAL_PORT to another.`);
+    expect(existsSync(join(place.dataDir, 'postgres'))).toBe(false);
+  } finally {
+    for (const occupant of occupants) occupant.close();
+  }
+});
+
+test.each([
+  [{ PORT: 'many' }, /^posthorn: PORT /m],
+  [
+    { DATABASE_URL: 'postgres://nobody:secret-word@127.0.0.1:1/none' },
+    /^posthorn: DATABASE_URL does not work: 127\.0\.0\.1:1\/none: /m,
+  ],
+  [
+    { TEMPORAL_ADDRESS: '127.0.0.1:1', DATABASE_URL: '' },
+    /^posthorn: TEMPORAL_ADDRESS does not work: nothing answers at 127\.0\.0\.1:1/m,
+  ],
+  [{ TEMPORAL_CLI: '/nowhere/temporal' }, /^posthorn: TEMPORAL_CLI \/nowhere\/temporal: there is no such program/m],
+])('the setting %o stops the start with a line that names it', async (settings, line) => {
+  using place = await aPlace();
+  await using run = startIn(place, settings);
+  expect((await run.ended).code).toBe(1);
+  expect(run.text()).toMatch(line);
+  expect(run.text()).not.toContain('secret-word');
+  expect(run.text()).not.toMatch(/^\s+at /m);
+});
