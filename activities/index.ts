@@ -1,20 +1,74 @@
+import type { PrepareCampaign } from '../src/campaigns/content.ts';
+import { createGate } from '../src/campaigns/gate.ts';
+import { restartStalledCampaigns } from '../src/campaigns/recovery.ts';
+import { type Composer, composeQueued, createComposer } from '../src/delivery/compose.ts';
+import type { DeliveryDeps } from '../src/delivery/deps.ts';
+import { reconcileClaims } from '../src/delivery/doubts.ts';
+import { isOpen } from '../src/outbox/calls.ts';
 import { removeDone } from '../src/outbox/queries.ts';
 import type { QueueKind } from '../temporal/commands.ts';
+import { campaignActivities } from './campaign.ts';
 import type { ActivityDeps } from './deps.ts';
+import { emailActivities } from './email.ts';
 import { type ReconcileCheck, type RetentionRule, sweepActivities } from './sweeps.ts';
+
+// Long enough for a lane to be worth an activity, short enough that the Web UI shows progress.
+const laneShareMs = 30_000;
 
 /** The activities of each task queue. A worker serves the queues that are named here. */
 export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, object>> {
+  const { config, db, mailer, log, stopping } = deps;
+  const compose = createComposer(config);
+  const delivery: DeliveryDeps = {
+    db,
+    mailer,
+    log,
+    compose: (mail) => composeQueued(compose, mail),
+    rate: config.SEND_RATE_PER_PROJECT,
+    lagMs: config.PROVIDER_LOOKUP_LAG_SECONDS * 1000,
+  };
   return {
-    mail: {},
-    campaign: {},
-    bulk: sweepActivities({ checks: reconcileChecks(), rules: retentionRules(deps), log: deps.log }),
+    mail: emailActivities({ ...delivery, stopping }),
+    campaign: campaignActivities({
+      ...delivery,
+      stopping,
+      prepare: prepareCampaign(compose),
+      gate: createGate(Math.max(2, config.DATABASE_POOL_SIZE - 4)),
+      lanes: config.CAMPAIGN_PARALLEL_BATCHES,
+      chunk: config.SEND_CHUNK,
+      pace: { claims: config.CAMPAIGN_CALLS_IN_FLIGHT, shareMs: laneShareMs },
+    }),
+    bulk: sweepActivities({ checks: reconcileChecks(deps, delivery), rules: retentionRules(deps), log }),
   };
 }
 
+function prepareCampaign(compose: Composer): PrepareCampaign {
+  return (content) =>
+    ({ emailId, contactId, toAddress, email, subscribed, data }) =>
+      compose({
+        ...content,
+        messageClass: content.type,
+        sourceType: 'CAMPAIGN',
+        emailId,
+        to: { address: toAddress, name: null },
+        contact: { id: contactId, email, subscribed, data },
+      });
+}
+
 // Each subject that can be left stuck by a crash, or by a lost Temporal store, adds its check here.
-function reconcileChecks(): ReconcileCheck[] {
-  return [];
+function reconcileChecks({ db, outbox, temporal, waker }: ActivityDeps, delivery: DeliveryDeps): ReconcileCheck[] {
+  return [
+    { name: 'mail', run: () => reconcileClaims(delivery, (projectId) => waker.wake(projectId)) },
+    {
+      name: 'campaigns',
+      run: () =>
+        restartStalledCampaigns({
+          db,
+          isOpen: (id) => isOpen(temporal, id),
+          dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),
+        }),
+    },
+  ];
 }
 
 // Each subject whose rows need not be kept for ever adds its rule here.
