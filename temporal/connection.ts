@@ -1,5 +1,7 @@
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
 import { describeFailure, grpcStatus } from '../src/lib/grpc.ts';
+import { encryptingCodec } from './codec.ts';
 
 /** How to reach Temporal: a self-hosted server, one behind mTLS, or Temporal Cloud by API key. */
 export interface TemporalSettings {
@@ -8,6 +10,8 @@ export interface TemporalSettings {
   namespace: string;
   apiKey: string | null;
   tls: TlsSettings | null;
+  /** Secret that encrypts payloads and memos; they are stored in clear without one. */
+  codecKey?: string | null;
 }
 
 /** TLS towards the server; the contents of the files that the settings name. */
@@ -51,7 +55,7 @@ export function openTemporal(settings: TemporalSettings): TemporalConnection {
     ],
     channelArgs: { 'grpc.initial_reconnect_backoff_ms': 250, 'grpc.max_reconnect_backoff_ms': 2000 },
   });
-  const client = new Client({ connection, namespace: settings.namespace });
+  const client = new Client({ connection, namespace: settings.namespace, dataConverter: dataConverterOf(settings) });
   const close = () => connection.close();
   return {
     client,
@@ -61,6 +65,11 @@ export function openTemporal(settings: TemporalSettings): TemporalConnection {
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** How payloads are written: the same for clients and workers, or they could not read one another. */
+export function dataConverterOf({ codecKey }: TemporalSettings): DataConverter {
+  return codecKey ? { payloadCodecs: [encryptingCodec(codecKey)] } : {};
 }
 
 /** Asks Temporal for the namespace. Answers null when all is well, else one line that says what is not. */

@@ -13,6 +13,7 @@ export function temporalSettings(config: Config): TemporalSettings {
     namespace: config.TEMPORAL_NAMESPACE,
     apiKey: config.TEMPORAL_API_KEY,
     tls: tlsSettings(config),
+    codecKey: config.TEMPORAL_CODEC_KEY,
   };
 }
 

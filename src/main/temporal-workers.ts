@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { GracefulShutdownPeriodExpiredError, NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { checkTemporal, type TemporalConnection } from '../../temporal/connection.ts';
+import { checkTemporal, dataConverterOf, type TemporalConnection } from '../../temporal/connection.ts';
 import { describeFailure } from '../lib/grpc.ts';
 import { pause } from '../lib/time.ts';
 import type { ActivityInterceptor } from './activity-log.ts';
@@ -126,6 +126,7 @@ function optionsOf(queue: ServedQueue, connection: NativeConnection, deps: Tempo
     connection,
     namespace: deps.temporal.settings.namespace,
     taskQueue: queue.taskQueue,
+    dataConverter: dataConverterOf(deps.temporal.settings),
     identity: `${process.pid}@${hostname()}`,
     workflowBundle: deps.bundle,
     activities: queue.activities,

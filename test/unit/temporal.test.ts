@@ -6,6 +6,7 @@ import { ConfigError, readConfig } from '../../src/config.ts';
 import { describeFailure, grpcCode, grpcDetails, grpcStatus, isTemporalUnreachable } from '../../src/lib/grpc.ts';
 import { cachedExecutions } from '../../src/main/served-queues.ts';
 import { temporalSettings } from '../../src/main/temporal-settings.ts';
+import { encryptingCodec } from '../../temporal/codec.ts';
 import {
   queueKinds,
   scheduleId,
@@ -71,6 +72,7 @@ test('a self-hosted server needs no more than its address', () => {
     namespace: 'default',
     apiKey: null,
     tls: null,
+    codecKey: null,
   });
 });
 
@@ -124,6 +126,25 @@ test('the reason of a failure is found below the wrappers of the SDK', () => {
   expect(describeFailure(wrapped, settingsOf({}))).toBe('cannot reach temporal.acme.test:7233');
   expect(grpcCode(Object.assign(new Error('of Postgres'), { code: '57P01' }))).toBeNull();
   expect(isTemporalUnreachable(new Error('anything else'))).toBe(false);
+});
+
+const aPayload = () => ({ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('{"name":"Ida"}') });
+
+test('encrypted payloads show nothing of their content, and come back whole', async () => {
+  const codec = encryptingCodec('a secret of more than thirty-two characters');
+  const [first, second] = await codec.encode([aPayload(), aPayload()]);
+  expect(Buffer.from(first?.data ?? []).includes('Ida')).toBe(false);
+  expect(Buffer.from(first?.data ?? [])).not.toEqual(Buffer.from(second?.data ?? []));
+  const [back] = await codec.decode([first ?? {}]);
+  expect(Buffer.from(back?.data ?? []).toString()).toBe('{"name":"Ida"}');
+  expect(Buffer.from(back?.metadata?.encoding ?? []).toString()).toBe('json/plain');
+});
+
+test('payloads from before the key are read as they are; those of another key are refused', async () => {
+  const codec = encryptingCodec('a secret of more than thirty-two characters');
+  expect(await codec.decode([aPayload()])).toEqual([aPayload()]);
+  const foreign = await encryptingCodec('another secret of thirty-two characters').encode([aPayload()]);
+  await expect(codec.decode(foreign)).rejects.toThrow('TEMPORAL_CODEC_KEY');
 });
 
 test('the cache of executions follows the memory of the process, within bounds', () => {

@@ -283,6 +283,21 @@ test('a signal without an execution starts it again while its row is active, and
   expect(await openRows()).toEqual([]);
 });
 
+test('with a codec key the server stores inputs, memos and summaries encrypted, and the client reads them', async () => {
+  const codecKey = 'a secret of more than thirty-two characters';
+  await using temporal = openTemporal({ ...server.temporal.settings, codecKey });
+  const start = aStart();
+  await commit(start);
+  await outboxOf({ temporal }).dispatchDue(100);
+  const handle = server.client.workflow.getHandle(start.id);
+  const { events } = await handle.fetchHistory();
+  const started = events?.[0]?.workflowExecutionStartedEventAttributes;
+  const stored = [...(started?.input?.payloads ?? []), ...Object.values(started?.memo?.fields ?? {})];
+  expect(stored).toHaveLength(2);
+  for (const { data } of stored) expect(Buffer.from(data ?? []).toString()).not.toMatch(/campaignId|Spring sale/);
+  expect((await temporal.client.workflow.getHandle(start.id).describe()).memo).toEqual({ campaign: 'Spring sale' });
+});
+
 test('a cancellation reaches the open execution', async () => {
   const outbox = outboxOf();
   const start = aStart();
