@@ -31,10 +31,12 @@ export interface TestWorker extends TestTemporal {
 }
 
 /** Connects to the test server; search attributes are registered when they are missing. */
-export async function testTemporal(address = inject('temporalAddress')): Promise<TestTemporal> {
+export async function testTemporal(
+  address = inject('temporalAddress'),
+  queuePrefix = `test-${randomBytes(6).toString('hex')}`,
+): Promise<TestTemporal> {
   const temporal = openTemporal({ address, namespace: 'default', apiKey: null, tls: null });
   await prepareNamespace(temporal);
-  const queuePrefix = `test-${randomBytes(6).toString('hex')}`;
   return {
     temporal,
     client: temporal.client,
@@ -51,12 +53,14 @@ export interface TestWorkerOptions {
   activities: object;
   /** The queues it serves: all that a workflow runs on, when absent. Fewer make a test lighter. */
   queues?: readonly QueueKind[];
+  /** The queues of another worker, to stand beside it or to take its place. */
+  queuePrefix?: string;
 }
 
 /** Serves the workflows of the service with the given activities. Use with `await using`. */
-export async function testWorker({ activities, queues }: TestWorkerOptions): Promise<TestWorker> {
+export async function testWorker({ activities, queues, queuePrefix }: TestWorkerOptions): Promise<TestWorker> {
   installTemporalRuntime(pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }), null);
-  const [server, workflows] = await Promise.all([testTemporal(), workflowBundle()]);
+  const [server, workflows] = await Promise.all([testTemporal(undefined, queuePrefix), workflowBundle()]);
   const connection = await NativeConnection.connect({ address: server.temporal.settings.address });
   const kinds = queues ?? [...new Set(Object.values(workflowQueues))];
   const workers = await Promise.all(

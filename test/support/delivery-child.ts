@@ -1,0 +1,52 @@
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { pino } from 'pino';
+import { emailActivities } from '../../activities/email.ts';
+import { openStore } from '../../src/db/orm.ts';
+import { createPostmarkMailer } from '../../src/delivery/postmark.ts';
+import { installTemporalRuntime } from '../../src/main/temporal-runtime.ts';
+import { workflowBundle } from '../../src/main/workflow-bundle.ts';
+import { taskQueue } from '../../temporal/commands.ts';
+import { plainly } from './delivery-fixtures.ts';
+
+/** What the process is told, as JSON in its first argument. */
+export interface ChildOptions {
+  databaseUrl: string;
+  temporalAddress: string;
+  queuePrefix: string;
+  sandboxUrl: string;
+  lagMs: number;
+}
+
+/** A worker of the mail queue as a process of its own, for tests that kill it. Says `ready` when it polls. */
+async function serve(options: ChildOptions): Promise<void> {
+  const store = await openStore({ url: options.databaseUrl, poolSize: 10, applicationName: 'posthorn-test' }, []);
+  const log = { info: () => undefined, warn: () => undefined };
+  const mailer = createPostmarkMailer({
+    serverToken: 'sandbox',
+    apiUrl: options.sandboxUrl,
+    streams: { transactional: 'outbound', broadcast: 'broadcast' },
+    log,
+  });
+  const activities = emailActivities({
+    db: store.db,
+    mailer,
+    compose: plainly,
+    log,
+    rate: 0,
+    lagMs: options.lagMs,
+    stopping: new AbortController().signal,
+  });
+  installTemporalRuntime(pino({ level: 'silent' }), null);
+  const worker = await Worker.create({
+    connection: await NativeConnection.connect({ address: options.temporalAddress }),
+    taskQueue: taskQueue(options.queuePrefix, 'mail'),
+    workflowBundle: await workflowBundle(),
+    activities,
+    stickyQueueScheduleToStartTimeout: '1 second',
+  });
+  const running = worker.run();
+  console.log('ready');
+  await running;
+}
+
+await serve(JSON.parse(process.argv[2] ?? '{}') as ChildOptions);
