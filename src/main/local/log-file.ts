@@ -21,13 +21,14 @@ export interface LogFile {
    * descriptor. The size is looked at every minute.
    */
   openForProgram(): number;
-  /** The last lines since the last `openForProgram`, or since the log was opened; oldest first. */
+  /** The last lines since the last `openForProgram`, or since the log was opened; oldest first, without frames of a stack. */
   tail(lines: number): string[];
 }
 
 const partBytes = 10 * 1024 * 1024;
 const tailBytes = 8 * 1024;
 const lookEveryMs = 60_000;
+const stackFrame = /^\s+at |^Node\.js v/;
 
 /** Opens a log below a folder that is made where it is missing. */
 export function openLog(path: string, maxBytes: number = partBytes): LogFile {
@@ -74,7 +75,7 @@ export function openLog(path: string, maxBytes: number = partBytes): LogFile {
     tail: (lines) =>
       endOf(path, begin)
         .split('\n')
-        .filter((line) => line.trim() !== '')
+        .filter((line) => line.trim() !== '' && !stackFrame.test(line))
         .slice(-lines),
   };
 }
