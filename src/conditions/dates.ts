@@ -1,0 +1,86 @@
+const dayLength = 86_400_000;
+
+/** What one unit of a window lasts, in milliseconds. */
+export const unitLengths = new Map([
+  ['minutes', 60_000],
+  ['hours', 3_600_000],
+  ['days', dayLength],
+]);
+
+const day31 = '(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])';
+const day30 = '(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)';
+const day28 = '02-(?:0[1-9]|1[0-9]|2[0-8])';
+const leapYear = '(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)';
+const date = `(?:[0-9]{4}-(?:${day31}|${day30}|${day28})|${leapYear}-02-29)`;
+const clock = '(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.][0-9]{1,9})?)?';
+const zone = '(?:Z|[+-](?:0[0-9]|1[0-4]):[0-5][0-9])';
+
+/**
+ * What counts as an ISO date in contact data: a real day from 0001-01-01 on, alone or with `T`, a time and perhaps a
+ * zone. It reads the same as a JavaScript and as a Postgres regular expression, which is what keeps the evaluator and
+ * the SQL together. Both also ask for text at or after `firstIsoText`, because there is no year 0.
+ */
+export const isoDatePattern = `^${date}(?:T${clock}${zone}?)?$`;
+
+/** The least text, by code point, that can be an ISO date. */
+export const firstIsoText = '0001';
+
+const isoDate = new RegExp(isoDatePattern);
+const isoParts = /^(.{10})(?:T(\d\d:\d\d)(?::(\d\d)(?:\.(\d+))?)?(.*))?$/;
+const calendarDay = /^\d{4}-\d\d-\d\d/;
+
+/** The instant of an ISO date in epoch milliseconds, cut to whole ones; null for any other text. No zone means UTC. */
+export function isoInstant(text: string): number | null {
+  if (text < firstIsoText || !isoDate.test(text)) return null;
+  const [, day, minutes = '00:00', seconds = '00', fraction = '', zone = ''] = isoParts.exec(text) ?? [];
+  return Date.parse(`${day}T${minutes}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}${zone || 'Z'}`);
+}
+
+/**
+ * Reads a date that is compared with a date column: ISO dates (a blank may stand for the `T`; no zone means UTC), else
+ * whatever `new Date(text)` takes. `iso` tells which it was, because ISO dates mean whole days in equality.
+ */
+export function readDate(text: string): { instant: number; iso: boolean } | null {
+  const iso = isoInstant(text.replace(' ', 'T'));
+  if (iso !== null) return { instant: iso, iso: true };
+  // `new Date` would take 2026-02-30 for the second of March.
+  if (calendarDay.test(text) && isoInstant(text.slice(0, 10)) === null) return null;
+  const instant = new Date(text).getTime();
+  return Number.isNaN(instant) ? null : { instant, iso: false };
+}
+
+/** The UTC day an instant lies on, as a half-open span of epoch milliseconds. */
+export function utcDay(instant: number): { from: number; until: number } {
+  const from = Math.floor(instant / dayLength) * dayLength;
+  return { from, until: from + dayLength };
+}
+
+/** The first whole millisecond at or after `now` minus a window; minus infinity when the window reaches that far. */
+export function cutoff(now: Date, milliseconds: number): number {
+  return Math.ceil(now.getTime() - milliseconds);
+}
+
+/**
+ * Bounds for the text of ISO dates: any whose instant is at or after `from` and before `until` sorts, by code point, at
+ * or after `lowest` and before `highest`, whatever its zone. Comparing text first saves looking at most rows closely.
+ */
+export function isoTextBounds(from: number, until: number): { lowest: string; highest: string } {
+  return { lowest: dayText(from - dayLength), highest: dayText(until + 2 * dayLength) };
+}
+
+/** An instant as Postgres reads it, beyond the years 1 to 9999 too. */
+export function postgresInstant(instant: number): string {
+  const date = new Date(instant);
+  const year = date.getUTCFullYear();
+  if (Number.isNaN(year) || year < -4000) return instant > 0 ? 'infinity' : '-infinity';
+  const rest = date.toISOString().slice(-20);
+  return year > 0 ? `${String(year).padStart(4, '0')}${rest}` : `${String(1 - year).padStart(4, '0')}${rest} BC`;
+}
+
+function dayText(instant: number): string {
+  const date = new Date(instant);
+  const year = date.getUTCFullYear();
+  if (Number.isNaN(year)) return instant > 0 ? ':' : firstIsoText;
+  if (year < 1) return firstIsoText;
+  return year > 9999 ? ':' : date.toISOString().slice(0, 10);
+}

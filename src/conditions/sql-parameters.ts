@@ -1,0 +1,41 @@
+import { postgresInstant } from './dates.ts';
+import type { Comparison } from './filters.ts';
+
+/** The ordering operators as SQL, and jsonpath, write them. */
+export const comparisonSql: Record<Comparison, string> = {
+  greaterThan: '>',
+  lessThan: '<',
+  greaterThanOrEqual: '>=',
+  lessThanOrEqual: '<=',
+};
+
+/** The types that conditions compare with. */
+export type ParameterType = 'text' | 'text[]' | 'uuid' | 'jsonb' | 'jsonpath' | 'timestamptz';
+
+/** Collects the values of a statement and hands out their placeholders; an equal value of one type is sent once. */
+export class Parameters {
+  readonly values: unknown[] = [];
+  readonly #first: number;
+  readonly #placeholders = new Map<string, string>();
+
+  constructor(first: number) {
+    this.#first = first;
+  }
+
+  /** The typed placeholder of a value. All values travel as text. */
+  add(value: string, type: ParameterType): string {
+    const key = `${type} ${value}`;
+    let placeholder = this.#placeholders.get(key);
+    if (placeholder === undefined) {
+      placeholder = `$${this.#first + this.values.length}::${type}`;
+      this.#placeholders.set(key, placeholder);
+      this.values.push(value);
+    }
+    return placeholder;
+  }
+
+  /** The placeholder of an instant given in epoch milliseconds. */
+  instant(milliseconds: number): string {
+    return this.add(postgresInstant(milliseconds), 'timestamptz');
+  }
+}
