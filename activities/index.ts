@@ -10,6 +10,7 @@ import type { QueueKind } from '../temporal/commands.ts';
 import { campaignActivities } from './campaign.ts';
 import type { ActivityDeps } from './deps.ts';
 import { emailActivities } from './email.ts';
+import { segmentActivities } from './segment.ts';
 import { type ReconcileCheck, type RetentionRule, sweepActivities } from './sweeps.ts';
 
 // Long enough for a lane to be worth an activity, short enough that the Web UI shows progress.
@@ -38,7 +39,10 @@ export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, 
       chunk: config.SEND_CHUNK,
       pace: { claims: config.CAMPAIGN_CALLS_IN_FLIGHT, shareMs: laneShareMs },
     }),
-    bulk: sweepActivities({ checks: reconcileChecks(deps, delivery), rules: retentionRules(deps), log }),
+    bulk: {
+      ...sweepActivities({ checks: reconcileChecks(deps, delivery), rules: retentionRules(deps), log }),
+      ...segmentActivities({ db, log, clock: deps.clock, stopping }),
+    },
   };
 }
 

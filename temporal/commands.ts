@@ -24,6 +24,8 @@ export const workflowQueues = {
   campaignSend: 'campaign',
   reconcile: 'bulk',
   retention: 'bulk',
+  segmentSweep: 'bulk',
+  segmentCompute: 'bulk',
 } as const satisfies Record<string, QueueKind>;
 /** Name of a workflow type. */
 export type WorkflowType = keyof typeof workflowQueues;
@@ -34,6 +36,8 @@ export const workflowId = {
   delivery: (projectId: string) => `delivery/${projectId}`,
   /** One send of a campaign. */
   campaign: (campaignId: string, sendSeq: number) => `campaign/${campaignId}/${sendSeq}`,
+  /** The compute of a project's tracked segments. */
+  segments: (projectId: string) => `segments/${projectId}`,
 } as const;
 
 /** The id of a housekeeping schedule: `housekeeping/reconcile`, or below the prefix where that is not the default. */

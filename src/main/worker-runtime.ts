@@ -10,8 +10,10 @@ import type { Mailer } from '../delivery/mailer.ts';
 import { type Clock, pause, systemClock } from '../lib/time.ts';
 import { createOutbox, type OutboxDeps } from '../outbox/dispatcher.ts';
 import { startRelay } from '../outbox/relay.ts';
+import { createSegmentWatch } from '../outbox/segment-watch.ts';
 import { createMailSweep } from '../outbox/sweep.ts';
 import { createDeliveryWaker } from '../outbox/wake.ts';
+import { touchedProjects } from '../segments/changes.ts';
 import { logActivities } from './activity-log.ts';
 import { entities } from './entities.ts';
 import { freePorts } from './local/ports.ts';
@@ -39,6 +41,7 @@ export interface WorkerOverrides {
 }
 
 const sweepEveryMs = 3000;
+const watchEveryMs = 5000;
 
 /** Starts the worker: queues of Temporal, the relay of the outbox, and the sweep for lost wakes. */
 export async function startWorker(
@@ -87,7 +90,9 @@ export async function startWorker(
   });
   const relay = startRelay({ outbox, listenUrl: config.DIRECT_DATABASE_URL ?? config.DATABASE_URL, log });
   const sweep = createMailSweep({ db: store.db, waker, clock });
-  const sweeping = everyFewSeconds(sweep, log, stopping.signal);
+  const sweeping = everyFewSeconds(sweep, sweepEveryMs, 'the sweep for waiting mail', log, stopping.signal);
+  const watch = createSegmentWatch({ touchedProjects: () => touchedProjects(store.db), temporal, queuePrefix, log });
+  const watching = everyFewSeconds(watch, watchEveryMs, 'the watch over segments', log, stopping.signal);
   // A worker that comes back after a crash should not wait for the next full minute.
   void workers.ready
     .then(() => reconcileNow(temporal, queuePrefix))
@@ -100,7 +105,7 @@ export async function startWorker(
       const relayed = relay.close();
       await workers.stop();
       // Only now: activities that finish while the workers drain still start what they enqueued.
-      await Promise.all([outbox.close(), waker.drain(), relayed, sweeping]);
+      await Promise.all([outbox.close(), waker.drain(), relayed, sweeping, watching]);
       metrics?.server.close();
       metrics?.server.closeAllConnections();
       await Promise.allSettled([temporal.close(), store.close()]);
@@ -132,16 +137,22 @@ function countCalls(registry: Registry): NonNullable<OutboxDeps['onCall']> {
   return (kind, outcome) => calls.inc({ kind, outcome });
 }
 
-async function everyFewSeconds(work: () => Promise<unknown>, log: Logger, stop: AbortSignal): Promise<void> {
+async function everyFewSeconds(
+  work: () => Promise<unknown>,
+  pauseMs: number,
+  what: string,
+  log: Logger,
+  stop: AbortSignal,
+): Promise<void> {
   let failing = false;
   while (!stop.aborted) {
     try {
       await work();
       failing = false;
     } catch (error) {
-      if (!failing) log.warn({ err: error }, 'the sweep for waiting mail failed; it goes on');
+      if (!failing) log.warn({ err: error }, `${what} failed; it goes on`);
       failing = true;
     }
-    await pause(sweepEveryMs, stop);
+    await pause(pauseMs, stop);
   }
 }

@@ -1,0 +1,30 @@
+import { heartbeat } from '@temporalio/activity';
+import { type SweepDeps, type SweepPage, type SweepReport, settlePage, settleTouched } from '../src/segments/sweep.ts';
+
+/** The activities of segments, as workflows call them. */
+export type SegmentActivities = ReturnType<typeof segmentActivities>;
+
+const heartbeatMs = 5000;
+// A page is one activity: long enough to be worth it, short enough that the Web UI shows how far a sweep is.
+const pageShareMs = 20_000;
+
+/** Builds the activities that keep segments up to date. Safe to repeat: what is settled is found settled. */
+export function segmentActivities(deps: SweepDeps) {
+  return {
+    /** Computes the tracked segments of a project that changes of data have touched. */
+    settleTouchedSegments: (projectId: string): Promise<SweepReport> => alive(() => settleTouched(deps, projectId)),
+
+    /** Brings the segments of the projects after one up to date; `since` is the ISO instant at which the sweep began. */
+    settleSegmentsPage: (after: string | null, since: string): Promise<SweepPage> =>
+      alive(() => settlePage(deps, after, new Date(since), pageShareMs)),
+  };
+}
+
+async function alive<T>(work: () => Promise<T>): Promise<T> {
+  const beating = setInterval(heartbeat, heartbeatMs);
+  try {
+    return await work();
+  } finally {
+    clearInterval(beating);
+  }
+}
