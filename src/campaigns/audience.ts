@@ -18,6 +18,11 @@ export function needsSubscription(type: TemplateType): boolean {
   return type !== 'TRANSACTIONAL';
 }
 
+/** What a campaign's ledger rows call their `source_type`: one of type TRANSACTIONAL counts as such mail (page 2, 1.2). */
+export function sourceTypeOf(type: TemplateType): 'TRANSACTIONAL' | 'CAMPAIGN' {
+  return type === 'TRANSACTIONAL' ? 'TRANSACTIONAL' : 'CAMPAIGN';
+}
+
 /**
  * The condition that a contact `ct` belongs to the base audience. Parameters of every statement that uses it: $1 the
  * project, $2 whether only subscribed contacts count.

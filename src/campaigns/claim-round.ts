@@ -1,5 +1,5 @@
 import { givenUp } from '../delivery/attempts.ts';
-import type { Accepted, Verdict } from '../delivery/mailer.ts';
+import type { Accepted, MailStream, Verdict } from '../delivery/mailer.ts';
 import type { Claim } from './claims.ts';
 import { provenInstant, type Recipient, type Settlement } from './ledger.ts';
 
@@ -9,6 +9,8 @@ export type Unsettled = { doubtful: true } | { doubtful: false; afterMs: number 
 /** The bookkeeping of one pass over a claim: which recipients are open, and what became of the others. */
 export class ClaimRound {
   readonly settlements: Settlement[] = [];
+  /** The stream of the messages that were composed; null while there is none. */
+  stream: MailStream | null = null;
   readonly open: Set<Recipient>;
   readonly #claim: Claim;
 

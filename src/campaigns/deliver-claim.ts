@@ -123,7 +123,9 @@ async function compose(send: LaneSend, recipients: readonly Recipient[], round: 
   let since = performance.now();
   for (const recipient of recipients) {
     try {
-      messages.push({ recipient, message: send.compose(recipient) });
+      const message = send.compose(recipient);
+      round.stream = message.stream;
+      messages.push({ recipient, message });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       failed.set(recipient, `The message could not be rendered: ${reason}`);
@@ -165,7 +167,7 @@ async function settle(
   end: ClaimEnd,
 ): Promise<Tally> {
   const { projectId, campaignId, sendSeq, holder } = send;
-  const place = { projectId, campaignId, sendSeq, holder, claim, provider: mailer.name, stream: 'broadcast' };
+  const place = { projectId, campaignId, sendSeq, holder, claim, provider: mailer.name, stream: round.stream };
   for (let attempt = 0; ; attempt += 1) {
     try {
       return await gate.run(() => settleClaim(db, place, round.settlements, end));

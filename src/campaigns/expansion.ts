@@ -1,6 +1,6 @@
 import { type Sql, statement } from '../db/sql.ts';
 import type { TemplateType } from '../templates/queries.ts';
-import { baseAudience, needsSubscription } from './audience.ts';
+import { baseAudience, needsSubscription, sourceTypeOf } from './audience.ts';
 
 /** How far the audience of a send is frozen into ledger rows. */
 export interface Expansion {
@@ -98,7 +98,7 @@ export function expandPage(
     campaign.from,
     campaign.fromName,
     campaign.replyTo,
-    campaign.type === 'TRANSACTIONAL' ? 'TRANSACTIONAL' : 'CAMPAIGN',
+    sourceTypeOf(campaign.type),
     campaign.type,
     simulatorDomains,
   ]);

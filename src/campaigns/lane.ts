@@ -115,7 +115,7 @@ export async function runLane(deps: LaneDeps, send: LaneSend, pace: LanePace, st
       if (leave.probing) await Promise.all(slots);
       return null;
     }
-    const place = { projectId, campaignId, sendSeq, claim, holder, provider: mailer.name, stream: 'broadcast' };
+    const place = { projectId, campaignId, sendSeq, claim, holder, provider: mailer.name, stream: null };
     const back = { settled: false, delayMs: 0, doubtful: claim.handedMs !== null, attempt: false } as const;
     await gate.run(() => settleClaim(db, place, [], back));
     return leave.hold;

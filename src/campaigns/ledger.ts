@@ -1,5 +1,6 @@
 import { isoInstant } from '../db/columns.ts';
 import { type Sql, statement } from '../db/sql.ts';
+import type { MailStream } from '../delivery/mailer.ts';
 import { isoText, mailPayload } from '../emails/sql.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
 import type { Claim } from './claims.ts';
@@ -86,7 +87,7 @@ const settle = statement(
        message_id = coalesce(v.message_id, e.message_id),
        sent_at = v.at,
        bounced_at = case when v.outcome = 'BOUNCED' then coalesce(e.bounced_at, now()) else e.bounced_at end,
-       subject = coalesce(v.subject, e.subject), error = v.error, provider = $5, stream = $6, updated_at = now()
+       subject = coalesce(v.subject, e.subject), error = v.error, provider = $5, stream = coalesce($6, e.stream), updated_at = now()
      from verdict v
      where e.campaign_id = $2::uuid and e.send_seq = $3::int and e.contact_id > $13::uuid and e.contact_id <= $14::uuid
        and e.contact_id = v.contact_id and e.sent_at is null and (v.outcome = 'SENT' or e.status = 'PENDING')
@@ -128,7 +129,7 @@ export interface SettlePlace extends SendKey {
   claim: Claim;
   holder: string;
   provider: string;
-  stream: string;
+  stream: MailStream | null;
 }
 
 /**

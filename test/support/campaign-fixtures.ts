@@ -1,0 +1,126 @@
+import { pino } from 'pino';
+import { type CampaignActivityDeps, campaignActivities } from '../../activities/campaign.ts';
+import { createGate } from '../../src/campaigns/gate.ts';
+import { launchCampaign } from '../../src/campaigns/sending.ts';
+import { startSend } from '../../src/campaigns/state.ts';
+import { readConfig } from '../../src/config.ts';
+import type { Database, Sql } from '../../src/db/sql.ts';
+import { createComposer } from '../../src/delivery/compose.ts';
+import type { Mailer } from '../../src/delivery/mailer.ts';
+import { newId } from '../../src/lib/ids.ts';
+import type { StartCommand } from '../../temporal/commands.ts';
+import type { TestProject } from './delivery-fixtures.ts';
+
+/** What a test campaign says; everything has a value that fits most tests. */
+export interface CampaignChanges {
+  name?: string;
+  subject?: string;
+  body?: string;
+  from?: string;
+  type?: 'MARKETING' | 'TRANSACTIONAL' | 'HEADLESS';
+}
+
+/** Inserts a draft to ALL and answers its id. */
+export async function aCampaign(sql: Sql, project: TestProject, changes: CampaignChanges = {}): Promise<string> {
+  const id = newId();
+  await sql.count(
+    `insert into campaigns (id, project_id, name, subject, body, "from", type, audience_type)
+     values ($1, $2, $3, $4, $5, $6, $7, 'ALL')`,
+    [
+      id,
+      project.id,
+      changes.name ?? 'Spring count',
+      changes.subject ?? 'Hello {{firstName ?? friend}}',
+      changes.body ?? '<p>Dear {{firstName ?? friend}}, the herons are back.</p>',
+      changes.from ?? project.sender,
+      changes.type ?? 'MARKETING',
+    ],
+  );
+  return id;
+}
+
+/** Inserts contacts `watcher-1 … n@example.com` with a first name each, by one statement. */
+export async function contacts(sql: Sql, projectId: string, count: number): Promise<void> {
+  await sql.count(
+    `insert into contacts (id, project_id, email, subscribed, subscription_before, data)
+     select uuidv7(), $1, 'watcher-' || n || '@example.com', true, true, jsonb_build_object('firstName', 'Name' || n)
+     from generate_series(1, $2::int) n`,
+    [projectId, count],
+  );
+}
+
+/** Moves a draft to SENDING as the API does and answers the start of its workflow. */
+export async function started(
+  sql: Sql,
+  projectId: string,
+  campaignId: string,
+  recipients = 1000,
+): Promise<StartCommand> {
+  const send = await startSend(sql, campaignId, recipients);
+  if (send === null) throw new Error('The campaign is no draft');
+  return launchCampaign(
+    { id: campaignId, projectId, name: 'Spring count', sendSeq: send.sendSeq },
+    'Birdwatch',
+    recipients,
+  );
+}
+
+const compose = createComposer(readConfig({}));
+
+/** The activities of campaigns at the pace of a test: small claims, short shares. */
+export function campaignActivitiesFor(db: Database, mailer: Mailer, changes: Partial<CampaignActivityDeps> = {}) {
+  return campaignActivities({
+    db,
+    mailer,
+    gate: createGate(6),
+    log: pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
+    rate: 0,
+    lagMs: 0,
+    prepare:
+      (content) =>
+      ({ emailId, contactId, toAddress, email, subscribed, data }) =>
+        compose({
+          ...content,
+          messageClass: content.type,
+          sourceType: 'CAMPAIGN',
+          emailId,
+          to: { address: toAddress, name: null },
+          contact: { id: contactId, email, subscribed, data },
+        }),
+    stopping: new AbortController().signal,
+    lanes: 2,
+    chunk: 10,
+    pace: { claims: 4, shareMs: 5000 },
+    expansionPage: 7,
+    ...changes,
+  });
+}
+
+/** A campaign's row as tests read it. */
+export interface CampaignRow {
+  status: string;
+  total: number;
+  sent: number;
+  failed: number;
+  bounced: number;
+}
+
+/** Reads status and counters of a campaign. */
+export async function campaignRow(sql: Sql, id: string): Promise<CampaignRow> {
+  const row = await sql.row<CampaignRow>(
+    `select status, total_recipients as total, sent_count as sent, failed_count as failed, bounced_count as bounced
+     from campaigns where id = $1`,
+    [id],
+  );
+  if (row === null) throw new Error('The campaign is gone');
+  return row;
+}
+
+/** How many ledger rows of a campaign have each status and error. */
+export async function ledgerOf(sql: Sql, id: string): Promise<Record<string, number>> {
+  const rows = await sql.rows<{ verdict: string; count: number }>(
+    `select status || coalesce(': ' || error, '') as verdict, count(*)::int as count from emails where campaign_id = $1 group by 1`,
+    [id],
+  );
+  return Object.fromEntries(rows.map(({ verdict, count }) => [verdict, count]));
+}
