@@ -1,5 +1,6 @@
 import { campaignRoutes } from '../campaigns/routes.ts';
 import { contactRoutes } from '../contacts/routes.ts';
+import { webhookRoutes } from '../delivery/routes.ts';
 import { domainRoutes } from '../domains/routes.ts';
 import { eventRoutes } from '../events/routes.ts';
 import { segmentRoutes } from '../segments/routes.ts';
@@ -18,4 +19,5 @@ export const routes: readonly Route[] = [
   ...campaignRoutes,
   ...domainRoutes,
   ...segmentRoutes,
+  ...webhookRoutes,
 ];

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { deliverPending } from '../../src/delivery/pending.ts';
+import { createPostmarkMailer } from '../../src/delivery/postmark.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { createSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { type TestApi, testApi } from '../support/api.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { aContact, aProject, plainly, queueMail } from '../support/delivery-fixtures.ts';
+
+let store: TestDatabase;
+let api: TestApi;
+let sandbox: Sandbox;
+beforeAll(async () => {
+  store = await testDatabase();
+  api = await testApi(store);
+  sandbox = await createSandbox({
+    host: '127.0.0.1',
+    port: 0,
+    dataDir: null,
+    webhookUrl: `${api.url}/webhooks/postmark`,
+    webhookUser: api.config.POSTMARK_WEBHOOK_USER ?? '',
+    webhookPassword: api.config.POSTMARK_WEBHOOK_PASSWORD ?? '',
+    delayMs: 0,
+  });
+});
+afterAll(async () => {
+  await sandbox?.close();
+  await api?.close();
+  await store?.close();
+});
+
+test('what the provider reports of each kind of recipient ends in its mail, its contact and its events', async () => {
+  const project = await aProject(store.db);
+  const expected: Record<string, { status: string; subscribed: boolean; events: string[] }> = {
+    delivered: { status: 'DELIVERED', subscribed: true, events: ['email.sent', 'email.delivery'] },
+    open: { status: 'OPENED', subscribed: true, events: ['email.sent', 'email.delivery', 'email.open'] },
+    click: {
+      status: 'CLICKED',
+      subscribed: true,
+      events: ['email.sent', 'email.delivery', 'email.open', 'email.click'],
+    },
+    hardbounce: {
+      status: 'BOUNCED',
+      subscribed: false,
+      events: ['email.sent', 'contact.unsubscribed', 'email.bounce'],
+    },
+    softbounce: { status: 'SENT', subscribed: true, events: ['email.sent', 'email.bounce'] },
+    complaint: {
+      status: 'COMPLAINED',
+      subscribed: false,
+      events: ['email.sent', 'email.delivery', 'contact.unsubscribed', 'email.complaint'],
+    },
+    unsubscribe: {
+      status: 'DELIVERED',
+      subscribed: false,
+      events: ['email.sent', 'email.delivery', 'contact.unsubscribed'],
+    },
+    ooto: { status: 'DELIVERED', subscribed: true, events: ['email.sent', 'email.delivery', 'email.bounce'] },
+    inactive: { status: 'BOUNCED', subscribed: false, events: ['contact.unsubscribed', 'email.bounce'] },
+    invalid: { status: 'FAILED', subscribed: true, events: [] },
+  };
+  for (const local of Object.keys(expected)) {
+    const contactId = await aContact(store.db, project.id, `${local}@example.com`);
+    await queueMail(store.db, project, contactId, `${local}@example.com`, {
+      content: { subject: 'Hi', body: '<a href="https://acme.test/start">Start</a>' },
+    });
+  }
+  const silent = () => undefined;
+  const mailer = createPostmarkMailer({
+    serverToken: 'sandbox',
+    apiUrl: sandbox.url,
+    streams: { transactional: 'outbound', broadcast: 'broadcast' },
+    log: { warn: silent },
+  });
+  const deps = { db: store.db, mailer, compose: plainly, log: { info: silent, warn: silent }, rate: 0, lagMs: 0 };
+  const run = { projectId: project.id, prefix: `${newId()}/1/`, attempt: 1, stop: new AbortController().signal };
+  await deliverPending(deps, run, { lanes: 2, lingerMs: 0, longestMs: 10_000 });
+
+  const seen = async () => {
+    const rows = await store.db.rows<{ local: string; status: string; subscribed: boolean; events: string[] | null }>(
+      `select split_part(e.to_address, '@', 1) as local, e.status, c.subscribed,
+         (select array_agg(v.name order by v.name) from events v where v.contact_id = c.id) as events
+       from emails e join contacts c on c.id = e.contact_id where e.project_id = $1`,
+      [project.id],
+    );
+    return Object.fromEntries(rows.map(({ local, events, ...row }) => [local, { ...row, events: events ?? [] }]));
+  };
+  const wanted = Object.fromEntries(
+    Object.entries(expected).map(([local, row]) => [local, { ...row, events: row.events.toSorted() }]),
+  );
+  await expect.poll(seen, { timeout: 20_000, interval: 100 }).toEqual(wanted);
+});
