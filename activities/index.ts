@@ -4,6 +4,7 @@ import { restartStalledCampaigns } from '../src/campaigns/recovery.ts';
 import { type Composer, composeQueued, createComposer } from '../src/delivery/compose.ts';
 import type { DeliveryDeps } from '../src/delivery/deps.ts';
 import { reconcileClaims } from '../src/delivery/doubts.ts';
+import { removeOldReceipts } from '../src/emails/notify.ts';
 import { isOpen } from '../src/outbox/calls.ts';
 import { removeDone } from '../src/outbox/queries.ts';
 import type { QueueKind } from '../temporal/commands.ts';
@@ -77,5 +78,8 @@ function reconcileChecks({ db, outbox, temporal, waker }: ActivityDeps, delivery
 
 // Each subject whose rows need not be kept for ever adds its rule here.
 function retentionRules({ db, config }: ActivityDeps): RetentionRule[] {
-  return [{ name: 'outbox', removeSome: (limit) => removeDone(db, config.OUTBOX_RETENTION_HOURS, limit) }];
+  return [
+    { name: 'outbox', removeSome: (limit) => removeDone(db, config.OUTBOX_RETENTION_HOURS, limit) },
+    { name: 'webhook receipts', removeSome: (limit) => removeOldReceipts(db, limit) },
+  ];
 }
