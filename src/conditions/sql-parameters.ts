@@ -14,7 +14,7 @@ export type ParameterType = 'text' | 'text[]' | 'uuid' | 'jsonb' | 'jsonpath' | 
 
 /** Collects the values of a statement and hands out their placeholders; an equal value of one type is sent once. */
 export class Parameters {
-  readonly values: unknown[] = [];
+  readonly values: string[] = [];
   readonly #first: number;
   readonly #placeholders = new Map<string, string>();
 

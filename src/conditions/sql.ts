@@ -34,13 +34,13 @@ export interface CompileOptions {
 /** A boolean SQL expression and the values of its `$n` placeholders, in order. */
 export interface CompiledCondition {
   sql: string;
-  params: unknown[];
+  params: string[];
 }
 
 /**
- * Compiles a condition to one boolean SQL expression over the alias `c` of `contacts`, for `where c.project_id = … and
- * (…)`. Nothing of the caller's text enters the SQL; placeholders have their types written out. The expression may be
- * null where it does not hold, so its opposite is `is not true`, not `not`.
+ * Compiles a condition to one boolean SQL expression over the alias `c` of `contacts`, to stand after
+ * `where c.project_id = … and`, with or without parentheses. Nothing of the caller's text enters the SQL; placeholders
+ * have their types written out. The expression may be null where it does not hold, so its opposite is `(…) is not true`.
  *
  * The forms follow what Postgres can do with them. Data equality is containment, for the GIN index. Events, emails and
  * memberships that every match must have are `id in (select …)`, which joins from either side, and what no match may
@@ -126,7 +126,7 @@ export function compileCondition(condition: Condition, options: CompileOptions):
     const nested = expansion(filter.segmentId, segments, above);
     if (!nested) return filter.member ? 'false' : 'true';
     const sql = conditionSql(nested.condition, required && filter.member, nested.above);
-    return filter.member ? sql : `(${sql} is not true)`;
+    return filter.member ? sql : `((${sql}) is not true)`;
   }
 
   function someSql(table: string, where: string, required: boolean): string {

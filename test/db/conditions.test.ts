@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { evaluateCondition } from '../../src/conditions/evaluate.ts';
+import { type Condition, parseCondition } from '../../src/conditions/schema.ts';
+import { type SegmentMap, segmentFacts } from '../../src/conditions/segments.ts';
+import { compileCondition } from '../../src/conditions/sql.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { aSubject, now } from './conditions-population.ts';
+import { insertPopulation, insertProject, insertSegments, type Row } from './conditions-rows.ts';
+import { aFilter, aTree, type Kind, leaf, operators } from './conditions-trees.ts';
+
+const ids = {
+  fixed: randomUUID(),
+  tracked: randomUUID(),
+  live: randomUUID(),
+  outer: randomUUID(),
+  circular: randomUUID(),
+  unknown: randomUUID(),
+};
+const segmentIds = Object.values(ids);
+const withMembershipRows = [ids.fixed, ids.tracked];
+const populationCount = 4;
+const aReach = fc.constantFrom('page' as const, 'all' as const);
+
+interface Population {
+  projectId: string;
+  rows: Row[];
+  segments: SegmentMap;
+}
+
+let db: TestDatabase;
+const populations: Population[] = [];
+
+beforeAll(async () => {
+  db = await testDatabase();
+  await insertSegments(db.db.pool, await insertProject(db.db.pool), withMembershipRows);
+  for (let index = 0; index < populationCount; index++) {
+    const seen = new Set<string>();
+    const subjects = fc
+      .sample(aSubject(withMembershipRows), 150)
+      .filter(({ contact }) => !seen.has(contact.email) && seen.add(contact.email))
+      .slice(0, 60);
+    const population = await insertPopulation(db.db.pool, subjects, withMembershipRows);
+    populations.push({ ...population, segments: someSegments(population.rows) });
+  }
+  await db.db.pool.query('analyze');
+});
+
+afterAll(() => db.close());
+
+/** One segment of each sort; the circle is what two edits at the same moment can leave behind. */
+function someSegments(rows: Row[]): SegmentMap {
+  const member = (id: string) => ({ filters: [{ field: `segment.${id}`, operator: 'memberOfSegment' }] });
+  const notMember = (id: string) => ({ filters: [{ field: `segment.${id}`, operator: 'notMemberOfSegment' }] });
+  const subscribed = leaf({ field: 'subscribed', operator: 'equals', value: true });
+  const [anyTree] = fc.sample(aTree(rows, withMembershipRows), 1);
+  const either = (...groups: unknown[]) => ({ logic: 'OR', groups });
+  const untracked = { type: 'DYNAMIC' as const, trackMembership: false };
+  const stored = [
+    { id: ids.fixed, type: 'STATIC' as const, trackMembership: false, condition: null },
+    { id: ids.tracked, type: 'DYNAMIC' as const, trackMembership: true, condition: subscribed },
+    { id: ids.live, ...untracked, condition: anyTree },
+    { id: ids.outer, ...untracked, condition: either(notMember(ids.live), member(ids.fixed)) },
+    { id: ids.circular, ...untracked, condition: either(member(ids.circular), member(ids.tracked)) },
+  ];
+  return new Map(stored.map((segment) => [segment.id, segmentFacts(segment)]));
+}
+
+async function bySql(condition: Condition, population: Population, reach: 'page' | 'all'): Promise<string[]> {
+  const { projectId, segments } = population;
+  const { sql, params } = compileCondition(condition, { projectId, now, segments, reach, firstParameter: 2 });
+  const rows = await db.db.rows<{ id: string }>(
+    `select c.id from contacts c where c.project_id = $1 and ${sql} order by c.id`,
+    [projectId, ...params],
+  );
+  return rows.map(({ id }) => id);
+}
+
+function byEvaluator(condition: Condition, { rows, segments }: Population): string[] {
+  const matching = rows.filter(({ subject }) => evaluateCondition(condition, subject, { now, segments }));
+  return matching.map(({ id }) => id).sort();
+}
+
+/** Compares the two on `runs` trees for each population. Answers how many contacts matched and how many trees split them. */
+async function compare(treesOf: (rows: Row[]) => fc.Arbitrary<unknown>, runs: number) {
+  const seen = { asked: 0, matched: 0, split: 0 };
+  for (const population of populations) {
+    const { rows } = population;
+    await fc.assert(
+      fc.asyncProperty(treesOf(rows), aReach, async (tree, reach) => {
+        const condition = parseCondition(tree);
+        const matched = await bySql(condition, population, reach);
+        expect(matched).toEqual(byEvaluator(condition, population));
+        seen.asked += rows.length;
+        seen.matched += matched.length;
+        seen.split += matched.length > 0 && matched.length < rows.length ? 1 : 0;
+      }),
+      { numRuns: runs },
+    );
+  }
+  return seen;
+}
+
+describe('SQL and the evaluator agree', () => {
+  test('on 1,200 random trees over random contacts', async () => {
+    expect(populations).toHaveLength(populationCount);
+    for (const { rows } of populations) expect(rows.length).toBeGreaterThan(40);
+    const { split } = await compare((rows) => aTree(rows, segmentIds), 300);
+    // Trees that match everybody or nobody prove little.
+    expect(split).toBeGreaterThan(400);
+  });
+
+  const every = Object.entries(operators).flatMap(([kind, names]) =>
+    names.map((name) => [kind as Kind, name] as const),
+  );
+
+  test.each(every)('on single filters: %s %s', async (kind, operator) => {
+    const { asked, matched } = await compare((rows) => aFilter(kind, operator, rows, segmentIds).map(leaf), 15);
+    expect(matched).toBeGreaterThan(0);
+    expect(matched).toBeLessThan(asked);
+  });
+});
