@@ -62,7 +62,7 @@ afterAll(async () => {
 
 interface Message {
   id: string;
-  to: string;
+  to: { email: string }[];
   subject: string;
   html: string;
   text: string;
@@ -99,8 +99,8 @@ const untilSent = (id: string) =>
 /** The balance sheet: everyone once, with their own name, and counters that say so. */
 async function expectEveryoneOnce(id: string): Promise<void> {
   const received = await messages();
-  expect(received.map((message) => message.to).sort()).toEqual(people.map((person) => person.email).sort());
-  const byAddress = new Map(received.map((message) => [message.to, message]));
+  expect(received.map((message) => message.to[0]?.email).sort()).toEqual(people.map((person) => person.email).sort());
+  const byAddress = new Map(received.map((message) => [message.to[0]?.email, message]));
   for (const person of people) {
     const message = byAddress.get(person.email);
     expect(message?.subject).toBe(`News for ${person.firstName}`.trim());
@@ -226,6 +226,6 @@ describe('from an audience to its inbox', () => {
       .toBe(20);
     const received = await messages();
     expect(received).toHaveLength(people.length + 20);
-    expect(new Set(received.map((message) => `${message.subject}/${message.to}`)).size).toBe(received.length);
+    expect(new Set(received.map((message) => `${message.subject}/${message.to[0]?.email}`)).size).toBe(received.length);
   }, 240_000);
 });
