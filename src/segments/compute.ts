@@ -51,7 +51,8 @@ export async function computeMemberships(
   ];
   const among = (column: string) => (candidates === null ? '' : `and ${column} = any($6::uuid[])`);
   if (candidates !== null) values.push(candidates);
-  const compiled = compileCondition(condition, { projectId, now, segments, firstParameter: values.length + 1 });
+  const reach = candidates === null ? 'all' : 'page';
+  const compiled = compileCondition(condition, { projectId, now, segments, reach, firstParameter: values.length + 1 });
   values.push(...compiled.params);
   const before = candidates === null ? '(select count(*) from member)' : `(select count(*) from ${currentRows})`;
   const row = await sql.row<Computed>(

@@ -22,7 +22,7 @@ export async function countMatching(
   { condition, segments }: { condition: Condition; segments: SegmentMap },
   now: Date,
 ): Promise<number> {
-  const compiled = compileCondition(condition, { projectId, now, segments, firstParameter: 2 });
+  const compiled = compileCondition(condition, { projectId, now, segments, reach: 'all', firstParameter: 2 });
   const row = await sql.row<{ total: number }>(
     `select count(*)::int as total from contacts c where c.project_id = $1 and ${compiled.sql}`,
     [projectId, ...compiled.params],
