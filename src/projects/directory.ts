@@ -1,6 +1,7 @@
 import { type Changes, createCache } from '../db/changes.ts';
 import { type Sql, statement } from '../db/sql.ts';
 import { sha256 } from '../lib/seal.ts';
+import { enabledRules, type SuppressionRule } from '../suppressions/queries.ts';
 import type { TemplateRow } from '../templates/queries.ts';
 import { findTemplate } from '../templates/queries.ts';
 
@@ -30,6 +31,8 @@ export interface ProjectDirectory {
   /** Domains from which the project may send. */
   senderDomains(projectId: string): Promise<ReadonlySet<string>>;
   template(projectId: string, templateId: string): Promise<TemplateRow | null>;
+  /** Enabled rules that catch mail, in the order in which they count. */
+  suppressionRules(projectId: string): Promise<readonly SuppressionRule[]>;
   /** Forgets a project at once in this process; others hear of the change by notification. */
   forget(projectId: string): void;
 }
@@ -49,6 +52,7 @@ export function createProjectDirectory(sql: Sql, changes: Changes): ProjectDirec
   const projects = createCache<ProjectFacts>(changes, ['projects']);
   const domains = createCache<ReadonlySet<string>>(changes, ['domains']);
   const templates = createCache<TemplateRow>(changes, ['templates'], 1_000);
+  const suppressions = createCache<readonly SuppressionRule[]>(changes, ['suppression_rules']);
   return {
     byKey: (key) =>
       owners.get(key, async () => {
@@ -74,8 +78,15 @@ export function createProjectDirectory(sql: Sql, changes: Changes): ProjectDirec
         const value = await findTemplate(sql, projectId, templateId);
         return value && { projectId, value };
       }),
+    async suppressionRules(projectId) {
+      const known = await suppressions.get(projectId, async () => ({
+        projectId,
+        value: await enabledRules(sql, projectId),
+      }));
+      return known ?? [];
+    },
     forget(projectId) {
-      for (const cache of [owners, projects, domains, templates]) cache.forget(projectId);
+      for (const cache of [owners, projects, domains, templates, suppressions]) cache.forget(projectId);
     },
   };
 }

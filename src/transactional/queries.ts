@@ -1,5 +1,6 @@
 import { type Sql, statement } from '../db/sql.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
+import type { SuppressionMatch } from '../suppressions/schema.ts';
 import type { TemplateType } from '../templates/queries.ts';
 
 /** One recipient of a request; the ids are those that its rows get. */
@@ -10,6 +11,8 @@ export interface SendRecipient {
   flip_id: string;
   to_name: string | null;
   simulated: boolean;
+  /** The rule that catches the message, which is then kept and not queued. */
+  suppression: SuppressionMatch | null;
 }
 
 /** What all messages of a request share. */
@@ -38,7 +41,7 @@ const send = statement(
   'transactional.send',
   `with recipient as (
      select * from jsonb_to_recordset($2::jsonb)
-       as r (email text, contact_id uuid, email_id uuid, flip_id uuid, to_name text, simulated boolean)),
+       as r (email text, contact_id uuid, email_id uuid, flip_id uuid, to_name text, simulated boolean, suppression jsonb)),
    upserted as (
      insert into contacts as c (id, project_id, email, subscribed, subscription_before, data)
      select contact_id, $1, email, coalesce($3::boolean, false), coalesce($3::boolean, false),
@@ -62,14 +65,15 @@ const send = statement(
      from upserted u join recipient r using (email) where not u.is_new and u.subscribed <> u.subscription_before),
    accepted as (
      insert into emails (id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, render, headers,
-       attachments, source_type, message_class, template_id, tracking, simulated)
+       attachments, source_type, message_class, template_id, tracking, simulated, status, suppression)
      select r.email_id, $1, c.id, c.email, r.to_name, $6, $7, $8,
        jsonb_build_object('subject', $9::text, 'body', $10::text, 'data', $11::jsonb, 'contact', c.data, 'subscribed', c.subscribed),
-       $12::jsonb, $13::jsonb, 'TRANSACTIONAL', $14, $15, $16, r.simulated
+       $12::jsonb, $13::jsonb, 'TRANSACTIONAL', $14, $15, $16, r.simulated,
+       case when r.suppression is null then 'PENDING' else 'SUPPRESSED' end, r.suppression
      from recipient r join contact c using (email)
-     returning id, contact_id, to_address, project_id),
+     returning id, contact_id, to_address, project_id, status),
    queued as (
-     insert into email_queue (email_id, project_id) select id, project_id from accepted)
+     insert into email_queue (email_id, project_id) select id, project_id from accepted where status = 'PENDING')
    select id as "emailId", contact_id as "contactId", to_address as email from accepted`,
 );
 
@@ -81,7 +85,7 @@ export interface AcceptedEmail {
 }
 
 /**
- * Upserts the contacts and queues one message for each recipient. Addresses must differ from one another. A recipient
+ * Upserts the contacts and queues one message for each recipient whose mail no rule catches. Addresses must differ from one another. A recipient
  * whose contact another transaction is inserting may be left out: run it again for those that are missing.
  */
 export function acceptEmails(

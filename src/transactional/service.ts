@@ -6,6 +6,8 @@ import { badRequest, invalidField, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
 import type { ProjectDirectory, ProjectFacts } from '../projects/directory.ts';
+import type { SuppressionRule } from '../suppressions/queries.ts';
+import { suppressionOf } from '../suppressions/service.ts';
 import type { TemplateRow } from '../templates/queries.ts';
 import {
   type AcceptedEmail,
@@ -58,7 +60,7 @@ export async function acceptSend(
   checkMessageSize(deps.limits.messageBytes, facts);
   const domains = await deps.directory.senderDomains(project.id);
   if (!domains.has(domainOf(from))) throw senderDomainRefused(domainOf(from));
-  const recipients = recipientsOf(body.to);
+  const recipients = recipientsOf(body.to, await deps.directory.suppressionRules(project.id));
   if (facts.messageClass === 'MARKETING' && body.subscribed !== true)
     await refuseUnsubscribed(deps.db, project.id, recipients, body);
   const accepted = await accept(deps.db, project.id, recipients, facts);
@@ -111,7 +113,8 @@ function wavesOfDistinct(recipients: readonly SendRecipient[]): SendRecipient[][
   return waves.filter((wave) => wave !== undefined);
 }
 
-function recipientsOf(to: SendBody['to']): SendRecipient[] {
+function recipientsOf(to: SendBody['to'], rules: readonly SuppressionRule[]): SendRecipient[] {
+  const now = new Date();
   const list = Array.isArray(to) ? to : [to];
   return list.map((recipient) => {
     const { email, name } = typeof recipient === 'string' ? { email: recipient, name: null } : recipient;
@@ -122,6 +125,7 @@ function recipientsOf(to: SendBody['to']): SendRecipient[] {
       flip_id: newId(),
       to_name: name ? name : null,
       simulated: simulators.has(domainOf(email)),
+      suppression: suppressionOf(rules, email, now),
     };
   });
 }

@@ -1,0 +1,31 @@
+import type { Database, Sql } from '../db/sql.ts';
+import { badRequest, notFound } from '../lib/errors.ts';
+import { enabledRules, insertRule, replaceRule } from './queries.ts';
+import type { RuleBody, SuppressionMatch, WriteRule } from './schema.ts';
+import { suppressionOf } from './service.ts';
+
+const mostRules = 100;
+
+/** Adds a rule at the end. @throws 400 when the project has 100 of them */
+export async function createRule(db: Database, projectId: string, body: WriteRule): Promise<RuleBody> {
+  const rule = await db.transaction((sql) => insertRule(sql, projectId, body, mostRules));
+  if (rule === null) throw badRequest(`A project can have at most ${mostRules} suppression rules`);
+  return rule;
+}
+
+/** Replaces a rule; its place in the order stays. @throws 404 */
+export async function putRule(sql: Sql, projectId: string, id: string, body: WriteRule): Promise<{ success: true }> {
+  if (!(await replaceRule(sql, projectId, id, body))) throw notFound('suppression rule', id);
+  return { success: true };
+}
+
+/** What would become of mail to an address now. */
+export async function previewRules(
+  sql: Sql,
+  projectId: string,
+  address: string,
+  now: Date,
+): Promise<{ suppressed: boolean; match: SuppressionMatch | null }> {
+  const match = suppressionOf(await enabledRules(sql, projectId), address, now);
+  return { suppressed: match !== null, match };
+}
