@@ -4,6 +4,7 @@ import { webhookRoutes } from '../delivery/routes.ts';
 import { domainRoutes } from '../domains/routes.ts';
 import { eventRoutes } from '../events/routes.ts';
 import { segmentRoutes } from '../segments/routes.ts';
+import { suppressionRoutes } from '../suppressions/routes.ts';
 import { templateRoutes } from '../templates/routes.ts';
 import { transactionalRoutes } from '../transactional/routes.ts';
 import { verificationRoutes } from '../verification/routes.ts';
@@ -19,5 +20,6 @@ export const routes: readonly Route[] = [
   ...campaignRoutes,
   ...domainRoutes,
   ...segmentRoutes,
+  ...suppressionRoutes,
   ...webhookRoutes,
 ];
