@@ -1,7 +1,5 @@
 import { isoInstant } from '../db/columns.ts';
 import { type Sql, statement } from '../db/sql.ts';
-import { badRequest } from '../lib/errors.ts';
-import { isUuid } from '../lib/ids.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
 import type { ContactBody } from './schema.ts';
 
@@ -29,7 +27,8 @@ export interface ContactChange {
   flipEventId: string;
 }
 
-const columns = `id, email, subscribed, data, project_id as "projectId", created_at::text as "createdAt", updated_at::text as "updatedAt"`;
+/** The columns of a `ContactRow`. */
+export const contactColumns = `id, email, subscribed, data, project_id as "projectId", created_at::text as "createdAt", updated_at::text as "updatedAt"`;
 
 /**
  * The common table expressions of every upsert of one contact: `upserted`, `contact` (whether changed or not; empty in
@@ -60,7 +59,7 @@ export const upsertContactCtes = `
 
 const upsert = statement(
   'contacts.upsert',
-  `with ${upsertContactCtes} select ${columns}, is_new as "isNew" from contact`,
+  `with ${upsertContactCtes} select ${contactColumns}, is_new as "isNew" from contact`,
 );
 
 /** The parameters of `upsertContactCtes`. */
@@ -95,7 +94,7 @@ export async function untilSeen<Row>(run: () => Promise<Row | null>): Promise<Ro
   throw new Error('The contact could neither be written nor read');
 }
 
-const find = statement('contacts.find', `select ${columns} from contacts where project_id = $1 and id = $2`);
+const find = statement('contacts.find', `select ${contactColumns} from contacts where project_id = $1 and id = $2`);
 
 /** One contact of the project, or null. */
 export function findContact(sql: Sql, projectId: string, id: string): Promise<ContactRow | null> {
@@ -119,9 +118,9 @@ const change = statement(
      insert into events (id, project_id, contact_id, email_id, name)
      select $8, $1, id, $9::uuid, case when subscribed then 'contact.subscribed' else 'contact.unsubscribed' end
      from changed where subscribed <> subscription_before)
-   select ${columns} from changed
+   select ${contactColumns} from changed
    union all
-   select ${columns} from contacts where project_id = $1 and id = $2 and not exists (select from changed)`,
+   select ${contactColumns} from contacts where project_id = $1 and id = $2 and not exists (select from changed)`,
 );
 
 /** Changes a contact by id; null when the project has no such contact. A taken address raises 23505. */
@@ -158,61 +157,19 @@ export async function deleteContactRow(sql: Sql, projectId: string, id: string):
   return (await sql.count('delete from contacts where project_id = $1 and id = $2', [projectId, id])) > 0;
 }
 
-/** How a page of contacts is chosen. */
-export interface ContactPageRequest {
-  limit: number;
-  search: string | null;
-  subscribed: boolean | null;
-  sort: 'email' | 'createdAt';
-  dir: 'asc' | 'desc';
-  /** Sort value and id of the last row of the page before. */
-  after: readonly [string, string] | null;
-}
+const existing = statement(
+  'contacts.existing',
+  'select email from contacts where project_id = $1 and email = any($2::text[])',
+);
 
-/** A page by keyset, in the order of the sort column and then the id. */
-export async function pageOfContacts(sql: Sql, projectId: string, page: ContactPageRequest): Promise<ContactRow[]> {
-  const { where, values } = filters(projectId, page);
-  const column = page.sort === 'email' ? 'email' : 'created_at';
-  const type = page.sort === 'email' ? 'text' : 'timestamptz';
-  if (page.after) {
-    values.push(...page.after);
-    const comparison = page.dir === 'asc' ? '>' : '<';
-    where.push(`(${column}, id) ${comparison} ($${values.length - 1}::${type}, $${values.length}::uuid)`);
-  }
-  values.push(page.limit + 1);
-  return sql.rows<ContactRow>(
-    `select ${columns} from contacts where ${where.join(' and ')}
-     order by ${column} ${page.dir}, id ${page.dir} limit $${values.length}`,
-    values,
-  );
-}
-
-/** How many contacts the filters of a page leave. */
-export async function countContacts(
+/** Those of the addresses, in their stored form, that are contacts of the project. */
+export async function existingAddresses(
   sql: Sql,
   projectId: string,
-  page: Pick<ContactPageRequest, 'search' | 'subscribed'>,
-): Promise<number> {
-  const { where, values } = filters(projectId, page);
-  const row = await sql.row<{ total: number }>(
-    `select count(*)::int as total from contacts where ${where.join(' and ')}`,
-    values,
-  );
-  return row?.total ?? 0;
-}
-
-function filters(projectId: string, page: Pick<ContactPageRequest, 'search' | 'subscribed'>) {
-  const values: unknown[] = [projectId];
-  const where = ['project_id = $1'];
-  if (page.search !== null) {
-    values.push(`%${page.search.replaceAll(/[\\%_]/g, '\\$&')}%`);
-    where.push(`email ilike $${values.length}`);
-  }
-  if (page.subscribed !== null) {
-    values.push(page.subscribed);
-    where.push(`subscribed = $${values.length}`);
-  }
-  return { where, values };
+  addresses: readonly string[],
+): Promise<Set<string>> {
+  const rows = await sql.rows<{ email: string }>(existing, [projectId, addresses]);
+  return new Set(rows.map((row) => row.email));
 }
 
 /** The contact as the API shows it. */
@@ -231,12 +188,4 @@ export function contactBody(row: ContactRow): ContactBody {
 /** Whether an error is Postgres's refusal of a second row with the same key. */
 export function isUniqueViolation(error: unknown): boolean {
   return error instanceof Error && (error as Error & { code?: unknown }).code === '23505';
-}
-
-/** Reads the place out of a cursor's parts. @throws 400 for a cursor of another list */
-export function placeAfter(parts: readonly (string | number)[], sort: ContactPageRequest['sort']): [string, string] {
-  const [value, id] = parts;
-  const fits = typeof value === 'string' && (sort === 'email' || !Number.isNaN(Date.parse(value)));
-  if (!fits || typeof id !== 'string' || !isUuid(id)) throw badRequest('"cursor" is not a cursor of this list');
-  return [value, id];
 }

@@ -1,8 +1,16 @@
 import * as v from 'valibot';
 import { reply, route } from '../http/route.ts';
-import { bareBadRequest } from '../lib/errors.ts';
-import { ContactBody, ContactPage, ListContacts, PatchContact, UpsertContact } from './schema.ts';
-import { deleteContact, getContact, listContacts, patchContact, upsertContact } from './service.ts';
+import { bareBadRequest, bareInvalid } from '../lib/errors.ts';
+import {
+  ContactBody,
+  ContactPage,
+  ListContacts,
+  LookupContacts,
+  LookupResult,
+  PatchContact,
+  UpsertContact,
+} from './schema.ts';
+import { deleteContact, getContact, listContacts, lookupContacts, patchContact, upsertContact } from './service.ts';
 
 /** The contacts of a project. */
 export const contactRoutes = [
@@ -31,6 +39,17 @@ export const contactRoutes = [
       const { contact, isNew } = await upsertContact(db, project.id, body);
       return reply(isNew ? 201 : 200, { ...contact, _meta: { isNew, isUpdate: !isNew } });
     },
+  }),
+  route({
+    method: 'POST',
+    path: '/contacts/lookup',
+    access: 'dashboard',
+    summary: 'Tell which addresses are contacts',
+    description: 'Takes 1 to 500 addresses and answers them in the spelling and order they were sent in.',
+    body: LookupContacts,
+    bodyError: bareInvalid,
+    reply: LookupResult,
+    handle: ({ db, project, body }) => lookupContacts(db, project.id, body),
   }),
   route({
     method: 'GET',

@@ -49,3 +49,16 @@ export const PatchContact = v.object({
   data: v.nullish(JsonObject),
 });
 export type PatchContact = v.InferOutput<typeof PatchContact>;
+
+/** `POST /contacts/lookup`. */
+export const LookupContacts = v.object({
+  emails: v.pipe(
+    v.array(v.string('must be a string'), 'must be a non-empty array'),
+    v.minLength(1, 'must be a non-empty array'),
+    v.maxLength(500, 'must have at most 500 addresses'),
+  ),
+});
+export type LookupContacts = v.InferOutput<typeof LookupContacts>;
+
+/** The caller's own spellings, in request order, duplicates kept. */
+export const LookupResult = v.object({ found: v.array(v.string()), notFound: v.array(v.string()) });

@@ -1,22 +1,22 @@
 import type { Sql } from '../db/sql.ts';
 import { splitData } from '../lib/contact-data.ts';
 import { clampLimit, decodeCursor, encodeCursor } from '../lib/cursor.ts';
+import { normaliseEmail } from '../lib/email-address.ts';
 import { conflict, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
+import { countContacts, pageOfContacts, placeAfter } from './list-queries.ts';
 import {
   type ContactRow,
   changeContact,
   contactBody,
-  countContacts,
   deleteContactRow,
+  existingAddresses,
   findContact,
   isUniqueViolation,
-  pageOfContacts,
-  placeAfter,
   upsertContactRow,
 } from './queries.ts';
-import type { ContactBody, ListContacts, PatchContact, UpsertContact } from './schema.ts';
+import type { ContactBody, ListContacts, LookupContacts, PatchContact, UpsertContact } from './schema.ts';
 
 /** Creates or changes a contact by its address (contract page 1, 3.2); tells whether it is new. */
 export async function upsertContact(
@@ -92,6 +92,24 @@ export async function listContacts(sql: Sql, projectId: string, query: ListConta
     hasMore,
     total,
   };
+}
+
+/** Which of the addresses are contacts of the project, in the caller's own spelling and order (contract page 1, 3.4). */
+export async function lookupContacts(
+  sql: Sql,
+  projectId: string,
+  { emails }: LookupContacts,
+): Promise<{ found: string[]; notFound: string[] }> {
+  const addresses = emails.map((spelling) => ({ spelling, email: normaliseEmail(spelling) }));
+  const known = await existingAddresses(
+    sql,
+    projectId,
+    addresses.flatMap(({ email }) => email ?? []),
+  );
+  const found: string[] = [];
+  const notFound: string[] = [];
+  for (const { spelling, email } of addresses) (email !== null && known.has(email) ? found : notFound).push(spelling);
+  return { found, notFound };
 }
 
 function orNotFound(row: ContactRow | null, id: string): ContactRow {

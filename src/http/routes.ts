@@ -1,4 +1,5 @@
 import { campaignRoutes } from '../campaigns/routes.ts';
+import { contactFieldRoutes } from '../contacts/fields-routes.ts';
 import { contactRoutes } from '../contacts/routes.ts';
 import { webhookRoutes } from '../delivery/routes.ts';
 import { domainRoutes } from '../domains/routes.ts';
@@ -16,6 +17,7 @@ export const routes: readonly Route[] = [
   ...eventRoutes,
   ...verificationRoutes,
   ...contactRoutes,
+  ...contactFieldRoutes,
   ...templateRoutes,
   ...campaignRoutes,
   ...domainRoutes,

@@ -45,6 +45,12 @@ export function bareBadRequest(message: string): AppError {
   return new AppError(400, 'BAD_REQUEST', message, {}, true);
 }
 
+/** 400 with a bare body that tells the first problem and its place. */
+export function bareInvalid([first]: readonly FieldProblem[]): AppError {
+  if (!first) return bareBadRequest('The request body is invalid');
+  return bareBadRequest(`${first.field === '' ? 'The request body' : `"${first.field}"`} ${first.message}`);
+}
+
 /** 404 with the bare body `{ "error": message }`. */
 export function bareNotFound(message: string): AppError {
   return new AppError(404, 'RESOURCE_NOT_FOUND', message, {}, true);

@@ -1,0 +1,44 @@
+import * as v from 'valibot';
+
+/** Kinds of fields as `GET /contacts/fields` tells them. */
+export const fieldTypes = ['string', 'number', 'boolean', 'date'] as const;
+/** Kind of a contact field. */
+export type FieldType = (typeof fieldTypes)[number];
+
+/** One contact field; `coverage` is the rounded percentage of contacts that have a value. */
+export const FieldBody = v.object({
+  field: v.string(),
+  type: v.picklist(fieldTypes),
+  isCustom: v.boolean(),
+  coverage: v.number(),
+});
+export type FieldBody = v.InferOutput<typeof FieldBody>;
+
+/** The answer of `GET /contacts/fields`. */
+export const FieldList = v.object({ fields: v.array(FieldBody), count: v.number() });
+
+/** `GET /contacts/fields/{field}/values`. */
+export const ListValues = v.object({ limit: v.optional(v.string()) });
+
+/** Distinct values of a field, in their stored JSON type, ascending by text. */
+export const ValueList = v.object({
+  field: v.string(),
+  values: v.array(v.union([v.string(), v.number(), v.boolean()])),
+  count: v.number(),
+  limit: v.number(),
+});
+
+const Use = v.object({ id: v.string(), name: v.string() });
+
+/** Who relies on a field. */
+export const FieldUsage = v.object({
+  usedInSegments: v.array(Use),
+  usedInCampaigns: v.array(Use),
+  usedInWorkflows: v.array(Use),
+  contactCount: v.number(),
+  canDelete: v.boolean(),
+});
+export type FieldUsage = v.InferOutput<typeof FieldUsage>;
+
+/** The answer of `DELETE /contacts/fields/{field}`. */
+export const FieldDeletion = v.object({ deletedFrom: v.number() });
