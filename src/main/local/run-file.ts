@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
@@ -33,7 +33,9 @@ const limitPerProcessMs = 8_000;
 export async function takeDataDir(dataDir: string, say: (line: string) => void): Promise<RunRecord> {
   const path = join(dataDir, 'run.json');
   try {
-    mkdirSync(dataDir, { recursive: true });
+    // Nobody else looks into it; as root, Postgres runs as another user, which must get through.
+    if (mkdirSync(dataDir, { recursive: true }) !== undefined)
+      chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
   } catch (error) {
     throw new StartError(`DATA_DIR ${dataDir} cannot be made (${reasonOf(error)}). Set DATA_DIR to a folder of yours.`);
   }
