@@ -20,7 +20,14 @@ export function contentCache(
   // A Map keeps the order in which keys were set, so its first key is the one unused for longest.
   const entries = new Map<string, { content: PreparedContent; bytes: number }>();
   let bytes = 0;
+  let last: { source: ContentSource; content: PreparedContent } | null = null;
+
   return (source) => {
+    if (last === null || !areEqual(last.source, source)) last = { source: { ...source }, content: find(source) };
+    return last.content;
+  };
+
+  function find(source: ContentSource): PreparedContent {
     const key = keyOf(source);
     const known = entries.get(key);
     if (known) {
@@ -38,7 +45,20 @@ export function contentCache(
       bytes -= freed;
     }
     return entry.content;
-  };
+  }
+}
+
+// Messages of one campaign come one after another, and to hash a body costs more than to render it.
+function areEqual(a: ContentSource, b: ContentSource): boolean {
+  return (
+    a.body === b.body &&
+    a.subject === b.subject &&
+    a.messageClass === b.messageClass &&
+    a.projectName === b.projectName &&
+    a.language === b.language &&
+    a.escapeContactData === b.escapeContactData &&
+    a.isTest === b.isTest
+  );
 }
 
 function keyOf(source: ContentSource): string {

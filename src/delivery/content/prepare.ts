@@ -3,6 +3,7 @@ import { readMarkup } from '../../lib/render/markup.ts';
 import { type ParsedTemplate, prepareTemplate } from '../../lib/render/parse.ts';
 import { render, renderFully, renderSubject, subjectLine } from '../../lib/render/render.ts';
 import { cutSource } from '../../lib/render/source.ts';
+import { substitute } from '../../lib/render/substitute.ts';
 import { TemplateSyntaxError } from '../../lib/render/syntax-error.ts';
 import { htmlToText, layOut } from '../../lib/render/text-layout.ts';
 import { deriveText, renderMarkedText, type TextTemplate } from '../../lib/render/text-part.ts';
@@ -115,7 +116,12 @@ interface PreparedBody {
   documentTags: number;
   /** The document, or the footer's place in it, can only be found in the rendered message. */
   isLate: boolean;
+  /** How many renderings went over a limit so far. */
+  failures: number;
 }
+
+// After so many, a template is taken for one that cannot be rendered; each failure may have cost a second.
+const mostFailures = 3;
 
 function prepareBody(body: string, escapeValues: boolean, withFooter: boolean): PreparedBody {
   const options = { mode: 'html', escapeValues } as const;
@@ -130,12 +136,13 @@ function prepareBody(body: string, escapeValues: boolean, withFooter: boolean): 
         bare: dressed.bare === dressed.source ? html : prepareTemplate(dressed.bare, options),
         documentTags: countDocumentTags(dressed.source),
         isLate: dressed.footerLate,
+        failures: 0,
       };
   } catch (error) {
     if (!(error instanceof TemplateSyntaxError)) throw error;
   }
   const html = prepareTemplate(body, options);
-  return { html, text: null, bare: html, documentTags: 0, isLate: true };
+  return { html, text: null, bare: html, documentTags: 0, isLate: true, failures: 0 };
 }
 
 interface Footer {
@@ -156,19 +163,27 @@ interface RenderedBody {
 
 function renderBodyFor(body: PreparedBody, variables: Variables, footer: Footer | null): RenderedBody {
   const footerHtml = footer ? render(footer.html, variables) : '';
-  if (body.isLate) return renderLate(body, variables, footerHtml);
-  const rendered = renderFully(body.html, variables, footerHtml);
+  if (body.failures >= mostFailures) return fillIn(body, variables, footerHtml, 'The template goes over its limits');
+  const rendered = renderFully(body.isLate ? body.bare : body.html, variables, footerHtml);
+  if (rendered.problem !== null) {
+    if (body.bare.problem === null) body.failures += 1;
+    return fillIn(body, variables, footerHtml, rendered.problem);
+  }
+  if (body.isLate) return finish(rendered.text, footerHtml, null);
   // A value inserted as it is may be a document of its own; then ours must not stand around it.
-  const bringsDocument = rendered.insertedMarkup && countDocumentTags(rendered.text) !== body.documentTags;
-  if (rendered.problem !== null || bringsDocument) return renderLate(body, variables, footerHtml);
+  if (rendered.insertedMarkup && countDocumentTags(rendered.text) !== body.documentTags)
+    return finish(renderFully(body.bare, variables, '').text, footerHtml, null);
   const text = rendered.insertedMarkup ? null : derivedText(body, variables, footer);
   return { html: rendered.text, text: text ?? htmlToText(rendered.text), problem: null };
 }
 
-function renderLate(body: PreparedBody, variables: Variables, footerHtml: string): RenderedBody {
-  const rendered = renderFully(body.bare, variables, '');
-  const html = dressMessage(rendered.text, footerHtml);
-  return { html, text: htmlToText(html), problem: rendered.problem };
+function fillIn(body: PreparedBody, variables: Variables, footerHtml: string, problem: string): RenderedBody {
+  return finish(substitute(body.bare.source, variables, body.bare), footerHtml, problem);
+}
+
+function finish(message: string, footerHtml: string, problem: string | null): RenderedBody {
+  const html = dressMessage(message, footerHtml);
+  return { html, text: htmlToText(html), problem };
 }
 
 function derivedText(body: PreparedBody, variables: Variables, footer: Footer | null): string | null {

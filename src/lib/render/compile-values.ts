@@ -1,14 +1,4 @@
-import {
-  Context,
-  defaultOperators,
-  type Filter,
-  type Liquid,
-  type Token,
-  TypeGuards,
-  toValue,
-  toValueSync,
-  type Value,
-} from 'liquidjs';
+import { Context, type Filter, type Liquid, type Token, TypeGuards, toValue, toValueSync, type Value } from 'liquidjs';
 import { areEqual, isPlain, isTrue, quickComparisons, readProperty } from './evaluate.ts';
 import type { FilterCall, FilterFunction } from './liquid.ts';
 import { OwnFilter } from './printing.ts';
@@ -70,7 +60,7 @@ export class ValueCompiler {
       }
       const right = stack.pop() ?? refuse();
       if (token.operator === 'not') stack.push((run) => !isTrue(right(run)));
-      else stack.push(operation(token.operator, stack.pop() ?? refuse(), right));
+      else stack.push(operation(token.operator, stack.pop() ?? refuse(), right, this.engine));
     }
     // Liquid reads values without an operator between them and goes by the first.
     return stack[0] ?? refuse();
@@ -173,7 +163,7 @@ function walk(root: Get, rest: readonly (string | number | Get)[]): Get {
   };
 }
 
-function operation(operator: string, left: Get, right: Get): Get {
+function operation(operator: string, left: Get, right: Get, engine: Liquid): Get {
   switch (operator) {
     case 'and':
       return (run) => isTrue(left(run)) && isTrue(right(run));
@@ -184,7 +174,7 @@ function operation(operator: string, left: Get, right: Get): Get {
     case '!=':
       return (run) => !areEqual(left(run), right(run));
     default: {
-      const liquid = defaultOperators[operator] as
+      const liquid = engine.options.operators[operator] as
         | ((a: unknown, b: unknown) => Generator<unknown, unknown, unknown>)
         | undefined;
       if (liquid === undefined) return refuse();

@@ -3,17 +3,19 @@ import {
   CaptureTag,
   type Context,
   CycleTag,
+  defaultOperators,
   type Emitter,
   Liquid,
+  type Operators,
   Tag,
   type TagToken,
   type Template,
   toValue,
   toValueSync,
 } from 'liquidjs';
-import { RenderLimitError, type Run, renderLimits } from './run.ts';
+import { checkLength, RenderLimitError, type Run, renderLimits } from './run.ts';
 import { sourceLimit } from './source.ts';
-import { rawText } from './values.ts';
+import { escapeHtml, rawText, unescapeHtml } from './values.ts';
 
 /** What a filter's function is called on by liquidjs. */
 export interface FilterCall {
@@ -22,6 +24,9 @@ export interface FilterCall {
 
 /** A filter's function. */
 export type FilterFunction = (this: FilterCall, value: unknown, ...args: unknown[]) => unknown;
+
+/** The filter by which parsing marks an output that stands in an attribute of its HTML. */
+export const attributeMark = 'posthorn_attribute__';
 
 const notAvailable = ['include', 'render', 'layout', 'block'];
 
@@ -43,14 +48,44 @@ export function createEngine({ strict }: { strict: boolean }): Liquid {
     memoryLimit: renderLimits.characters,
     // liquidjs answers `size` for the object it looks names up in last; a missing variable of that name must stay missing.
     globals: { size: undefined },
+    operators: tolerantOperators,
   });
   for (const [name, filter] of Object.entries(builtInFilters)) {
     if (typeof filter === 'function') engine.registerFilter(name, tolerant(name, filter as FilterFunction));
   }
+  engine.registerFilter('escape', escapeText);
+  engine.registerFilter('xml_escape', escapeText);
+  engine.registerFilter('escape_once', (value: unknown) => escapeText(unescapeHtml(rawText(value))));
+  engine.registerFilter(attributeMark, (value: unknown) => value);
   for (const name of notAvailable) engine.registerTag(name, RefusedTag);
   engine.registerTag('capture', MarkupCapture);
   engine.registerTag('cycle', EscapedCycle);
   return engine;
+}
+
+// As liquidjs's own filter of the name, but an object reads as it does without the filter.
+function escapeText(value: unknown): string {
+  return escapeHtml(rawText(value));
+}
+
+// Values that cannot be compared, such as an object that brings a `toString` of its own, compare as false.
+const tolerantOperators: Operators = {
+  ...defaultOperators,
+  '>': compare('>'),
+  '<': compare('<'),
+  '>=': compare('>='),
+  '<=': compare('<='),
+};
+
+function compare(operator: '>' | '<' | '>=' | '<='): Operators['>'] {
+  const plain = defaultOperators[operator] as (a: unknown, b: unknown) => Generator<unknown, boolean, unknown>;
+  return function* (a: unknown, b: unknown) {
+    try {
+      return yield* plain(a, b);
+    } catch {
+      return false;
+    }
+  } as Operators['>'];
 }
 
 class RefusedTag extends Tag {
@@ -72,7 +107,7 @@ export function runOf(context: Context): Run {
 export class Printed {
   readonly plain: string;
   readonly html: string;
-  constructor(plain: string, html: string) {
+  constructor(plain: string, html = plain) {
     this.plain = plain;
     this.html = html;
   }
@@ -82,14 +117,10 @@ class CapturingEmitter implements Emitter {
   buffer = '';
   plain = '';
   write(value: unknown): void {
-    if (value instanceof Printed) {
-      this.plain += value.plain;
-      this.buffer += value.html;
-      return;
-    }
-    const text = rawText(toValue(value));
-    this.plain += text;
-    this.buffer += text;
+    const text = value instanceof Printed ? value : new Printed(rawText(toValue(value)));
+    this.plain += text.plain;
+    this.buffer += text.html;
+    checkLength(this.buffer);
   }
 }
 
@@ -126,8 +157,7 @@ export class RunEmitter implements Emitter {
   }
   write(value: unknown): void {
     this.run.out += value instanceof Printed ? value.html : rawText(toValue(value));
-    if (this.run.out.length > renderLimits.characters)
-      throw new RenderLimitError('The rendered template is longer than 10 MB');
+    checkLength(this.run.out);
   }
 }
 

@@ -1,6 +1,7 @@
 import { type Liquid, LiquidError, type Template, type Token } from 'liquidjs';
 import { compileTemplate, type Program } from './compile.ts';
-import { createEngine } from './liquid.ts';
+import { attributeMark, createEngine } from './liquid.ts';
+import { type Markup, type Place, readMarkup } from './markup.ts';
 import { readNodes } from './nodes.ts';
 import { attachPrinter, htmlPrinter, type Printer, textPrinter } from './printing.ts';
 import { cutSource, joinPieces, type Piece } from './source.ts';
@@ -23,6 +24,8 @@ export interface ParsedTemplate {
   readonly problem: TemplateSyntaxError | null;
   /** The parts of the source, or none when it did not parse. */
   readonly pieces: readonly Piece[];
+  /** The HTML around them, where the template is HTML and parsed. */
+  readonly markup: Markup | null;
   /** Null when the template did not parse. */
   readonly body: TemplateBody | null;
 }
@@ -39,35 +42,40 @@ const lenientEngine = createEngine({ strict: false });
 
 /** Parses a template to be saved. Throws `TemplateSyntaxError` for anything that would not render as its author means. */
 export function parseTemplate(source: string, options: TemplateOptions): ParsedTemplate {
-  const { mode, escapeValues = true } = options;
-  const pieces = cutSource(source);
+  return parse(source, options, strictEngine);
+}
+
+/** Parses a template to be sent. Never throws: what does not parse is filled in plainly, and `problem` says why. */
+export function prepareTemplate(source: string, options: TemplateOptions): ParsedTemplate {
+  try {
+    return parse(source, options, lenientEngine);
+  } catch (error) {
+    if (!(error instanceof TemplateSyntaxError)) throw error;
+    const { mode, escapeValues = true } = options;
+    return { source, mode, escapeValues, problem: error, pieces: [], markup: null, body: null };
+  }
+}
+
+function parse(source: string, { mode, escapeValues = true }: TemplateOptions, engine: Liquid): ParsedTemplate {
+  const cut = cutSource(source);
+  const markup = mode === 'html' ? readMarkup(source, cut) : null;
+  const pieces = markup ? cut.map((piece, i) => inItsPlace(piece, markup.places[i])) : cut;
+  const printer = mode === 'html' ? htmlPrinter({ escapeValues }) : textPrinter;
   return {
     source,
     mode,
     escapeValues,
     problem: null,
     pieces,
-    body: parsePieces(source, pieces, printerFor(options), strictEngine),
+    markup,
+    body: parsePieces(source, pieces, printer, engine),
   };
 }
 
-/** Parses a template to be sent. Never throws: what does not parse is filled in plainly, and `problem` says why. */
-export function prepareTemplate(source: string, options: TemplateOptions): ParsedTemplate {
-  const { mode, escapeValues = true } = options;
-  try {
-    const pieces = cutSource(source);
-    return {
-      source,
-      mode,
-      escapeValues,
-      problem: null,
-      pieces,
-      body: parsePieces(source, pieces, printerFor(options), lenientEngine),
-    };
-  } catch (error) {
-    if (!(error instanceof TemplateSyntaxError)) throw error;
-    return { source, mode, escapeValues, problem: error, pieces: [], body: null };
-  }
+// Tells an output that stands in an attribute, where a list has no item tags and a quote would end the value.
+function inItsPlace(piece: Piece, place: Place | undefined): Piece {
+  if (piece.kind !== 'output' || place?.kind !== 'attribute') return piece;
+  return { ...piece, code: piece.code.replace(/-?\}\}$/, `| ${attributeMark} $&`) };
 }
 
 /** Parses pieces whose outputs are written by the given printer. Throws `TemplateSyntaxError`. */
@@ -97,10 +105,6 @@ export function parsePieces(
 // The parser and the compiler follow the nesting of tags by recursion, and a stack overflow is how they meet its limit.
 function tooDeep(source: string): TemplateSyntaxError {
   return new TemplateSyntaxError('Tags are nested too deeply', source, 0);
-}
-
-function printerFor({ mode, escapeValues = true }: TemplateOptions): Printer {
-  return mode === 'html' ? htmlPrinter({ escapeValues }) : textPrinter;
 }
 
 function reasonOf(error: Error): string {

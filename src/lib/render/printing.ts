@@ -1,5 +1,5 @@
 import { Filter, type FilteredValueToken, type Liquid, TypeGuards, type Value } from 'liquidjs';
-import { type EscapedCycle, Printed, runOf } from './liquid.ts';
+import { attributeMark, type EscapedCycle, Printed, runOf } from './liquid.ts';
 import { type Node, someNode } from './nodes.ts';
 import type { Run } from './run.ts';
 import {
@@ -12,7 +12,7 @@ import {
   type Sources,
   valueSources,
 } from './sources.ts';
-import { escapeHtml, htmlText, mapText, plainText, rawText } from './values.ts';
+import { escapeHtml, htmlText, mapText, plainText, rawText, unescapeHtml } from './values.ts';
 import { lookUp } from './variables.ts';
 
 /** How outputs are written: into HTML, into plain text, or into the text that stands for an HTML template. */
@@ -63,8 +63,6 @@ export class OwnFilter extends Filter {
 
 /** The name of the output that stands for the slot of a template. */
 export const slotName = 'posthorn_slot__';
-/** The filter that marks an output in an attribute where text is derived from HTML. */
-export const attributeMark = 'posthorn_attribute__';
 
 const escapeFilters = new Set(['escape', 'xml_escape', 'escape_once']);
 // With literal arguments these keep escaped text escaped, and what they add is the author's own.
@@ -226,20 +224,20 @@ function namesAssignedEscaped(nodes: readonly Node[]): ReadonlySet<string> {
 /** Writes into HTML: what a stranger may have written is escaped, unless the project turned that off. */
 export function htmlPrinter({ escapeValues }: { escapeValues: boolean }): Printer {
   return {
-    guard({ sources, name, assignedEscaped }) {
+    guard({ sources, name, assignedEscaped, inAttribute }) {
       if (sources === noSources) return null;
-      if (!escapeValues) return noteMarkup;
+      const asItIs = (value: unknown, run: Run) => mapText(value, (text) => noted(text, run, inAttribute));
+      if (!escapeValues) return asItIs;
       return (value, run) => {
         const captured = name === null ? undefined : run.captures?.get(name);
         if (captured && captured.plain === value) return captured.html;
         if (assignedEscaped && name !== null && lookUp(run.variables, name) === undefined) return value;
-        return allTrusted(sources, run.variables) ? noteMarkup(value, run) : mapText(value, escapeHtml);
+        return allTrusted(sources, run.variables) ? asItIs(value, run) : mapText(value, escapeHtml);
       };
     },
-    print({ raw, escaped, insideCapture, sources }) {
-      const write = raw
-        ? (value: unknown, run: Run) => rawText(noteMarkup(value, run))
-        : (value: unknown) => htmlText(value);
+    print({ raw, escaped, insideCapture, inAttribute, sources }) {
+      const format = inAttribute ? plainText : htmlText;
+      const write = (value: unknown, run: Run) => (raw ? noted(rawText(value), run, inAttribute) : format(value));
       if (!insideCapture) return write;
       return (value, run) => {
         const html = write(value, run);
@@ -251,19 +249,14 @@ export function htmlPrinter({ escapeValues }: { escapeValues: boolean }): Printe
   };
 }
 
+// Notes when a text that goes into the HTML as it is may change the markup around it.
+function noted(text: string, run: Run, inAttribute: boolean): string {
+  if (!run.insertedMarkup && (inAttribute ? /["'<]/.test(text) : text.includes('<'))) run.insertedMarkup = true;
+  return text;
+}
+
 /** Writes plain text: a subject, a header, a part of a webhook's body. */
 export const textPrinter: Printer = {
   guard: () => null,
   print: ({ raw }) => (raw ? rawText : plainText),
 };
-
-function noteMarkup(value: unknown, run: Run): unknown {
-  if (!run.insertedMarkup && rawText(value).includes('<')) run.insertedMarkup = true;
-  return value;
-}
-
-const unescaped: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&#34;': '"', '&#39;': "'" };
-
-function unescapeHtml(html: string): string {
-  return html.replace(/&(?:amp|lt|gt|#34|#39);/g, (entity) => unescaped[entity] ?? entity);
-}

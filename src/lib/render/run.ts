@@ -48,6 +48,11 @@ export function startRun(variables: Variables, slot: string, slots: unknown[]): 
   };
 }
 
+/** Throws when a rendered text is too long. */
+export function checkLength(text: string): void {
+  if (text.length > renderLimits.characters) throw new RenderLimitError('The rendered template is longer than 10 MB');
+}
+
 /** To be called at every output and every turn of a loop. */
 export function checkLimits(run: Run): void {
   if (run.out.length > renderLimits.characters)

@@ -1,4 +1,4 @@
-import { type Markup, readMarkup } from './markup.ts';
+import type { Markup } from './markup.ts';
 import { type ParsedTemplate, parsePieces, type TemplateBody } from './parse.ts';
 import { renderBody } from './render.ts';
 import type { Piece } from './source.ts';
@@ -15,12 +15,12 @@ export interface TextTemplate {
 /**
  * Derives the text part of an HTML template, once, so that a message only needs its values filled in. Answers null where
  * that could read differently from the text of the rendered HTML: where tags cross the edges of elements, change what
- * attributes there are, or keep variables in places that have no text. Then each message's own HTML has to be converted.
+ * attributes there are, or keep variables in places that have no text. Then each message's own HTML has to be converted,
+ * as it has to where rendering it inserted markup (`insertedMarkup`).
  */
 export function deriveText(template: ParsedTemplate): TextTemplate | null {
-  const { source, pieces, escapeValues } = template;
-  if (template.body === null || /<pre[\s>]/i.test(source)) return null;
-  const markup = readMarkup(source, pieces);
+  const { source, pieces, markup, escapeValues } = template;
+  if (markup === null || /<pre[\s>]/i.test(source)) return null;
   if (!markup.isEven || !capturesAreText(pieces)) return null;
   const marked = markText(standIns(pieces));
   const derived = restore(marked, pieces, markup);
@@ -104,7 +104,7 @@ function restore(marked: string, pieces: readonly Piece[], { places }: Markup): 
       if (index < lastInText) return null;
       lastInText = index;
     }
-    derived.push(untrimmed(piece, place.kind === 'attribute'));
+    derived.push(untrimmed(piece));
   }
   for (const [index, piece] of pieces.entries()) {
     const place = places[index];
@@ -125,10 +125,8 @@ function textPiece(text: string): Piece {
   return { kind: 'text', start: 0, end: 0, code, shown: text };
 }
 
-function untrimmed(piece: Piece, inAttribute: boolean): Piece {
-  const code = piece.code.replace(/^(\{[%{])-/, '$1').replace(/-([%}]\})$/, '$1');
-  const marked = inAttribute && piece.kind === 'output' ? code.replace(/\}\}$/, '| posthorn_attribute__ }}') : code;
-  return { ...piece, code: marked };
+function untrimmed(piece: Piece): Piece {
+  return { ...piece, code: piece.code.replace(/^(\{[%{])-/, '$1').replace(/-([%}]\})$/, '$1') };
 }
 
 // A captured text is the same with and without markup only where it has none and is printed as it is.

@@ -1,8 +1,7 @@
 import type { OutputFacts, Printer } from './printing.ts';
-import type { Run } from './run.ts';
 import { allTrusted } from './sources.ts';
 import { attributeText, marks, markText, tidyText } from './text-layout.ts';
-import { mapText, rawText, valueText } from './values.ts';
+import { mapText, plainText, rawText, unescapeHtml, valueText } from './values.ts';
 
 /** The text of a template cannot be had by filling in values alone: its HTML has to be rendered and converted. */
 export class NeedsHtml extends Error {}
@@ -28,23 +27,24 @@ export function markedTextPrinter({ escapeValues }: { escapeValues: boolean }): 
       return (value) => {
         if (raw) return tidyText(readAsHtml(rawText(value), inAttribute));
         if (!Array.isArray(value)) return valueText(value);
-        if (inAttribute) throw new NeedsHtml();
+        if (inAttribute) return plainText(value);
         return value.map((one) => `${marks.block}${marks.item}${valueText(one)}${marks.block}`).join(' ');
       };
     },
     replace(filter, facts) {
       if (filter.args.some((arg) => unfit.test(literalOf(arg)))) throw new NeedsHtml();
-      if (escapeFilters.has(filter.name)) return unescaped(facts);
-      if (filter.name === 'newline_to_br') return facts.breaksLines ? (value) => mapText(value, markLines) : refuse();
+      if (escapeFilters.has(filter.name)) return unescaped(facts, filter.name === 'escape_once');
+      if (filter.name === 'newline_to_br') return facts.breaksLines ? (value) => markLines(rawText(value)) : refuse();
       return null;
     },
   };
 }
 
 // What the author escapes reads as itself, provided that it is escaped once and as the last thing.
-function unescaped({ escaped, raw, breaksLines, escapes }: OutputFacts): (value: unknown, run: Run) => unknown {
+function unescaped({ escaped, raw, breaksLines, escapes }: OutputFacts, once: boolean): (value: unknown) => string {
   if (!escaped || raw || escapes !== 1) refuse();
-  return (value) => (breaksLines ? tidyLines : tidyText)(rawText(value));
+  const tidy = breaksLines ? tidyLines : tidyText;
+  return (value) => tidy(once ? unescapeHtml(rawText(value)) : rawText(value));
 }
 
 function refuse(): never {

@@ -10,6 +10,13 @@ export function escapeHtml(text: string): string {
   return htmlSpecial.test(text) ? text.replace(htmlSpecials, (char) => htmlEntities[char] ?? char) : text;
 }
 
+const characters: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&#34;': '"', '&#39;': "'" };
+
+/** Takes back what `escapeHtml` did. */
+export function unescapeHtml(html: string): string {
+  return html.replace(/&(?:amp|lt|gt|#34|#39);/g, (entity) => characters[entity] ?? entity);
+}
+
 /** The text of a value that is no list: nothing for a missing one, JSON for an object. */
 export function valueText(value: unknown): string {
   if (typeof value === 'string') return value;
