@@ -56,7 +56,7 @@ test('a refusal halves the limit down to one, and calls that are taken raise it 
 test('a call that fails makes room for the next', async () => {
   const pace = createPace(1);
   await expect(pace.run(() => Promise.reject(new Error('refused')))).rejects.toThrow('refused');
-  await expect(pace.run(() => Promise.resolve('taken'))).resolves.toBe('taken');
+  await expect(pace.run(async () => 'taken')).resolves.toBe('taken');
 });
 
 test('texts for the Web UI are cut to bytes without cutting through a character', () => {

@@ -39,13 +39,13 @@ export const mayImport: Record<Room, readonly Room[]> = {
   migrations: ['lib', 'db', 'migrations'],
   commands: ['lib'],
   outbox: ['lib', 'db', 'commands', 'outbox'],
-  subject: ['lib', 'db', 'outbox', 'subject'],
-  http: ['lib', 'db', 'outbox', 'subject', 'http'],
+  subject: ['lib', 'db', 'commands', 'outbox', 'subject'],
+  http: ['lib', 'db', 'commands', 'outbox', 'subject', 'http'],
   config: ['lib', 'config'],
   sandbox: ['lib', 'sandbox'],
   temporal: ['lib', 'commands', 'temporal'],
   workflows: ['lib', 'commands', 'workflows'],
-  activities: ['lib', 'db', 'outbox', 'subject', 'activities'],
+  activities: ['lib', 'db', 'commands', 'outbox', 'subject', 'activities'],
   main: production,
   test: [...production, 'test'],
   bench: [...production, 'test', 'bench'],
@@ -107,5 +107,5 @@ export function isOpenToSubjects(path: string): boolean {
   );
 }
 
-// Ports and a language rather than subjects: made to be used from everywhere.
-const openRooms = ['src/delivery/', 'src/conditions/'];
+// Ports, a language and the ledger rather than subjects: made to be used from everywhere.
+const openRooms = ['src/delivery/', 'src/conditions/', 'src/emails/'];
