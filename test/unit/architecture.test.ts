@@ -162,8 +162,8 @@ describe('a broken rule is told', () => {
     ],
     [
       'src/contacts/service.ts',
-      '../../temporal/commands.ts',
-      'src/contacts/service.ts → temporal/commands.ts: subject must not import commands',
+      '../../temporal/setup.ts',
+      'src/contacts/service.ts → temporal/setup.ts: subject must not import temporal',
     ],
     [
       'src/contacts/service.ts',
