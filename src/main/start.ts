@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keepFirstProject, type Places } from './local/first-project.ts';
-import { ourPart, runOurs, untilApiReady, untilSandboxAnswers, untilWorkerWorks } from './local/our-processes.ts';
+import { ourPart, runOurs, untilApiReady, untilReady, untilSandboxAnswers } from './local/our-processes.ts';
 import { requireFreePorts } from './local/ports.ts';
 import { type RunRecord, takeDataDir } from './local/run-file.ts';
 import { keptSecrets } from './local/secrets.ts';
@@ -44,16 +44,21 @@ async function start(): Promise<void> {
   };
   const ours = { config, env, terminal, signal };
   await runOurs('src/main/migrate.ts', 'migrate', ours);
+  let workerWorks = false;
+  const worker = ourPart('worker', 5_500, ours, (message) => {
+    workerWorks ||= message === 'ready';
+  });
+  await runTogether([config.mailProvider === 'sandbox' ? ourPart('sandbox', 1_000, ours) : null, worker]);
+
+  // The worker takes longest to start; the first project is made in the meantime.
   const sent = await runOurs('src/main/create-first-project.ts', 'first-project', ours);
   const places = placesOf(config);
   const made = typeof sent === 'object' && sent !== null && 'project' in sent ? sent.project : null;
   const project = keepFirstProject(config.DATA_DIR, made, places);
 
-  if (config.mailProvider === 'sandbox') {
-    await run(ourPart('sandbox', 1_000, ours));
-    await untilSandboxAnswers(running, config, signal);
-  }
-  await untilWorkerWorks((onMessage) => run(ourPart('worker', 5_500, ours, onMessage)), running, signal);
+  // The API last: whoever finds it ready finds mail being delivered.
+  if (config.mailProvider === 'sandbox') await untilSandboxAnswers(running, config, signal);
+  await untilReady(async () => workerWorks, 'The worker', running, signal);
   await run(ourPart('api', 2_500, ours));
   await untilApiReady(running, config, signal);
   for (const supervised of running) supervised.settle();

@@ -63,20 +63,7 @@ export async function runOurs(
 /** Waits until the mail sandbox accepts connections. */
 export function untilSandboxAnswers(starting: readonly Supervised[], config: StartConfig, signal: AbortSignal) {
   const host = reachableHost(config.SANDBOX_HOST).replace(/^\[|\]$/g, '');
-  return until(() => answers(config.SANDBOX_PORT, host), 'The mail sandbox', starting, signal);
-}
-
-/** Starts the worker and waits until it serves every task queue, so that the first mail does not wait for it. */
-export async function untilWorkerWorks(
-  start: (onMessage: (message: unknown) => void) => Promise<unknown>,
-  starting: readonly Supervised[],
-  signal: AbortSignal,
-) {
-  let isReady = false;
-  await start((message) => {
-    isReady ||= message === 'ready';
-  });
-  await until(async () => isReady, 'The worker', starting, signal);
+  return untilReady(() => answers(config.SANDBOX_PORT, host), 'The mail sandbox', starting, signal);
 }
 
 /** Waits until the API says that it and what it needs are ready. */
@@ -87,14 +74,14 @@ export function untilApiReady(starting: readonly Supervised[], config: StartConf
       (answer) => answer.ok,
       () => false,
     );
-  return until(isReady, 'The API', starting, signal);
+  return untilReady(isReady, 'The API', starting, signal);
 }
 
 // Long enough for a machine that is busy with something else.
 const limitMs = 120_000;
 
 /** Waits for one part; fails as soon as any of those that are starting ends. */
-async function until(
+export async function untilReady(
   isReady: () => Promise<boolean>,
   label: string,
   starting: readonly Supervised[],
