@@ -1,4 +1,4 @@
-import { badRequest } from './errors.ts';
+import { badRequest, invalidField } from './errors.ts';
 import type { JsonObjectValue, JsonValue } from './json.ts';
 
 /** What the `data` of a request means: what to store, what to forget, and what its templates see. */
@@ -11,8 +11,19 @@ export interface SplitData {
   variables: JsonObjectValue;
 }
 
-const reserved = new Set(['id', 'email', 'unsubscribeUrl', 'subscribeUrl', 'manageUrl', 'posthorn_id', 'posthorn_email']);
+const reserved = new Set([
+  'id',
+  'email',
+  'unsubscribeUrl',
+  'subscribeUrl',
+  'manageUrl',
+  'posthorn_id',
+  'posthorn_email',
+]);
 const dangerous = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** Keys that contact data never has: names that are the service's own, and those that could reach a prototype. */
+export const reservedKeys: readonly string[] = [...reserved, ...dangerous];
 
 /**
  * Applies the rules of contact data (contract page 1, 2.1): reserved keys are dropped, `""` is not stored, `null`
@@ -23,7 +34,8 @@ export function splitData(data: Readonly<Record<string, unknown>>): SplitData {
   const set: JsonObjectValue = {};
   const remove: string[] = [];
   const variables: JsonObjectValue = {};
-  for (const [key, raw] of Object.entries(data)) {
+  for (const [written, raw] of Object.entries(data)) {
+    const key = written.toWellFormed();
     if (reserved.has(key) || dangerous.has(key)) continue;
     const value = withoutDangerousKeys(raw as JsonValue);
     if (key === 'locale' && value !== null && typeof value !== 'string')
@@ -50,11 +62,21 @@ function transientValue(value: JsonValue): JsonValue | undefined {
   return value.persistent === false && 'value' in value ? (value.value ?? null) : undefined;
 }
 
-/** A copy of JSON without the keys that could reach a prototype, at any depth (contract page 1, 1.1). */
-export function withoutDangerousKeys(value: JsonValue): JsonValue {
+// JSON nested deeper than this is nobody's data, and would exhaust the stack here or in Postgres.
+const mostLevels = 100;
+
+/**
+ * A copy of JSON as it can be stored: without the keys that could reach a prototype, at any depth (contract page 1, 1.1),
+ * and with a replacement character where a string holds half of a surrogate pair, which Postgres refuses in jsonb.
+ * @throws 422 when it is nested deeper than 100 levels
+ */
+export function withoutDangerousKeys(value: JsonValue, levels = mostLevels): JsonValue {
+  if (typeof value === 'string') return value.toWellFormed();
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(withoutDangerousKeys);
+  if (levels === 0) throw invalidField('data', `must not be nested deeper than ${mostLevels} levels`, 'custom');
+  if (Array.isArray(value)) return value.map((inner) => withoutDangerousKeys(inner, levels - 1));
   const clean: JsonObjectValue = {};
-  for (const [key, inner] of Object.entries(value)) if (!dangerous.has(key)) clean[key] = withoutDangerousKeys(inner);
+  for (const [key, inner] of Object.entries(value))
+    if (!dangerous.has(key)) clean[key.toWellFormed()] = withoutDangerousKeys(inner, levels - 1);
   return clean;
 }

@@ -69,4 +69,16 @@ describe('contact data of a request', () => {
       }),
     );
   });
+
+  test('text that Postgres would refuse is mended, and data without a bottom is refused', () => {
+    const { set } = splitData({ 'k\ud800': 'a\udc00b', list: ['\ud83d', { 'x\udfff': '😀' }] });
+    expect(set).toEqual({ 'k\ufffd': 'a\ufffdb', list: ['\ufffd', { 'x\ufffd': '😀' }] });
+    const nested = (levels: number) => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
+    expect(splitData({ a: nested(99) }).set).toHaveProperty('a');
+    for (const levels of [102, 100_000]) {
+      const refused = () => splitData({ a: nested(levels) });
+      expect(refused, `${levels}`).toThrow(AppError);
+      expect(refused).toThrow(/"data" is invalid: must not be nested/);
+    }
+  });
 });

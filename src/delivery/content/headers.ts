@@ -30,24 +30,30 @@ const unsubscribePair = ['list-unsubscribe', 'list-unsubscribe-post'];
  * sets one header of the List-Unsubscribe pair owns both; names that are the service's own are left out.
  */
 export function messageHeaders({ messageClass, isCampaign, oneClickUrl, custom }: HeaderFacts): MessageHeader[] {
-  const headers = new Map<string, MessageHeader>();
-  const set = (name: string, value: string) => headers.set(name.toLowerCase(), { name, value });
-  if (oneClickUrl !== null) {
-    set('List-Unsubscribe', `<${oneClickUrl}>`);
-    set('List-Unsubscribe-Post', 'List-Unsubscribe=One-Click');
-  }
-  if (isCampaign || messageClass === 'MARKETING') {
-    set('Precedence', 'bulk');
-    set('Auto-Submitted', 'auto-generated');
-    set('X-Auto-Response-Suppress', 'All');
-  }
-  if (custom !== null) {
-    const own = Object.entries(custom).filter(([name]) => !isOwned(name.toLowerCase()));
-    if (own.some(([name]) => unsubscribePair.includes(name.toLowerCase())))
-      for (const name of unsubscribePair) headers.delete(name);
-    for (const [name, value] of own) set(name, value);
-  }
-  return [...headers.values()];
+  const defaults: MessageHeader[] = [];
+  if (oneClickUrl !== null) defaults.push({ name: 'List-Unsubscribe', value: `<${oneClickUrl}>` }, oneClickPost);
+  if (isCampaign || messageClass === 'MARKETING') defaults.push(...bulk);
+  return custom === null ? defaults : withOwn(defaults, custom);
+}
+
+const oneClickPost: MessageHeader = { name: 'List-Unsubscribe-Post', value: 'List-Unsubscribe=One-Click' };
+const bulk: readonly MessageHeader[] = [
+  { name: 'Precedence', value: 'bulk' },
+  { name: 'Auto-Submitted', value: 'auto-generated' },
+  { name: 'X-Auto-Response-Suppress', value: 'All' },
+];
+
+function withOwn(defaults: readonly MessageHeader[], custom: Readonly<Record<string, string>>): MessageHeader[] {
+  // By lower-case name, so that the last of several spellings counts.
+  const own = new Map<string, MessageHeader>();
+  for (const [name, value] of Object.entries(custom))
+    if (!isOwned(name.toLowerCase())) own.set(name.toLowerCase(), { name, value });
+  const ownsPair = unsubscribePair.some((name) => own.has(name));
+  const kept = defaults.filter(({ name }) => {
+    const lower = name.toLowerCase();
+    return !own.has(lower) && !(ownsPair && unsubscribePair.includes(lower));
+  });
+  return [...kept, ...own.values()];
 }
 
 function isOwned(name: string): boolean {

@@ -65,21 +65,17 @@ export function prepareContent(source: ContentSource, settings: LinkSettings): P
   const withFooter = messageClass === 'MARKETING' && !isTest;
   const subject = prepareTemplate(source.subject, { mode: 'text' });
   const body = prepareBody(source.body, source.escapeContactData, withFooter);
-  const footers = new Map<Language, Footer>();
-
-  function footerFor(variables: Variables): Footer | null {
-    if (!withFooter) return null;
-    const language = chooseLanguage(variables.reserved.locale as string | null, source.language);
-    const footer = footers.get(language) ?? prepareFooter(language, source.projectName);
-    footers.set(language, footer);
-    return footer;
-  }
+  const footers = withFooter ? footersOf(source.projectName, source.language) : null;
 
   return {
     renderFor({ contact, emailId, requestData, event, isCampaign, customHeaders, ownUnsubscribeHeaders = true }) {
       const links = recipientLinks(settings, contact.id, emailId);
       const variables = buildVariables({ contact, requestData, event, urls: links });
-      const { html, text, problem } = renderBodyFor(body, variables, footerFor(variables));
+      const { html, text, problem } = renderBodyFor(
+        body,
+        variables,
+        footers ? footers(variables.reserved.locale) : null,
+      );
       const offersOneClick =
         ownUnsubscribeHeaders && !isTest && (messageClass === 'MARKETING' || linksOwnPages(html, contact.id));
       return {
@@ -149,6 +145,24 @@ interface Footer {
   html: ParsedTemplate;
   text: TextTemplate | null;
 }
+
+// The footers of one content by locale, each prepared when the first contact with that locale comes.
+function footersOf(projectName: string, projectLanguage: string): (locale: unknown) => Footer {
+  const byLanguage = new Map<Language, Footer>();
+  const byLocale = new Map<unknown, Footer>();
+  return (locale) => {
+    const known = byLocale.get(locale);
+    if (known) return known;
+    const language = chooseLanguage(typeof locale === 'string' ? locale : null, projectLanguage);
+    const footer = byLanguage.get(language) ?? prepareFooter(language, projectName);
+    byLanguage.set(language, footer);
+    // Locales are what contacts say, and need not be languages.
+    if (byLocale.size < mostLocales) byLocale.set(locale, footer);
+    return footer;
+  };
+}
+
+const mostLocales = 500;
 
 function prepareFooter(language: Language, projectName: string): Footer {
   const html = prepareTemplate(footerSource(language, projectName), { mode: 'html' });

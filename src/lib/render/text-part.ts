@@ -92,7 +92,7 @@ function restore(marked: string, pieces: readonly Piece[], { places }: Markup): 
   let lastInText = -1;
   for (const [i, part] of parts.entries()) {
     if (i % 2 === 0) {
-      if (part !== '') derived.push(textPiece(layOutWithin(part)));
+      if (part !== '') derived.push(textPiece(narrow(layOutWithin(part))));
       continue;
     }
     const index = Number(part);
@@ -117,6 +117,11 @@ function restore(marked: string, pieces: readonly Piece[], { places }: Markup): 
     if (/\|\s*(?:escape|xml_escape|escape_once|newline_to_br)\b/.test(piece.code)) return null;
   }
   return derived;
+}
+
+// V8 keeps a part of a string with wide characters wide, and what is built from it; the stand-ins are wide.
+function narrow(text: string): string {
+  return /[\u0100-\uffff]/.test(text) ? text : Buffer.from(text, 'latin1').toString('latin1');
 }
 
 function textPiece(text: string): Piece {

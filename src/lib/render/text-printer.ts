@@ -1,7 +1,8 @@
 import type { OutputFacts, Printer } from './printing.ts';
-import { allTrusted } from './sources.ts';
+import { allTrusted, noSources } from './sources.ts';
 import { attributeText, marks, markText, tidyText } from './text-layout.ts';
 import { mapText, plainText, rawText, unescapeHtml, valueText } from './values.ts';
+import { ownNames } from './variables.ts';
 
 /** The text of a template cannot be had by filling in values alone: its HTML has to be rendered and converted. */
 export class NeedsHtml extends Error {}
@@ -17,7 +18,9 @@ const unfit = /<|&(?! )|[\t\n\r]| {2}/;
  */
 export function markedTextPrinter({ escapeValues }: { escapeValues: boolean }): Printer {
   return {
-    guard({ sources, breaksLines, inAttribute }) {
+    guard({ sources, name, breaksLines, inAttribute }) {
+      // Ids and links of the service's own hold neither markup nor blanks.
+      if (sources === noSources && name !== null && ownNames.has(name)) return null;
       const tidy = breaksLines ? tidyLines : tidyText;
       const check = (value: unknown) => mapText(value, (text) => tidy(readAsHtml(text, inAttribute)));
       if (!escapeValues) return check;
