@@ -5,7 +5,8 @@ export class Migration20261121000200_segments extends Migration {
   override up(): void {
     // The watched_* columns, reads_contacts and has_window say what the condition depends on. settled_through: changes
     // that were stamped before it are in the memberships (tracked) or in the count (others); null asks for a full
-    // evaluation. evaluated_at: when all contacts were last asked.
+    // evaluation. evaluated_at: when all contacts were last asked. The listed_* columns keep the total of the last list of
+    // its contacts, with the same meaning of "through".
     this.addSql(`
       create table segments (
         id uuid primary key,
@@ -22,6 +23,9 @@ export class Migration20261121000200_segments extends Migration {
         has_window boolean not null default false,
         settled_through timestamptz(3),
         evaluated_at timestamptz(3),
+        listed_count integer,
+        listed_through timestamptz(3),
+        listed_at timestamptz(3),
         created_at timestamptz(3) not null default now(),
         updated_at timestamptz(3) not null default now(),
         check ((type = 'DYNAMIC') = (condition is not null))

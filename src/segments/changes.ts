@@ -65,7 +65,7 @@ export async function touchedContacts(sql: Sql, watch: Watch, limit: number): Pr
 
 const losses = statement(
   'segments.losses',
-  'select exists (select from contact_losses where project_id = $1 and at >= $2::timestamptz) as lost',
+  'select max(at) >= $2::timestamptz as lost from contact_losses where project_id = $1',
 );
 
 /** Whether contacts of the project were deleted since. Memberships go with them; counts do not. */
@@ -73,25 +73,25 @@ export async function lostContacts(sql: Sql, projectId: string, since: string): 
   return (await sql.row<{ lost: boolean }>(losses, [projectId, since]))?.lost ?? false;
 }
 
-// The same questions as `touchedContacts`, for all tracked segments at once and without the answers.
+// The same questions as `touchedContacts`, for all tracked segments at once and without the answers. Each is for the
+// latest instant, which is one step into an index; asked whether there is any row since, Postgres would expect many and
+// read the table in search of the first.
 const touched = statement(
   'segments.touched_projects',
   `select distinct s.project_id as "projectId" from segments s
    where s.track_membership and s.type = 'DYNAMIC' and s.settled_through is not null and (
-     exists (select from contacts c where c.project_id = s.project_id and c.created_at >= s.settled_through)
-     or s.reads_contacts
-       and exists (select from contacts c where c.project_id = s.project_id and c.updated_at >= s.settled_through)
+     (select max(c.created_at) from contacts c where c.project_id = s.project_id) >= s.settled_through
+     or s.reads_contacts and (select max(c.updated_at) from contacts c where c.project_id = s.project_id) >= s.settled_through
      or exists (
-       select from unnest(s.watched_events) as w (name) where exists (
-         select from events e
-         where e.project_id = s.project_id and e.name = w.name and e.created_at >= s.settled_through))
+       select from unnest(s.watched_events) as w (name)
+       where (select max(e.created_at) from events e where e.project_id = s.project_id and e.name = w.name)
+         >= s.settled_through)
      or exists (
-       select from unnest(s.watched_segments) as w (id) where exists (
-         select from segment_memberships m
-         where m.segment_id = w.id and m.entered_at >= s.settled_through and m.exited_at is null)
-       or exists (
-         select from segment_memberships m
-         where m.segment_id = w.id and m.exited_at >= s.settled_through and m.exited_at is not null)))`,
+       select from unnest(s.watched_segments) as w (id)
+       where (select max(m.entered_at) from segment_memberships m where m.segment_id = w.id and m.exited_at is null)
+           >= s.settled_through
+         or (select max(m.exited_at) from segment_memberships m where m.segment_id = w.id and m.exited_at is not null)
+           >= s.settled_through))`,
 );
 
 /**

@@ -56,7 +56,7 @@ const toldAndCounted = (changed: string, kind: 'entry' | 'exit', by: '+' | '-') 
   counted as (
     update segments set member_count = (
         select count(*) from segment_memberships where segment_id = $2 and exited_at is null
-      ) ${by} (select count(*) from ${changed})
+      ) ${by} (select count(*) from ${changed}), listed_through = null
     where id = $2)`;
 
 const valuesOf = (segment: StaticSegment, emails: readonly string[]) => [

@@ -59,11 +59,11 @@ export async function campaignsUsing(sql: Sql, projectId: string, segmentId: str
   return row?.total ?? 0;
 }
 
-/** Writes what a segment depends on, and asks for a full evaluation of it. */
+/** Writes what a segment depends on, forgets what was counted before, and asks for a full evaluation. */
 export async function writeWatchFacts(sql: Sql, segmentId: string, facts: WatchFacts): Promise<void> {
   await sql.count(
     `update segments set watched_events = $2, watched_segments = $3, reads_contacts = $4, has_window = $5,
-       settled_through = null where id = $1`,
+       settled_through = null, listed_through = null where id = $1`,
     [segmentId, facts.watchedEvents, facts.watchedSegments, facts.readsContacts, facts.hasWindow],
   );
 }

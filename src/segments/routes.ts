@@ -93,8 +93,8 @@ export const segmentRoutes = [
     ids,
     query: ListMembers,
     reply: MembersPage,
-    handle: ({ app, db, em, project, params, query }) =>
-      segmentContacts(em, db, project.id, params.id ?? '', query, app.clock()),
+    handle: ({ app, db, project, params, query }) =>
+      segmentContacts(db, project.id, params.id ?? '', query, app.clock()),
   }),
   route({
     method: 'POST',

@@ -1,8 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { refuseOvergrowth } from '../conditions/segments.ts';
+import { contactBody } from '../contacts/queries.ts';
 import { type Database, type Sql, sqlOf } from '../db/sql.ts';
 import { badRequest, bareBadRequest, conflict, notFound } from '../lib/errors.ts';
-import { offsetPage } from '../lib/offset-page.ts';
+import { offsetAnswer, offsetPage } from '../lib/offset-page.ts';
 import { settledHorizon } from './changes.ts';
 import { type Computed, computeMemberships } from './compute.ts';
 import { checkedDefinition, type Definition, storedDefinition, watchFacts } from './definition.ts';
@@ -12,6 +13,7 @@ import { pageOfMatching, pageOfMembers } from './pages.ts';
 import { campaignsUsing, countMatching, dependentsOf, lockDefinitions, writeWatchFacts } from './queries.ts';
 import type { AddMembers, CreateSegment, ListMembers, PatchSegment, RemoveMembers, SegmentBody } from './schema.ts';
 import { countNow, lockSegment, writeCount } from './settle.ts';
+import { exactTotal, findListed } from './total.ts';
 
 /** The segments of a project, newest first. */
 export async function listSegments(em: EntityManager, projectId: string): Promise<SegmentBody[]> {
@@ -72,7 +74,8 @@ export async function patchSegment(
     await tx.flush();
     const memberCount = definition && (await writeDefinition(sql, segment, definition, now));
     // Whoever refers to this segment may match others now, and may depend on other things.
-    if (dynamic && retracked) await sql.count('update segments set settled_through = null where id = $1', [id]);
+    if (dynamic && retracked)
+      await sql.count('update segments set settled_through = null, listed_through = null where id = $1', [id]);
     if (dynamic && (definition !== null || retracked)) await settleAnew(sql, projectId, id);
     return segmentBody(segment, memberCount ?? segment.memberCount);
   });
@@ -99,18 +102,16 @@ export async function deleteSegment(db: Database, projectId: string, id: string)
 }
 
 /** A page of the contacts of a segment: who matches now, or who is a member. @throws 404 */
-export async function segmentContacts(
-  em: EntityManager,
-  db: Database,
-  projectId: string,
-  id: string,
-  query: ListMembers,
-  now: Date,
-) {
-  const segment = await load(em, projectId, id);
+export async function segmentContacts(db: Database, projectId: string, id: string, query: ListMembers, now: Date) {
+  const segment = await findListed(db, projectId, id);
+  if (segment === null) throw notFound('segment', id);
   const page = offsetPage(query, 100);
-  if (segment.type === 'STATIC') return pageOfMembers(db, id, page);
-  return pageOfMatching(db, projectId, await storedDefinition(db, projectId, segment.condition), page, now);
+  const definition = segment.type === 'STATIC' ? null : await storedDefinition(db, projectId, segment.condition);
+  const [rows, total] = await Promise.all([
+    definition === null ? pageOfMembers(db, id, page) : pageOfMatching(db, projectId, definition, page, now),
+    exactTotal(db, segment, definition, now),
+  ]);
+  return offsetAnswer(rows.map(contactBody), page, total);
 }
 
 /** Adds contacts to a STATIC segment (contract page 1, 4.1). @throws 404, 400 for a DYNAMIC one */
