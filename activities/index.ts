@@ -5,17 +5,23 @@ import { type Composer, composeQueued, createComposer } from '../src/delivery/co
 import type { DeliveryDeps } from '../src/delivery/deps.ts';
 import { reconcileClaims } from '../src/delivery/doubts.ts';
 import { removeOldReceipts } from '../src/emails/notify.ts';
+import { removeLostParts } from '../src/jobs/files-queries.ts';
+import { removeOldJobs } from '../src/jobs/queries.ts';
+import { restartStalledJobs } from '../src/jobs/recovery.ts';
 import { isOpen } from '../src/outbox/calls.ts';
 import { removeDone } from '../src/outbox/queries.ts';
 import type { QueueKind } from '../temporal/commands.ts';
 import { campaignActivities } from './campaign.ts';
 import type { ActivityDeps } from './deps.ts';
 import { emailActivities } from './email.ts';
+import { jobActivities } from './jobs.ts';
 import { segmentActivities } from './segment.ts';
 import { type ReconcileCheck, type RetentionRule, sweepActivities } from './sweeps.ts';
 
 // Long enough for a lane to be worth an activity, short enough that the Web UI shows progress.
 const laneShareMs = 30_000;
+// The API promises a day; a week lets somebody look at last week's import.
+const keepJobsHours = 7 * 24;
 
 /** The activities of each task queue. A worker serves the queues that are named here. */
 export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, object>> {
@@ -43,6 +49,7 @@ export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, 
     bulk: {
       ...sweepActivities({ checks: reconcileChecks(deps, delivery), rules: retentionRules(deps), log }),
       ...segmentActivities({ db, log, clock: deps.clock, stopping }),
+      ...jobActivities({ db, log, stopping }),
     },
   };
 }
@@ -73,6 +80,15 @@ function reconcileChecks({ db, outbox, temporal, waker }: ActivityDeps, delivery
           dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),
         }),
     },
+    {
+      name: 'jobs',
+      run: () =>
+        restartStalledJobs({
+          db,
+          isOpen: (id) => isOpen(temporal, id),
+          dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),
+        }),
+    },
   ];
 }
 
@@ -80,6 +96,8 @@ function reconcileChecks({ db, outbox, temporal, waker }: ActivityDeps, delivery
 function retentionRules({ db, config }: ActivityDeps): RetentionRule[] {
   return [
     { name: 'outbox', removeSome: (limit) => removeDone(db, config.OUTBOX_RETENTION_HOURS, limit) },
+    { name: 'jobs', removeSome: (limit) => removeOldJobs(db, keepJobsHours, limit) },
+    { name: 'files of cut-off uploads', removeSome: (limit) => removeLostParts(db, limit) },
     { name: 'webhook receipts', removeSome: (limit) => removeOldReceipts(db, limit) },
   ];
 }

@@ -22,6 +22,8 @@ export function siblingQueue(own: string, kind: QueueKind): string {
 export const workflowQueues = {
   emailDelivery: 'mail',
   campaignSend: 'campaign',
+  importContacts: 'bulk',
+  bulkContacts: 'bulk',
   reconcile: 'bulk',
   retention: 'bulk',
   segmentSweep: 'bulk',
@@ -36,6 +38,10 @@ export const workflowId = {
   delivery: (projectId: string) => `delivery/${projectId}`,
   /** One send of a campaign. */
   campaign: (campaignId: string, sendSeq: number) => `campaign/${campaignId}/${sendSeq}`,
+  /** The import of a CSV file. */
+  import: (jobId: string) => `import/${jobId}`,
+  /** A change of many contacts. */
+  bulk: (jobId: string) => `bulk/${jobId}`,
   /** The compute of a project's tracked segments. */
   segments: (projectId: string) => `segments/${projectId}`,
 } as const;
@@ -53,7 +59,7 @@ export const signals = {
 
 /** Names of the queries. */
 export const queries = {
-  /** campaignSend and emailDelivery: phase and counts, for people. */
+  /** campaignSend, emailDelivery, importContacts and bulkContacts: phase and counts, for people. */
   progress: 'progress',
 } as const;
 

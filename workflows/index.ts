@@ -1,4 +1,6 @@
+export { bulkContacts } from './bulk-change.ts';
 export { campaignSend } from './campaign-send.ts';
+export { importContacts } from './contact-import.ts';
 export { emailDelivery } from './email-delivery.ts';
 export { segmentCompute, segmentSweep } from './segment-compute.ts';
 export { reconcile, retention } from './sweeps.ts';

@@ -4,6 +4,7 @@ import { contactRoutes } from '../contacts/routes.ts';
 import { webhookRoutes } from '../delivery/routes.ts';
 import { domainRoutes } from '../domains/routes.ts';
 import { eventRoutes } from '../events/routes.ts';
+import { jobRoutes } from '../jobs/routes.ts';
 import { segmentRoutes } from '../segments/routes.ts';
 import { suppressionRoutes } from '../suppressions/routes.ts';
 import { templateRoutes } from '../templates/routes.ts';
@@ -18,6 +19,7 @@ export const routes: readonly Route[] = [
   ...verificationRoutes,
   ...contactRoutes,
   ...contactFieldRoutes,
+  ...jobRoutes,
   ...templateRoutes,
   ...campaignRoutes,
   ...domainRoutes,

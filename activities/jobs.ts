@@ -1,0 +1,74 @@
+import { cancellationSignal, heartbeat } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Logger } from 'pino';
+import { foldContactChanges } from '../src/contacts/catalogue-queries.ts';
+import type { Database } from '../src/db/sql.ts';
+import { changeContacts } from '../src/jobs/bulk.ts';
+import { importRows } from '../src/jobs/import.ts';
+import { findJob, finishJob, markDelayed } from '../src/jobs/queries.ts';
+import type { Share, ShareReport } from '../src/jobs/share.ts';
+
+/** What the activities of imports and bulk changes are built from. */
+export interface JobActivityDeps {
+  db: Database;
+  log: Logger;
+  /** Aborts when the process begins to stop. */
+  stopping: AbortSignal;
+  /** Milliseconds after which an activity hands the rest of the work to the next one. */
+  shareMs?: number;
+}
+
+/** The activities of imports and bulk changes, as workflows call them. */
+export type JobActivities = ReturnType<typeof jobActivities>;
+
+// Long enough for nearly every file, short enough that a run shows progress in the Web UI.
+const defaultShareMs = 60_000;
+const heartbeatMs = 2_000;
+
+/** Builds the activities of imports and bulk changes. Both may be repeated: the row says where the work stands. */
+export function jobActivities({ db, log, stopping, shareMs = defaultShareMs }: JobActivityDeps) {
+  return {
+    /** Imports rows of a job's file until none is left or its share of time is over. */
+    importContactRows: (jobId: string): Promise<ShareReport> => work(jobId, importRows),
+
+    /** Changes contacts of a bulk job until none is left or its share of time is over. */
+    changeContactRows: (jobId: string): Promise<ShareReport> => work(jobId, changeContacts),
+
+    /** Ends a job as failed, for a reason that people understand; what it did stays done. */
+    async failJob(jobId: string, reason: string): Promise<void> {
+      if (await finishJob(db, jobId, reason)) log.warn({ jobId, reason }, 'a job failed');
+    },
+  };
+
+  async function work(
+    jobId: string,
+    run: (db: Database, jobId: string, share: Share) => Promise<ShareReport>,
+  ): Promise<ShareReport> {
+    let seen: ShareReport | null = null;
+    const alive = setInterval(() => heartbeat(seen), heartbeatMs);
+    try {
+      const report = await run(db, jobId, {
+        stop: AbortSignal.any([stopping, cancellationSignal()]),
+        longestMs: shareMs,
+        onStep(step) {
+          seen = step;
+        },
+      });
+      if (report.state === 'superseded')
+        throw ApplicationFailure.retryable('Another worker has moved this job; it is looked at again', 'Superseded');
+      if (report.state === 'finished') await catchUp(jobId);
+      return report;
+    } catch (error) {
+      await markDelayed(db, jobId).catch(() => undefined);
+      throw error;
+    } finally {
+      clearInterval(alive);
+    }
+  }
+
+  // The next reader of the fields would have to do it, and a job may have changed very many contacts.
+  async function catchUp(jobId: string): Promise<void> {
+    const job = await findJob(db, jobId);
+    if (job !== null) await foldContactChanges(db, job.projectId);
+  }
+}

@@ -1,0 +1,96 @@
+import { CsvError, parse } from 'csv-parse';
+
+/** A place in a file: the byte at which a record begins, and the line it stands on (the first line is 1). */
+export interface CsvPlace {
+  offset: number;
+  line: number;
+}
+
+/** One record: its cells as they stand in the file, the line on which it begins, and where the next one does. */
+export interface CsvRecord {
+  cells: string[];
+  line: number;
+  next: CsvPlace;
+}
+
+/** Records that were complete after a piece of the file. */
+export interface CsvBatch {
+  records: CsvRecord[];
+  /** Set on the last batch when the file ends inside quotes: the line of the record that was never closed. */
+  unclosedFrom: number | null;
+}
+
+/**
+ * Reads comma-separated records (RFC 4180) from pieces of a UTF-8 file, from a place where a record begins. CRLF, LF and
+ * CR end a record, line breaks inside quotes belong to it; a quote inside a cell that did not begin with one is text.
+ * Lines without any character are left out. Holds one piece and one record at a time, however large the file is.
+ */
+export async function* readCsv(pieces: AsyncIterable<Buffer>, from: CsvPlace): AsyncGenerator<CsvBatch> {
+  const parser = parse({
+    info: true,
+    bom: false,
+    delimiter: ',',
+    record_delimiter: ['\r\n', '\n', '\r'],
+    relax_column_count: true,
+    relax_quotes: true,
+    ltrim: true,
+    skip_empty_lines: false,
+  });
+  let failure: Error | null = null;
+  parser.on('error', (error) => {
+    failure = error;
+  });
+  const lines = lineCounter(from);
+  for await (const piece of pieces) {
+    lines.add(piece);
+    const written = new Promise<void>((resolve) => parser.write(piece, () => resolve()));
+    // The parser takes nothing more until its records are read.
+    const records = drain();
+    await written;
+    yield { records, unclosedFrom: null };
+  }
+  const finished = new Promise<void>((resolve) => parser.end(() => resolve()).once('error', () => resolve()));
+  const records = drain();
+  await finished;
+  records.push(...drain());
+  if (failure !== null && !isUnclosedQuote(failure)) throw failure;
+  yield { records, unclosedFrom: failure === null ? null : lines.place().line };
+
+  function drain(): CsvRecord[] {
+    const records: CsvRecord[] = [];
+    for (;;) {
+      const read = parser.read() as { info: { bytes: number }; record: string[] } | null;
+      if (read === null) return records;
+      const { line } = lines.place();
+      lines.advance(from.offset + read.info.bytes);
+      const { record: cells } = read;
+      if (cells.length > 1 || cells[0]?.trim() !== '') records.push({ cells, line, next: lines.place() });
+    }
+  }
+}
+
+function isUnclosedQuote(error: Error): boolean {
+  return error instanceof CsvError && error.code === 'CSV_QUOTE_NOT_CLOSED';
+}
+
+// csv-parse counts a CRLF inside quotes as two lines, so that its own count cannot be told to anybody.
+function lineCounter(from: CsvPlace) {
+  const place = { ...from };
+  let held: Buffer = Buffer.alloc(0);
+  let heldFrom = from.offset;
+  return {
+    place: (): CsvPlace => ({ ...place }),
+    add(piece: Buffer) {
+      held = Buffer.concat([held.subarray(place.offset - heldFrom), piece]);
+      heldFrom = place.offset;
+    },
+    advance(offset: number) {
+      const end = offset - heldFrom;
+      for (let at = place.offset - heldFrom; at < end; at++) {
+        const byte = held[at];
+        if (byte === 0x0a || (byte === 0x0d && held[at + 1] !== 0x0a)) place.line++;
+      }
+      place.offset = offset;
+    },
+  };
+}

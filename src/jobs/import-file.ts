@@ -1,0 +1,92 @@
+import type { Sql } from '../db/sql.ts';
+import { type CsvPlace, type CsvRecord, readCsv } from './csv.ts';
+import { readFileFrom } from './files-queries.ts';
+import { type ImportColumns, readHeader } from './import-rows.ts';
+
+/** A file that was looked at: what its columns are for and where its first data row begins. */
+export interface OpenedFile {
+  columns: ImportColumns;
+  firstRow: CsvPlace;
+  /** Length of the file in bytes; known when the whole of it was checked. */
+  size: number;
+}
+
+/** Rows that are written together. */
+export interface Slice {
+  records: CsvRecord[];
+  next: CsvPlace;
+  /** The line of a record whose quotes are never closed; only on the last slice. */
+  unclosedFrom: number | null;
+}
+
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** Looks at a whole file before its first row is written. Answers what is wrong with it as a sentence for people. */
+export async function checkFile(sql: Sql, jobId: string): Promise<OpenedFile | string> {
+  const size = await sizeOfUtf8(readFileFrom(sql, jobId, 0));
+  if (typeof size === 'string') return size;
+  if (size === 0) return 'The file is empty';
+  const opened = await openFile(sql, jobId);
+  if (typeof opened === 'string') return opened;
+  for await (const { records, unclosedFrom } of readCsv(
+    readFileFrom(sql, jobId, opened.firstRow.offset),
+    opened.firstRow,
+  ))
+    if (records.length > 0 || unclosedFrom !== null) return { ...opened, size };
+  return 'The file has a header but no data row';
+}
+
+/** Reads the header of a file. */
+export async function openFile(sql: Sql, jobId: string): Promise<Omit<OpenedFile, 'size'> | string> {
+  const start = (await startsWithMark(sql, jobId)) ? byteOrderMark.length : 0;
+  for await (const { records } of readCsv(readFileFrom(sql, jobId, start), { offset: start, line: 1 })) {
+    const [header] = records;
+    if (!header) continue;
+    const columns = readHeader(header.cells);
+    if (columns !== null) return { columns, firstRow: header.next };
+    const names = header.cells.map((cell) => cell.trim().slice(0, 50).replaceAll('\0', '\ufffd'));
+    return `The file has no column "email"; its columns are: ${names.slice(0, 20).join(', ')}`;
+  }
+  return 'The file has no header row';
+}
+
+/** The rows of a file from a place on, in slices of `size`. The last slice may be empty. */
+export async function* readSlices(sql: Sql, jobId: string, from: CsvPlace, size: number): AsyncGenerator<Slice> {
+  let held: CsvRecord[] = [];
+  let next = from;
+  let unclosedFrom: number | null = null;
+  for await (const batch of readCsv(readFileFrom(sql, jobId, from.offset), from)) {
+    held.push(...batch.records);
+    unclosedFrom = batch.unclosedFrom;
+    while (held.length > size) {
+      const records = held.slice(0, size);
+      held = held.slice(size);
+      next = records.at(-1)?.next ?? next;
+      yield { records, next, unclosedFrom: null };
+    }
+  }
+  yield { records: held, next: held.at(-1)?.next ?? next, unclosedFrom };
+}
+
+async function startsWithMark(sql: Sql, jobId: string): Promise<boolean> {
+  for await (const piece of readFileFrom(sql, jobId, 0)) return piece.subarray(0, 3).equals(byteOrderMark);
+  return false;
+}
+
+async function sizeOfUtf8(pieces: AsyncIterable<Buffer>): Promise<number | string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let size = 0;
+  let line = 1;
+  try {
+    for await (const piece of pieces) {
+      decoder.decode(piece, { stream: true });
+      size += piece.length;
+      for (const byte of piece) if (byte === 0x0a) line++;
+    }
+    decoder.decode();
+    return size;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return `The file is not UTF-8 text (after line ${line}): save it as "CSV UTF-8"`;
+  }
+}

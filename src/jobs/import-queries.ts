@@ -1,0 +1,42 @@
+import { type Sql, statement } from '../db/sql.ts';
+import type { ImportRow } from './import-rows.ts';
+
+// A row that leaves the subscription alone is told by the two columns being different, for the column itself cannot be
+// null; of a new contact nothing ever asks what stood there before. Addresses are written in one order by everybody, so
+// that two imports cannot wait for each other.
+const upsert = statement(
+  'imports.upsert',
+  `with input as (
+     select * from jsonb_to_recordset($2::jsonb) as r (email text, subscribed boolean, data jsonb)),
+   upserted as (
+     insert into contacts as c (id, project_id, email, subscribed, subscription_before, data)
+     select uuidv7(), $1, email, coalesce(subscribed, true), coalesce(subscribed, false), data from input order by email
+     on conflict (project_id, email) do update set
+       subscription_before = c.subscribed,
+       subscribed = case when excluded.subscribed = excluded.subscription_before then excluded.subscribed else c.subscribed end,
+       data = c.data || excluded.data,
+       updated_at = now()
+     where c.data || excluded.data <> c.data
+       or (excluded.subscribed = excluded.subscription_before and excluded.subscribed <> c.subscribed)
+     returning id, subscribed, subscription_before, xmax = 0 as is_new),
+   flip as (
+     insert into events (id, project_id, contact_id, name)
+     select uuidv7(), $1, id, case when subscribed then 'contact.subscribed' else 'contact.unsubscribed' end
+     from upserted where not is_new and subscribed <> subscription_before)
+   select count(*) filter (where is_new)::integer as created, count(*) filter (where not is_new)::integer as updated
+   from upserted`,
+);
+
+/**
+ * Creates and updates contacts by one statement and records the flips of their subscriptions. No address may stand twice
+ * among the rows. Contacts that are already as the row says are neither created nor updated.
+ */
+export async function upsertContacts(
+  sql: Sql,
+  projectId: string,
+  rows: readonly ImportRow[],
+): Promise<{ created: number; updated: number }> {
+  const counts = await sql.row<{ created: number; updated: number }>(upsert, [projectId, JSON.stringify(rows)]);
+  if (counts === null) throw new Error('Postgres did not answer');
+  return counts;
+}

@@ -1,0 +1,53 @@
+import { pino } from 'pino';
+import { openStore } from '../../src/db/orm.ts';
+import type { Database } from '../../src/db/sql.ts';
+import { installTemporalRuntime } from '../../src/main/temporal-runtime.ts';
+import { workflowBundle } from '../../src/main/workflow-bundle.ts';
+
+/**
+ * A worker process that a test kills: it serves the jobs of one queue and comes to a stop in the middle of one. Arguments:
+ * database URL, Temporal address, prefix of the queues, and where to stop: `before-commit` or `after-commit` of the second
+ * transaction. It tells its parent when it is there, and does nothing more.
+ */
+async function main([url = '', address = '', queuePrefix = '', stopAt = '']: string[]): Promise<void> {
+  const { NativeConnection, Worker } = await import('@temporalio/worker');
+  const { jobActivities } = await import('../../activities/jobs.ts');
+  installTemporalRuntime(pino({ level: 'silent' }), null);
+  const store = await openStore({ url, poolSize: 4, applicationName: 'doomed worker' }, []);
+  const worker = await Worker.create({
+    connection: await NativeConnection.connect({ address }),
+    namespace: 'default',
+    taskQueue: `${queuePrefix}-bulk`,
+    workflowBundle: await workflowBundle(),
+    activities: jobActivities({
+      db: stopping(store.db, stopAt),
+      log: pino({ level: 'silent' }),
+      stopping: new AbortController().signal,
+    }),
+  });
+  process.send?.('ready');
+  await worker.run();
+}
+
+function stopping(db: Database, stopAt: string): Database {
+  let transactions = 0;
+  const stop = () => {
+    process.send?.('there');
+    return new Promise<never>(() => undefined);
+  };
+  return {
+    ...db,
+    async transaction(work) {
+      const isSecond = ++transactions === 2;
+      const result = await db.transaction(async (sql) => {
+        const done = await work(sql);
+        if (isSecond && stopAt === 'before-commit') await stop();
+        return done;
+      });
+      if (isSecond) await stop();
+      return result;
+    },
+  };
+}
+
+await main(process.argv.slice(2));
