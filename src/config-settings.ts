@@ -242,6 +242,12 @@ export const settings = {
     'Requests a minute for each project; 0 turns it off.',
   ),
   IDEMPOTENCY_KEY_TTL_HOURS: setting('Limits', integer(1, 8760), 24, 'How long an Idempotency-Key is remembered.'),
+  EMAIL_BODY_RETENTION_DAYS: setting(
+    'Limits',
+    integer(1, 36_500),
+    90,
+    'How long the rendered bodies of mail are kept; all else of a mail stays.',
+  ),
   OUTBOX_RETENTION_HOURS: setting('Limits', integer(1, 8760), 24, 'How long rows of done outbox work are kept.'),
 
   DNS_SERVERS: setting(

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { refuseOvergrowth } from '../conditions/segments.ts';
+import { setBased } from '../contacts/fields-queries.ts';
 import { contactBody } from '../contacts/queries.ts';
 import { type Database, type Sql, sqlOf } from '../db/sql.ts';
 import { badRequest, bareBadRequest, conflict, notFound } from '../lib/errors.ts';
@@ -120,6 +121,7 @@ export async function addMembers(db: Database, projectId: string, id: string, bo
   const emails = [...spellings.keys()];
   return db.transaction(async (sql) => {
     const segment = await lockedStatic(sql, projectId, id);
+    if (body.createMissing) await sql.rows(setBased);
     const created = body.createMissing ? await createContacts(sql, projectId, emails, body.subscribed) : 0;
     const members = await enterMembers(sql, segment, emails);
     const missing = new Set([...malformed, ...emails.filter((email) => !members.has(email)).map(spelled)]);

@@ -39,7 +39,7 @@ test('a worker starts without Temporal, works once it is there, outlives its abs
 
     await door.open();
     await worker.ready;
-    await expect.poll(() => server.result(first).catch(() => null), { timeout: 60_000 }).toEqual({ outbox: 1 });
+    await expect.poll(() => server.result(first).catch(() => null), { timeout: 60_000 }).toMatchObject({ outbox: 1 });
     expect(said('waiting for Temporal')).toBe(1);
     expect(said('"activity":"removeOldRows"')).toBe(1);
 
@@ -47,7 +47,7 @@ test('a worker starts without Temporal, works once it is there, outlives its abs
     const second = await startSweep();
     await expect.poll(() => said('work is kept'), { timeout: 60_000 }).toBeGreaterThan(0);
     await door.open();
-    await expect.poll(() => server.result(second).catch(() => null), { timeout: 60_000 }).toEqual({ outbox: 0 });
+    await expect.poll(() => server.result(second).catch(() => null), { timeout: 60_000 }).toMatchObject({ outbox: 0 });
 
     const base = `http://127.0.0.1:${metricsPort}`;
     expect(await (await fetch(`${base}/health`)).json()).toEqual({ status: 'ok' });
