@@ -10,6 +10,7 @@ import { removeOldJobs } from '../src/jobs/queries.ts';
 import { restartStalledJobs } from '../src/jobs/recovery.ts';
 import { isOpen } from '../src/outbox/calls.ts';
 import { removeDone } from '../src/outbox/queries.ts';
+import { emptyOldBodies, removeExpiredKeys, removeOldLosses } from '../src/retention/queries.ts';
 import type { QueueKind } from '../temporal/commands.ts';
 import { campaignActivities } from './campaign.ts';
 import type { ActivityDeps } from './deps.ts';
@@ -93,11 +94,19 @@ function reconcileChecks({ db, outbox, temporal, waker }: ActivityDeps, delivery
 }
 
 // Each subject whose rows need not be kept for ever adds its rule here.
-function retentionRules({ db, config }: ActivityDeps): RetentionRule[] {
+function retentionRules({ db, config, clock }: ActivityDeps): RetentionRule[] {
   return [
+    { name: 'email bodies', removeSome: (limit) => emptyOldBodies(db, bodiesFrom(config, clock()), limit) },
+    { name: 'idempotency keys', removeSome: (limit) => removeExpiredKeys(db, limit) },
+    { name: 'deleted contacts', removeSome: (limit) => removeOldLosses(db, limit) },
     { name: 'outbox', removeSome: (limit) => removeDone(db, config.OUTBOX_RETENTION_HOURS, limit) },
     { name: 'jobs', removeSome: (limit) => removeOldJobs(db, keepJobsHours, limit) },
     { name: 'files of cut-off uploads', removeSome: (limit) => removeLostParts(db, limit) },
     { name: 'webhook receipts', removeSome: (limit) => removeOldReceipts(db, limit) },
   ];
+}
+
+// Mail from before this instant keeps all but its content.
+function bodiesFrom({ EMAIL_BODY_RETENTION_DAYS: days }: ActivityDeps['config'], now: Date): Date {
+  return new Date(now.getTime() - days * 86_400_000);
 }
