@@ -38,6 +38,8 @@ export function createHttpApp(app: App, parts: HttpParts): Koa {
   const koa = new Koa();
   koa.proxy = app.config.TRUST_PROXY > 0;
   koa.maxIpsCount = app.config.TRUST_PROXY;
+  // Whatever a request does wrong is answered and logged below; what is left are connections that broke.
+  koa.on('error', (error: Error) => app.log.debug({ err: error.message }, 'a connection broke'));
   koa.use(answerAndLog(app, parts.metrics));
   koa.use(cors([app.config.DASHBOARD_URI, app.config.PUBLIC_URL, ...app.config.CORS_EXTRA_ORIGINS].map(originOf)));
   koa.use(

@@ -64,13 +64,19 @@ export async function* readCsv(pieces: AsyncIterable<Buffer>, from: CsvPlace): A
       const { line } = lines.place();
       lines.advance(from.offset + read.info.bytes);
       const { record: cells } = read;
-      if (cells.length > 1 || cells[0]?.trim() !== '') records.push({ cells, line, next: lines.place() });
+      if (cells.length > 1 || cells[0]?.trim() !== '')
+        records.push({ cells: cells.map(withoutStrayQuotes), line, next: lines.place() });
     }
   }
 }
 
 function isUnclosedQuote(error: Error): boolean {
   return error instanceof CsvError && error.code === 'CSV_QUOTE_NOT_CLOSED';
+}
+
+// Blanks behind a closing quote are no part of the cell, but csv-parse takes such quotes for text.
+function withoutStrayQuotes(cell: string): string {
+  return cell.charCodeAt(0) === 0x22 ? (/^"([^"]*)"[ \t]+$/.exec(cell)?.[1] ?? cell) : cell;
 }
 
 // csv-parse counts a CRLF inside quotes as two lines, so that its own count cannot be told to anybody.

@@ -7,6 +7,7 @@ import { jobActivities } from '../../activities/jobs.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type Audience, audienceFile, importInMemory } from '../support/audience-model.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { jobDone, uploaded } from '../support/uploads.ts';
 import { testWorker } from '../support/worker.ts';
 
 let database: TestDatabase;
@@ -23,30 +24,7 @@ afterAll(async () => {
   await database.close();
 });
 
-async function upload(project: TestProject, text: string): Promise<string> {
-  const form = new FormData();
-  form.set('file', new Blob([text], { type: 'text/csv' }), 'audience.csv');
-  const answer = await fetch(`${api.url}/contacts/import`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${project.secretKey}` },
-    body: form,
-  });
-  expect(answer.status).toBe(202);
-  return ((await answer.json()) as { jobId: string }).jobId;
-}
-
-async function finished(project: TestProject, jobId: string) {
-  const seen: number[] = [];
-  for (;;) {
-    const { body } = await api.call(project.secretKey, 'GET', `/contacts/import/${jobId}`);
-    seen.push(body.progress);
-    if (body.state === 'completed' || body.state === 'failed') {
-      expect(seen).toEqual(seen.toSorted((one, other) => one - other));
-      return body;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
+const finished = (project: TestProject, jobId: string) => jobDone(api, project, `/contacts/import/${jobId}`);
 
 /** A worker process that comes to a stop in the middle of a job and is then killed as by the kernel. */
 async function killedInTheMiddle(
@@ -111,7 +89,7 @@ describe.each(['before-commit', 'after-commit'] as const)('a worker killed %s of
     expect(expected.failureCount).toBeGreaterThan(10);
     expect(expected.flips.length).toBeGreaterThan(0);
 
-    const jobId = await killedInTheMiddle(stopAt, () => upload(project, withSubscriptions));
+    const jobId = await killedInTheMiddle(stopAt, () => uploaded(api, project, withSubscriptions));
     const halfway = await api.call(project.secretKey, 'GET', `/contacts/import/${jobId}`);
     expect(halfway.body).toMatchObject({ state: 'active', result: null, failedReason: null });
     const begun = await database.db.row<{ rows: number }>('select total_count as rows from jobs where id = $1', [
@@ -120,7 +98,7 @@ describe.each(['before-commit', 'after-commit'] as const)('a worker killed %s of
     expect(begun?.rows).toBe(stopAt === 'before-commit' ? 1_000 : 2_000);
 
     await using _worker = await servingJobs();
-    const other = finished(neighbour, await upload(neighbour, withSubscriptions));
+    const other = finished(neighbour, await uploaded(api, neighbour, withSubscriptions));
     const first = await finished(project, jobId);
     expect(first).toMatchObject({ state: 'completed', progress: 100, failedReason: null });
     expect(first.result).toEqual(resultOf(expected));
@@ -134,7 +112,7 @@ describe.each(['before-commit', 'after-commit'] as const)('a worker killed %s of
     const again = importInMemory(audience, withSubscriptions, 'email address');
     expect(again.createdCount).toBe(0);
     expect(again.unchangedCount).toBeGreaterThan(1_000);
-    const second = await finished(project, await upload(project, withSubscriptions));
+    const second = await finished(project, await uploaded(api, project, withSubscriptions));
     expect(second.result).toEqual(resultOf(again));
     expect(await stored(project)).toEqual(audience);
     expect(await flipEvents(project)).toHaveLength(expected.flips.length + again.flips.length);
