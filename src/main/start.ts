@@ -134,7 +134,19 @@ function onSignal(): void {
   for (const supervised of running) supervised.kill();
 }
 
+// npm hands a SIGTERM to the shell in between, which ends without handing it on.
+function stopWhenNpmEnds(): void {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const shell = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(timer);
+    onSignal();
+  }, 250).unref();
+}
+
 async function main(): Promise<number> {
+  stopWhenNpmEnds();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, onSignal);
   // A closed terminal must not end us before what we started.
   process.stdout.on('error', () => {});

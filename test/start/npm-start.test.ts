@@ -115,6 +115,21 @@ test(
   2 * minutes,
 );
 
+test(
+  'the end of npm stops what has been started, because npm keeps a SIGTERM to itself',
+  async () => {
+    using place = await aPlace();
+    await using run = startIn(place, { npm_lifecycle_event: 'start' }, { shell: true });
+    await eventually(() => run.processes().length > 0, minutes);
+    const processes = run.processes();
+    process.kill(run.pid, 'SIGTERM');
+    await eventually(async () => (await leftOf(place, processes)).length === 0);
+    await run.ended;
+    expect(run.text()).toContain('Stopped.');
+  },
+  2 * minutes,
+);
+
 test('ports in use stop the start before anything is made, one line each', async () => {
   using place = await aPlace();
   const [port, , temporalPort] = place.ports;

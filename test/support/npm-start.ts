@@ -58,9 +58,15 @@ export async function aPlace(): Promise<Place> {
   };
 }
 
-/** Starts the service in a place, with further settings if need be. */
-export function startIn(place: Place, settings: Record<string, string> = {}): Run {
-  const child = spawn(process.execPath, [start], {
+/**
+ * Starts the service in a place, with further settings if need be; with `shell` from a shell that waits for it, as npm does. The run is
+ * then that of the shell.
+ */
+export function startIn(place: Place, settings: Record<string, string> = {}, { shell = false } = {}): Run {
+  const [command, args] = shell
+    ? ['/bin/sh', ['-c', '"$0" "$1"; exit $?', process.execPath, start]]
+    : [process.execPath, [start]];
+  const child = spawn(command, args, {
     env: { ...place.env, ...settings },
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
