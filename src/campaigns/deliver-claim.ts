@@ -2,6 +2,7 @@ import { callsOf, givenUp, retryDelay } from '../delivery/attempts.ts';
 import { reportOf } from '../delivery/breaker.ts';
 import type { Accepted, OutgoingMessage } from '../delivery/mailer.ts';
 import { pause } from '../lib/time.ts';
+import { catchMail } from '../suppressions/service.ts';
 import { noteQuietly } from './call-notes.ts';
 import { ClaimRound } from './claim-round.ts';
 import { type Claim, renewClaim } from './claims.ts';
@@ -72,6 +73,9 @@ async function handOver(deps: LaneDeps, send: LaneSend, claim: TakenClaim, round
   if (refusal !== null) round.fail(() => refusal);
   if (send.needsSubscription) round.fail(({ subscribed }) => (subscribed ? null : skipReasons.unsubscribed));
 
+  const caught = await deps.gate.run(() => catchRecipients(deps, send, round));
+  for (const recipient of caught) round.open.delete(recipient);
+
   let probing = claim.probing;
   let failures = 0;
   let doubtful = false;
@@ -107,6 +111,20 @@ async function handOver(deps: LaneDeps, send: LaneSend, claim: TakenClaim, round
   if (round.open.size === 0) return settled;
   if (doubtful) return inDoubt(Math.min(firstLookMs, deps.lagMs), true);
   return { settled: false, delayMs, doubtful: false, attempt: refused };
+}
+
+/** The open recipients to whose addresses nothing may be sent by the project's rules; their rows say so. */
+function catchRecipients(
+  { db }: LaneDeps,
+  { projectId }: LaneSend,
+  round: ClaimRound,
+): Promise<ReadonlySet<Recipient>> {
+  return catchMail(db, [...round.open], {
+    projectId,
+    claimId: null,
+    idOf: ({ emailId }) => emailId,
+    textsOf: () => null,
+  });
 }
 
 // A first call that only probes is small; what was refused before goes in ever smaller calls.

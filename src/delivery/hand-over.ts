@@ -1,6 +1,7 @@
 import { type Settlement, settleQueued } from '../emails/settle.ts';
 import { type ClaimedMail, refusalOf } from '../emails/types.ts';
 import { pause } from '../lib/time.ts';
+import { catchMail } from '../suppressions/service.ts';
 import { callsOf, givenUp, retryDelay } from './attempts.ts';
 import { noteCall, reportOf } from './breaker.ts';
 import type { Claim, DeliveryDeps, Tally } from './deps.ts';
@@ -24,8 +25,15 @@ export async function handOver(deps: DeliveryDeps, claim: Claim): Promise<Tally>
     tally.failed += failed;
   };
 
-  const refused = new Map(claim.mails.map((mail) => [mail.id, refusalOf(mail)]));
-  const refusals = claim.mails.flatMap(({ id }): Settlement[] => {
+  const caught = await catchMail(deps.db, claim.mails, {
+    projectId: claim.mails[0]?.projectId ?? '',
+    claimId: claim.id,
+    idOf: ({ id }) => id,
+    textsOf: (mail) => textsOf(deps, mail),
+  });
+  const rest = claim.mails.filter((mail) => !caught.has(mail));
+  const refused = new Map(rest.map((mail) => [mail.id, refusalOf(mail)]));
+  const refusals = rest.flatMap(({ id }): Settlement[] => {
     const error = refused.get(id) ?? null;
     return error === null ? [] : [{ emailId: id, outcome: 'FAILED', error, subject: null, body: null }];
   });
@@ -33,7 +41,7 @@ export async function handOver(deps: DeliveryDeps, claim: Claim): Promise<Tally>
 
   let failures = 0;
   let { probing } = claim;
-  const allowed = claim.mails.filter(({ id }) => refused.get(id) === null);
+  const allowed = rest.filter(({ id }) => refused.get(id) === null);
   for (const mails of callsOf(allowed, deps.mailer.maxBatchMessages)) {
     const late = performance.now() - claim.takenAt > leaseMs;
     if (late || failures > 1) {
@@ -62,6 +70,15 @@ export async function handOver(deps: DeliveryDeps, claim: Claim): Promise<Tally>
     await Promise.all([settle([...composed.failures, ...settlements]), noted]);
   }
   return tally;
+}
+
+function textsOf(deps: DeliveryDeps, mail: ClaimedMail): { subject: string; body: string } | null {
+  try {
+    const { subject, html } = deps.compose(mail);
+    return { subject, body: html };
+  } catch {
+    return null;
+  }
 }
 
 interface Composed {

@@ -1,6 +1,8 @@
+import type { Sql } from '../db/sql.ts';
 import { domainOf, localPartOf } from '../lib/email-address.ts';
 import { matchesGlob } from '../lib/glob.ts';
-import type { SuppressionRule } from './queries.ts';
+import { writeCaught } from './mail-queries.ts';
+import { enabledRules, type SuppressionRule } from './queries.ts';
 import type { SuppressionMatch } from './schema.ts';
 
 /**
@@ -28,4 +30,40 @@ function matches({ kind, pattern }: SuppressionRule, address: string): boolean {
     case 'WILDCARD':
       return matchesGlob(pattern, address);
   }
+}
+
+/** How mail is caught at hand-over. */
+export interface CatchOptions<Mail> {
+  projectId: string;
+  /** The claim that holds queued mail; null for a campaign's, which its own claim holds. */
+  claimId: string | null;
+  /** The id of the mail's row. */
+  idOf(mail: Mail): string;
+  /** The texts that would have been sent; null where they are not kept or cannot be made. */
+  textsOf(mail: Mail): { subject: string; body: string } | null;
+}
+
+/**
+ * Looks at mail once more before it is handed over: what a rule of the project matches by now ends as SUPPRESSED. Answers
+ * that mail; the rest may go.
+ */
+export async function catchMail<Mail extends { toAddress: string }>(
+  sql: Sql,
+  mails: readonly Mail[],
+  { projectId, claimId, idOf, textsOf }: CatchOptions<Mail>,
+): Promise<ReadonlySet<Mail>> {
+  const rules = mails.length === 0 ? [] : await enabledRules(sql, projectId);
+  if (rules.length === 0) return new Set();
+  const now = new Date();
+  const caught = mails.flatMap((mail) => {
+    const suppression = suppressionOf(rules, mail.toAddress, now);
+    return suppression === null ? [] : [{ mail, suppression }];
+  });
+  if (caught.length === 0) return new Set();
+  const rows = caught.map(({ mail, suppression }) => {
+    const texts = textsOf(mail);
+    return { id: idOf(mail), suppression, subject: texts?.subject ?? null, body: texts?.body ?? null };
+  });
+  await writeCaught(sql, rows, claimId);
+  return new Set(caught.map(({ mail }) => mail));
 }
