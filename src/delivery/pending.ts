@@ -33,7 +33,7 @@ export interface DeliveryRun {
 export interface DeliveryReport {
   delivered: number;
   failed: number;
-  /** When to look again: 0 at once, null when nothing is left. */
+  /** When to look again, in milliseconds: 0 at once, null when nothing is left. */
   waitMs: number | null;
   /** Why mail waits, as a sentence for operators; null where it does not. */
   held: string | null;
@@ -42,6 +42,8 @@ export interface DeliveryReport {
 const claimSize = 500;
 // A probe risks a few messages of the many that wait.
 const probeSize = 20;
+// A worker that stops may still be asked for a moment before it polls no more.
+const stopPauseMs = 100;
 // Pauses of this length and less are spent here, longer ones by the workflow's timer.
 const shortPauseMs = 1000;
 
@@ -73,8 +75,8 @@ export async function deliverPending(
     let empty = 0;
     let lastWork = started;
     for (;;) {
-      if (run.stop.aborted || failure !== null || performance.now() - started > pace.longestMs)
-        return { waitMs: 0, held: null };
+      if (run.stop.aborted) return { waitMs: stopPauseMs, held: null };
+      if (failure !== null || performance.now() - started > pace.longestMs) return { waitMs: 0, held: null };
       if (lanes.size >= pace.lanes) {
         await Promise.race(lanes);
         continue;

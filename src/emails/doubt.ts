@@ -41,6 +41,7 @@ export interface DoubtfulMail {
   provenAt: string | null;
 }
 
+// By arrays of ids, for the reason that `claim.ts` gives.
 const lease = (which: string) => `
   with due as (
     select email_id, greatest(0, 1000 * extract(epoch from due_at - clock_timestamp())) as rest_ms from email_queue
@@ -48,13 +49,13 @@ const lease = (which: string) => `
     order by due_at limit $2 for update skip locked),
   leased as (
     update email_queue q set lookups = q.lookups + 1, due_at = clock_timestamp() + $3 * interval '1 millisecond'
-    from due d where q.email_id = d.email_id
-    returning q.email_id, q.project_id, q.claim_id, q.claimed_at, d.rest_ms)
-  select l.email_id as "emailId", l.project_id as "projectId", l.claim_id as "claimId", l.rest_ms::float8 as "restMs",
+    where q.email_id = any (array(select email_id from due))
+    returning q.email_id, q.project_id, q.claim_id, q.claimed_at)
+  select l.email_id as "emailId", l.project_id as "projectId", l.claim_id as "claimId", d.rest_ms::float8 as "restMs",
     (1000 * extract(epoch from clock_timestamp() - l.claimed_at))::float8 as "claimAgeMs",
     e.message_id as "messageId",
     coalesce(e.delivered_at, e.opened_at, e.clicked_at, e.bounced_at, e.complained_at, e.updated_at) as "provenAt"
-  from leased l join emails e on e.id = l.email_id`;
+  from leased l join due d on d.email_id = l.email_id join emails e on e.id = l.email_id`;
 
 const dueOfProject = statement('email_queue.doubtful', lease('due_at <= clock_timestamp() and project_id = $1::uuid'));
 const dueOfAny = statement('email_queue.doubtful_any', lease('due_at <= clock_timestamp() and $1::uuid is null'));

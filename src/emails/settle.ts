@@ -29,30 +29,28 @@ export interface Settled {
   failed: number;
 }
 
-// Written so that no index serves it: rows are reached by their id, and not by every row of the claim for each verdict.
-const mine = "q.claim_id || '' = $1";
-
 // A mail that the provider took is SENT whoever asks and whatever became of the claim; every other outcome counts only
 // while the claim still holds the mail. sent_at is the guard: the event and the status are written once.
+// The queue is reached by arrays of ids, for the reason that `claim.ts` gives.
 const settle = statement(
   'email_queue.settle',
   `with verdict as (
      select * from unnest($2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::text[], $8::text[],
-       $9::text[], $10::float8[], $11::boolean[], $12::uuid[], $13::uuid[])
-       as v(id, outcome, message_id, at, subject, body, error, stream, delay_ms, attempt, event_id, flip_id)),
+       $9::text[], $10::uuid[], $11::uuid[])
+       as v(id, outcome, message_id, at, subject, body, error, stream, event_id, flip_id)),
    held as (
-     select q.email_id from email_queue q join verdict v on v.id = q.email_id where ${mine}),
+     select email_id from email_queue where email_id = any ($2::uuid[]) and claim_id = $1),
    gone as (
-     delete from email_queue q using verdict v
-     where q.email_id = v.id and (v.outcome = 'SENT' or v.outcome in ('FAILED', 'BOUNCED') and ${mine})),
+     delete from email_queue where email_id = any ($2::uuid[]) and (claim_id = $1 or email_id = any ($13::uuid[]))),
    back as (
-     update email_queue q set claim_id = null, claimed_at = null, lookups = 0,
-       attempts = q.attempts + case when v.attempt then 1 else 0 end,
-       due_at = clock_timestamp() + v.delay_ms * interval '1 millisecond'
-     from verdict v where q.email_id = v.id and v.outcome = 'RETRY' and ${mine}),
+     update email_queue set claim_id = null, claimed_at = null, lookups = 0,
+       attempts = attempts + ($16::int[])[array_position($14::uuid[], email_id)],
+       due_at = clock_timestamp() + ($15::float8[])[array_position($14::uuid[], email_id)] * interval '1 millisecond'
+     where email_id = any ($14::uuid[]) and claim_id = $1),
    doubted as (
-     update email_queue q set lookups = q.lookups + 1, due_at = clock_timestamp() + v.delay_ms * interval '1 millisecond'
-     from verdict v where q.email_id = v.id and v.outcome = 'DOUBT' and ${mine}),
+     update email_queue set lookups = lookups + 1,
+       due_at = clock_timestamp() + ($18::float8[])[array_position($17::uuid[], email_id)] * interval '1 millisecond'
+     where email_id = any ($17::uuid[]) and claim_id = $1),
    settled as (
      update emails e set
        status = case when e.status in ('PENDING', 'SENDING', 'FAILED') then v.outcome else e.status end,
@@ -62,7 +60,7 @@ const settle = statement(
        subject = coalesce(v.subject, e.subject), body = coalesce(v.body, e.body),
        render = case when v.subject is null then e.render end,
        attachments = ${withoutBytes('e.attachments')},
-       error = v.error, provider = $14, stream = coalesce(v.stream, e.stream), updated_at = now()
+       error = v.error, provider = $12, stream = coalesce(v.stream, e.stream), updated_at = now()
      from verdict v
      where e.id = v.id and e.sent_at is null and (v.outcome = 'SENT'
        or v.outcome in ('FAILED', 'BOUNCED') and e.status in ('PENDING', 'SENDING') and exists (select from held h where h.email_id = e.id))
@@ -99,28 +97,42 @@ export async function settleQueued(
   settlements: readonly Settlement[],
 ): Promise<Settled> {
   if (settlements.length === 0) return { sent: 0, failed: 0 };
-  const column = <T>(of: (settlement: Settlement) => T) => settlements.map(of);
+  const finals: Final[] = [];
+  const back: Extract<Settlement, { outcome: 'RETRY' }>[] = [];
+  const doubted: Extract<Settlement, { outcome: 'DOUBT' }>[] = [];
+  for (const settlement of settlements) {
+    if (settlement.outcome === 'RETRY') back.push(settlement);
+    else if (settlement.outcome === 'DOUBT') doubted.push(settlement);
+    else finals.push(settlement);
+  }
   const text = (key: 'messageId' | 'at' | 'subject' | 'body' | 'error' | 'stream') =>
-    column((settlement) => storable((settlement as Partial<Record<typeof key, string | null>>)[key] ?? null));
-  const flips = column((settlement) => (settlement.outcome === 'BOUNCED' ? newId() : null));
+    finals.map((final) => storable((final as Partial<Record<typeof key, string | null>>)[key] ?? null));
+  // Ids are made in order, so that the flip of a subscription stands before the bounce that caused it.
+  const flips = finals.map(({ outcome }) => (outcome === 'BOUNCED' ? newId() : null));
   const row = await sql.row<Settled>(settle, [
     claimId,
-    column(({ emailId }) => emailId),
-    column(({ outcome }) => outcome),
+    finals.map(({ emailId }) => emailId),
+    finals.map(({ outcome }) => outcome),
     text('messageId'),
     text('at'),
     text('subject'),
     text('body'),
     text('error'),
     text('stream'),
-    column((settlement) => ('delayMs' in settlement ? settlement.delayMs : null)),
-    column((settlement) => settlement.outcome === 'RETRY' && settlement.attempt),
-    column(() => newId()),
+    finals.map(() => newId()),
     flips,
     provider,
+    finals.filter(({ outcome }) => outcome === 'SENT').map(({ emailId }) => emailId),
+    back.map(({ emailId }) => emailId),
+    back.map(({ delayMs }) => delayMs),
+    back.map(({ attempt }) => (attempt ? 1 : 0)),
+    doubted.map(({ emailId }) => emailId),
+    doubted.map(({ delayMs }) => delayMs),
   ]);
   return row ?? { sent: 0, failed: 0 };
 }
+
+type Final = Exclude<Settlement, { outcome: 'RETRY' | 'DOUBT' }>;
 
 // U+0000 is the one character that Postgres cannot store; a filter of a template can make one.
 function storable(text: string | null): string | null {

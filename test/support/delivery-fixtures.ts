@@ -109,15 +109,12 @@ export async function queueMany(
   count: number,
   changes: Partial<NewMail> = {},
 ): Promise<string[]> {
-  const addresses = Array.from({ length: count }, (_, n) => `reader-${n}-${newId()}@example.com`);
-  await sql.count(
-    `insert into contacts (id, project_id, email, subscribed, subscription_before)
-     select id, $1, email, true, true from unnest($2::uuid[], $3::text[]) as c (id, email)`,
-    [project.id, addresses.map(() => newId()), addresses],
-  );
+  const round = newId().slice(-8);
+  const addresses = Array.from({ length: count }, (_, n) => `reader-${n}-${round}@example.com`);
   const rows = await sql.rows<{ id: string; email: string }>(
-    'select id, email from contacts where project_id = $1 and email = any ($2)',
-    [project.id, addresses],
+    `insert into contacts (id, project_id, email, subscribed, subscription_before)
+     select id, $1, email, true, true from unnest($2::uuid[], $3::text[]) as c (id, email) returning id, email`,
+    [project.id, addresses.map(() => newId()), addresses],
   );
   await insertQueued(
     sql,
