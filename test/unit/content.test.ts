@@ -191,13 +191,22 @@ test('a broken template is sent all the same, with footer and document, and says
   });
 });
 
-test('a template that goes over its limits is given up after a few messages', () => {
-  const prepared = prepareContent(source('{{name}}{% for a in list %}{{big}}{% endfor %}'), links);
+test('a template that never stays within its limits is given up after some messages, one that did is not', () => {
+  const body = '{{name}}{% for a in list %}{{big}}{% endfor %}';
   const huge = recipient({ name: 'Ada', big: 'x'.repeat(100_000), list: Array.from({ length: 200 }, () => 1) });
-  const problems = Array.from({ length: 5 }, () => prepared.renderFor(huge).problem);
-  expect(problems.slice(0, 3).every((problem) => /10 MB/.test(problem ?? ''))).toBe(true);
-  expect(problems[4]).toMatch(/over its limits/);
-  expect(prepared.renderFor(recipient({ name: 'Ada' })).html).toContain('Ada{% for a in list %}');
+  const hopeless = prepareContent(source(body), links);
+  const problems = Array.from({ length: 21 }, () => hopeless.renderFor(huge).problem);
+  expect(problems.slice(0, 20).every((problem) => /10 MB/.test(problem ?? ''))).toBe(true);
+  expect(problems[20]).toMatch(/over its limits/);
+  expect(hopeless.renderFor(recipient({ name: 'Ada' })).html).toContain('Ada{% for a in list %}');
+
+  const sound = prepareContent(source(body), links);
+  expect(sound.renderFor(recipient({ name: 'Ada' })).problem).toBeNull();
+  for (let i = 0; i < 21; i++) expect(sound.renderFor(huge).problem).toMatch(/10 MB/);
+  expect(sound.renderFor(recipient({ name: 'Ada' }))).toMatchObject({
+    problem: null,
+    html: expect.stringContaining('\nAda\n'),
+  });
 });
 
 test('a test message has neither footer nor default headers, and content as written keeps its placeholders', () => {

@@ -118,6 +118,12 @@ test('text is laid out by blocks, with links as text (url) and lists with bullet
   );
 });
 
+test('a link inside a link leaves no marks behind', () => {
+  expect(htmlToText('<a href="https://a.example">one <a href="https://b.example">two</a> three</a><a href="x">')).toBe(
+    'one two (https://b.example) three (https://a.example)x',
+  );
+});
+
 test('a document that says nothing has an empty text', () => {
   expect(htmlToText('<table><tr><td>&nbsp;<img src="x.png"></td></tr></table>&#847;&zwnj;'.replace('&zwnj;', ''))).toBe(
     '',

@@ -112,12 +112,12 @@ interface PreparedBody {
   documentTags: number;
   /** The document, or the footer's place in it, can only be found in the rendered message. */
   isLate: boolean;
-  /** How many renderings went over a limit so far. */
+  /** How many renderings failed so far, until one succeeds: from then on a failure is the fault of a contact's data. */
   failures: number;
 }
 
-// After so many, a template is taken for one that cannot be rendered; each failure may have cost a second.
-const mostFailures = 3;
+// After so many, a template is taken for one that cannot be rendered at all; each failure may have cost a second.
+const mostFailures = 20;
 
 function prepareBody(body: string, escapeValues: boolean, withFooter: boolean): PreparedBody {
   const options = { mode: 'html', escapeValues } as const;
@@ -183,6 +183,7 @@ function renderBodyFor(body: PreparedBody, variables: Variables, footer: Footer 
     if (body.bare.problem === null) body.failures += 1;
     return fillIn(body, variables, footerHtml, rendered.problem);
   }
+  body.failures = Number.NEGATIVE_INFINITY;
   if (body.isLate) return finish(rendered.text, footerHtml, null);
   // A value inserted as it is may be a document of its own; then ours must not stand around it.
   if (rendered.insertedMarkup && countDocumentTags(rendered.text) !== body.documentTags)

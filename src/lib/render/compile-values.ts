@@ -136,7 +136,12 @@ function findSlot(names: Names | null, name: string): { slot: number; isTurn: bo
 
 function variable(name: string): Get {
   if (reservedNames.has(name)) return (run) => run.variables.reserved[name];
-  return (run) => lookUp(run.variables, name);
+  // `event` is reserved only where there is one.
+  if (name === 'event') return (run) => lookUp(run.variables, name);
+  return ({ variables: { context, data } }) => {
+    if (context !== null && Object.hasOwn(context, name)) return context[name];
+    return Object.hasOwn(data, name) ? data[name] : undefined;
+  };
 }
 
 function propsOf(token: { variable: unknown; props: readonly Token[] }): readonly Token[] {

@@ -75,9 +75,10 @@ const tolerantOperators: Operators = {
   '<': compare('<'),
   '>=': compare('>='),
   '<=': compare('<='),
+  contains: compare('contains'),
 };
 
-function compare(operator: '>' | '<' | '>=' | '<='): Operators['>'] {
+function compare(operator: '>' | '<' | '>=' | '<=' | 'contains'): Operators['>'] {
   const plain = defaultOperators[operator] as (a: unknown, b: unknown) => Generator<unknown, boolean, unknown>;
   return function* (a: unknown, b: unknown) {
     try {

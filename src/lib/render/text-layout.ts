@@ -52,11 +52,12 @@ export function htmlToText(html: string): string {
 
 const { block, paragraph, lineBreak, link, linkTarget, linkEnd, item, numberedList, list, listEnd } = marks;
 const links = new RegExp(`${link}([^${link}-${linkEnd}]*)${linkTarget}([^${link}-${linkEnd}]*)${linkEnd}`, 'g');
+const linkMarks = new RegExp(`[${link}-${linkEnd}]`, 'g');
 const listMarks = new RegExp(`[${item}${numberedList}-${listEnd}]`, 'g');
 
 /** Text with marks as plain text. */
 export function layOut(marked: string): string {
-  const linked = marked.includes(link) ? marked.replace(links, writeLink) : marked;
+  const linked = replaceLinks(marked);
   const broken = replaceEdges(linked, asLineBreaks);
   return (mayHaveList(linked) ? writeLists(broken) : broken).trim();
 }
@@ -66,7 +67,7 @@ export function layOut(marked: string): string {
  * sides. What is left depends on the values that will stand around the part, and is made as short as it can be.
  */
 export function layOutWithin(part: string): string {
-  const linked = part.replace(links, writeLink);
+  const linked = part.replace(links, (_, text: string, target: string) => writeLink(text, target));
   return replaceEdges(linked, (edge, at, end) => {
     const isOpen =
       at === 0 || end === linked.length || isLinkMark(linked.charCodeAt(at - 1)) || isLinkMark(linked.charCodeAt(end));
@@ -137,7 +138,27 @@ function asMarks({ lines, breaks, lists, isItem }: Edge): string {
   return marked === '' ? ' ' : marked;
 }
 
-function writeLink(_: string, text: string, target: string): string {
+// Writes all links, inner ones before those around them.
+function replaceLinks(text: string): string {
+  let written = '';
+  let from = 0;
+  for (let at = text.indexOf(link); at !== -1; at = text.indexOf(link, from)) {
+    const middle = text.indexOf(linkTarget, at);
+    const end = text.indexOf(linkEnd, middle);
+    const inner = text.indexOf(link, at + 1);
+    if (middle === -1 || end === -1 || (inner !== -1 && inner < end)) return replaceNestedLinks(text);
+    written += text.slice(from, at) + writeLink(text.slice(at + 1, middle), text.slice(middle + 1, end));
+    from = end + 1;
+  }
+  return from === 0 ? text : written + text.slice(from);
+}
+
+function replaceNestedLinks(text: string): string {
+  const inner = text.replace(links, (_, shown: string, target: string) => writeLink(shown, target));
+  return inner === text ? text.replace(linkMarks, '') : replaceNestedLinks(inner);
+}
+
+function writeLink(text: string, target: string): string {
   const trimmed = target.trim();
   const address = /^(?:mailto|tel):/i.test(trimmed) ? trimmed.replace(/^\w+:([^?]*).*$/, '$1') : trimmed;
   if (address === '' || address.startsWith('#') || /^javascript:/i.test(address)) return text;
