@@ -28,6 +28,7 @@ export function viewSend(sql: Sql, campaignId: string, sendSeq: number): Promise
 const countRows = `
   rows as (
     select count(*)::int as total, (count(*) filter (where sent_at is not null))::int as sent,
+      (count(*) filter (where sent_at is null and status <> 'SUPPRESSED'))::int as failed,
       (count(*) filter (where sent_at is null and status = 'PENDING' and message_id is null))::int as pending
     from emails where campaign_id = $1::uuid and send_seq = $2::int)`;
 
@@ -36,7 +37,7 @@ const finish = statement(
   `with ${countRows},
    finished as (
      update campaigns c set status = 'SENT', total_recipients = r.total, sent_count = r.sent,
-       failed_count = r.total - r.sent, updated_at = now()
+       failed_count = r.failed, updated_at = now()
      from rows r, campaign_sends s
      where c.id = $1::uuid and c.send_seq = $2::int and c.status = 'SENDING' and s.campaign_id = c.id and s.send_seq = c.send_seq
        and s.expanded and r.pending = 0
@@ -136,7 +137,7 @@ const closeCancelled = statement(
   'campaigns.close_cancelled',
   `with ${countRows},
    counted as (
-     update campaigns c set total_recipients = r.total, sent_count = r.sent, failed_count = r.total - r.sent, updated_at = now()
+     update campaigns c set total_recipients = r.total, sent_count = r.sent, failed_count = r.failed, updated_at = now()
      from rows r where c.id = $1::uuid and c.send_seq = $2::int and c.status = 'CANCELLED'
      returning c.id)
    update campaign_sends s set closed = true, updated_at = now() from counted c
