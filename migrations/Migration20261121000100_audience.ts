@@ -180,6 +180,7 @@ export class Migration20261121000100_audience extends Migration {
         events integer not null
       ) with (autovacuum_vacuum_scale_factor = 0.05)`);
     this.addSql('create index event_counts_day on event_counts (project_id, day, name) include (events)');
+    this.addSql('create index event_counts_taken_off on event_counts (project_id) where events < 0');
     this.addSql('create table event_counts_state (counted_through timestamptz(3) not null)');
     this.addSql(`insert into event_counts_state (counted_through) values ('-infinity')`);
 

@@ -1,5 +1,8 @@
 import { type ContactChange, untilSeen, upsertContactCtes, upsertValues } from '../contacts/queries.ts';
+import { isoInstant } from '../db/columns.ts';
 import { type Sql, statement } from '../db/sql.ts';
+import type { JsonObjectValue } from '../lib/json.ts';
+import type { EventBody } from './schema.ts';
 
 const track = statement(
   'events.track',
@@ -25,4 +28,132 @@ export function trackEvent(
     event.data === null ? null : JSON.stringify(event.data),
   ];
   return untilSeen(() => sql.row<{ contactId: string; createdAt: string }>(track, values));
+}
+
+/** An event as SQL answers it. */
+export interface EventRow {
+  id: string;
+  name: string;
+  data: JsonObjectValue | null;
+  projectId: string;
+  contactId: string | null;
+  emailId: string | null;
+  createdAt: string;
+}
+
+const columns = `e.id, e.name, e.data, e.project_id as "projectId", e.contact_id as "contactId", e.email_id as "emailId",
+  e.created_at::text as "createdAt"`;
+
+const record = statement(
+  'events.record',
+  `insert into events as e (id, project_id, contact_id, email_id, name, data)
+   select $2, $1, $3::uuid, $4::uuid, $5, $6::jsonb
+   where ($3::uuid is null or exists (select from contacts where project_id = $1 and id = $3::uuid))
+     and ($4::uuid is null or exists (select from emails where project_id = $1 and id = $4::uuid))
+   returning ${columns}`,
+);
+
+/** Records an event; null when its contact or its email is none of the project. */
+export function recordEventRow(
+  sql: Sql,
+  projectId: string,
+  event: {
+    id: string;
+    name: string;
+    contactId: string | null;
+    emailId: string | null;
+    data: JsonObjectValue | null;
+  },
+): Promise<EventRow | null> {
+  return sql.row<EventRow>(record, [
+    projectId,
+    event.id,
+    event.contactId,
+    event.emailId,
+    event.name,
+    event.data === null ? null : JSON.stringify(event.data),
+  ]);
+}
+
+const find = statement('events.find', `select ${columns} from events e where e.project_id = $1 and e.id = $2`);
+
+/** One event of the project, or null. */
+export function findEvent(sql: Sql, projectId: string, id: string): Promise<EventRow | null> {
+  return sql.row<EventRow>(find, [projectId, id]);
+}
+
+const hasContact = statement('events.has_contact', 'select 1 from contacts where project_id = $1 and id = $2');
+
+/** Whether the project has this contact. */
+export async function contactExists(sql: Sql, projectId: string, id: string): Promise<boolean> {
+  return (await sql.row(hasContact, [projectId, id])) !== null;
+}
+
+const withContact = `${columns}, c.email as "contactEmail"`;
+const newest = statement(
+  'events.newest',
+  `select ${withContact} from events e left join contacts c on c.id = e.contact_id
+   where e.project_id = $1 order by e.created_at desc, e.id desc limit $2`,
+);
+const newestOfName = statement(
+  'events.newest_of_name',
+  `select ${withContact} from events e left join contacts c on c.id = e.contact_id
+   where e.project_id = $1 and e.name = $3 order by e.created_at desc, e.id desc limit $2`,
+);
+const newestOfContact = statement(
+  'events.newest_of_contact',
+  `select ${columns} from events e
+   where e.project_id = $1 and e.contact_id = $2 order by e.created_at desc, e.id desc limit $3`,
+);
+
+/** The newest events of the project, of one name or of all. */
+export function newestEvents(
+  sql: Sql,
+  projectId: string,
+  name: string | null,
+  limit: number,
+): Promise<(EventRow & { contactEmail: string | null })[]> {
+  return name === null ? sql.rows(newest, [projectId, limit]) : sql.rows(newestOfName, [projectId, limit, name]);
+}
+
+/** The newest events of one contact of the project. */
+export function newestEventsOf(sql: Sql, projectId: string, contactId: string, limit: number): Promise<EventRow[]> {
+  return sql.rows<EventRow>(newestOfContact, [projectId, contactId, limit]);
+}
+
+const audience = statement(
+  'events.audience',
+  `select coalesce(sum(events), 0)::integer as total, count(contact_id)::integer as contacts
+   from (select contact_id, count(*) as events from events where project_id = $1 and name = $2 group by contact_id) by_contact`,
+);
+
+/** How often an event happened, and to how many contacts. */
+export async function eventAudience(
+  sql: Sql,
+  projectId: string,
+  name: string,
+): Promise<{ total: number; contacts: number }> {
+  return (await sql.row<{ total: number; contacts: number }>(audience, [projectId, name])) ?? { total: 0, contacts: 0 };
+}
+
+/** Deletes up to `limit` events of a name. Answers how many. */
+export function deleteSomeEvents(sql: Sql, projectId: string, name: string, limit: number): Promise<number> {
+  return sql.count(
+    `delete from events where ctid = any(array(
+       select ctid from events where project_id = $1 and name = $2 limit $3))`,
+    [projectId, name, limit],
+  );
+}
+
+/** The event as the API shows it. */
+export function eventBody(row: EventRow): EventBody {
+  return {
+    id: row.id,
+    name: row.name,
+    data: row.data,
+    projectId: row.projectId,
+    contactId: row.contactId,
+    emailId: row.emailId,
+    createdAt: isoInstant(row.createdAt),
+  };
 }

@@ -1,12 +1,26 @@
+import { segmentsAsking } from '../contacts/usage-queries.ts';
 import { isoInstant } from '../db/columns.ts';
-import type { Sql } from '../db/sql.ts';
+import type { Database, Sql } from '../db/sql.ts';
 import { splitData, withoutDangerousKeys } from '../lib/contact-data.ts';
-import { invalidField } from '../lib/errors.ts';
-import { newId } from '../lib/ids.ts';
+import { clampLimit } from '../lib/cursor.ts';
+import { badRequest, bareBadRequest, invalidField, notFound } from '../lib/errors.ts';
+import { isUuid, newId } from '../lib/ids.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
+import { parseDate } from '../lib/time.ts';
+import { type CountRange, countByName, type EventCount } from './counting-queries.ts';
 import { isReservedEvent } from './names.ts';
-import { trackEvent } from './queries.ts';
-import type { TrackBody } from './schema.ts';
+import {
+  contactExists,
+  deleteSomeEvents,
+  eventAudience,
+  eventBody,
+  findEvent,
+  newestEvents,
+  newestEventsOf,
+  recordEventRow,
+  trackEvent,
+} from './queries.ts';
+import type { EventBody, EventStatsQuery, EventUsage, ListEvents, TrackBody, TrackEither } from './schema.ts';
 
 /**
  * Records an event of a contact, which is created when it is new (contract page 1, 2.9).
@@ -17,10 +31,8 @@ export async function track(
   projectId: string,
   body: TrackBody,
 ): Promise<{ contact: string; event: string; timestamp: string }> {
-  if (isReservedEvent(body.event))
-    throw invalidField('event', 'is a name that only the service itself records', 'reserved_event', body.event);
-  // Stored as it was sent, wrappers and all; only what could reach a prototype is left out.
-  const data = body.data ? (withoutDangerousKeys(body.data as JsonObjectValue) as JsonObjectValue) : null;
+  refuseReserved('event', body.event);
+  const data = storedData(body.data);
   const { set, remove } = splitData(data ?? {});
   const flipEventId = newId();
   const event = newId();
@@ -39,4 +51,138 @@ export async function track(
     { id: event, name: body.event, data },
   );
   return { contact: stored.contactId, event, timestamp: isoInstant(stored.createdAt) };
+}
+
+/**
+ * Records an event by either form of `POST /events/track` (contract page 1, 5.1) and answers its record.
+ * @throws 422 `reserved_event`, 404 for a contact or an email that is none of the project
+ */
+export async function recordEvent(sql: Sql, projectId: string, body: TrackEither): Promise<EventBody> {
+  if ('track' in body) {
+    const { event } = await track(sql, projectId, body.track);
+    const row = await findEvent(sql, projectId, event);
+    if (row === null) throw new Error('The event that was just recorded is gone');
+    return eventBody(row);
+  }
+  const { name, contactId = null, emailId = null, data } = body.record;
+  refuseReserved('name', name);
+  const row = await recordEventRow(sql, projectId, { id: newId(), name, contactId, emailId, data: storedData(data) });
+  if (row !== null) return eventBody(row);
+  if (contactId !== null && !(await contactExists(sql, projectId, contactId))) throw notFound('contact', contactId);
+  throw notFound('email', emailId ?? '');
+}
+
+function refuseReserved(field: string, name: string): void {
+  if (isReservedEvent(name))
+    throw invalidField(field, 'is a name that only the service itself records', 'reserved_event', name);
+}
+
+// Stored as it was sent, wrappers and all; only what could reach a prototype is left out.
+function storedData(data: Record<string, unknown> | null | undefined): JsonObjectValue | null {
+  return data ? (withoutDangerousKeys(data as JsonObjectValue) as JsonObjectValue) : null;
+}
+
+/** The newest events of the project, each with its contact's address. */
+export async function listEvents(sql: Sql, projectId: string, query: ListEvents) {
+  const name = query.eventName ? query.eventName : null;
+  if (name?.includes('\0')) return { events: [] };
+  const rows = await newestEvents(sql, projectId, name, clampLimit(query.limit, 100, 1_000));
+  return {
+    events: rows.map((row) => ({
+      ...eventBody(row),
+      contact: row.contactEmail === null ? null : { email: row.contactEmail },
+    })),
+  };
+}
+
+/** The newest events of a contact; none for an unknown one. */
+export async function listContactEvents(
+  sql: Sql,
+  projectId: string,
+  contactId: string,
+  limit: string | undefined,
+): Promise<{ events: EventBody[] }> {
+  if (!isUuid(contactId)) return { events: [] };
+  const rows = await newestEventsOf(sql, projectId, contactId, clampLimit(limit, 50, 1_000));
+  return { events: rows.map(eventBody) };
+}
+
+/** How often each event happened, the most frequent first. @throws 400 for what is no date */
+export function eventStats(sql: Sql, projectId: string, query: EventStatsQuery): Promise<EventCount[]> {
+  return countByName(sql, projectId, rangeOf(query));
+}
+
+/** The names of the project's events, the most frequent first; those of the service itself included. */
+export async function eventNames(sql: Sql, projectId: string): Promise<{ eventNames: string[] }> {
+  const counts = await countByName(sql, projectId, rangeOf({}));
+  return { eventNames: counts.map(({ name }) => name) };
+}
+
+function rangeOf({ startDate, endDate }: EventStatsQuery): CountRange {
+  const from = dateOf('startDate', startDate);
+  // Instants are kept in milliseconds, so that this is the first one after the last that belongs to the range.
+  const end = dateOf('endDate', endDate);
+  const until = end === null ? null : new Date(end.getTime() + 1);
+  return {
+    from: sqlInstant(from, '-infinity'),
+    until: sqlInstant(until, 'infinity'),
+    firstDay: sqlInstant(from && new Date(Math.ceil(from.getTime() / dayMs) * dayMs), '-infinity'),
+    lastDay: sqlInstant(until && new Date(Math.floor(until.getTime() / dayMs) * dayMs), 'infinity'),
+  };
+}
+
+const dayMs = 86_400_000;
+
+function dateOf(name: string, text: string | undefined): Date | null {
+  if (text === undefined || text === '') return null;
+  const date = parseDate(text);
+  if (date === null) throw badRequest(`"${name}" is not a date`, { field: name });
+  return date;
+}
+
+// Years that ISO 8601 writes with more than four digits lie before or after everything.
+function sqlInstant(date: Date | null, open: '-infinity' | 'infinity'): string {
+  if (date === null) return open;
+  const text = date.toISOString();
+  return text.startsWith('-') ? '-infinity' : text.startsWith('+') ? 'infinity' : text;
+}
+
+/** Who relies on an event, and how often it happened (contract page 1, 5.1). */
+export async function eventUsage(sql: Sql, projectId: string, name: string): Promise<EventUsage> {
+  const [segments, audience] = await Promise.all([
+    segmentsAsking(sql, projectId, name),
+    name.includes('\0') ? { total: 0, contacts: 0 } : eventAudience(sql, projectId, name),
+  ]);
+  return {
+    usedInSegments: segments,
+    // Automations tell of their triggers and steps here as soon as there are any.
+    usedInWorkflows: [],
+    totalCount: audience.total,
+    uniqueContacts: audience.contacts,
+    canDelete: segments.length === 0 && !isReservedEvent(name),
+  };
+}
+
+const eventsPerDeletion = 5_000;
+
+/**
+ * Deletes every event of a name, some thousands at a time.
+ * @throws bare 400 for a reserved name and for one that is in use
+ */
+export async function deleteEvents(db: Database, projectId: string, name: string): Promise<{ deletedCount: number }> {
+  if (isReservedEvent(name)) throw bareBadRequest(`"${name}" is a name that only the service itself records`);
+  const segments = await segmentsAsking(db, projectId, name);
+  if (segments.length > 0)
+    throw bareBadRequest(
+      `"${name}" is in use by ${segments
+        .slice(0, 5)
+        .map((segment) => `segment "${segment.name}"`)
+        .join(', ')}`,
+    );
+  if (name.includes('\0')) return { deletedCount: 0 };
+  for (let deletedCount = 0; ; ) {
+    const deleted = await deleteSomeEvents(db, projectId, name, eventsPerDeletion);
+    deletedCount += deleted;
+    if (deleted < eventsPerDeletion) return { deletedCount };
+  }
 }
