@@ -23,11 +23,16 @@ export interface WakerDeps {
   log: Logger;
   /** How long wakes of one project are collected, in milliseconds. */
   windowMs?: number;
+  /**
+   * Shortest time between two signals to one project, in milliseconds. Each signal costs Temporal a task; mail that is
+   * queued meanwhile is found by the delivery that the first one woke, for it watches an empty queue for longer than this.
+   */
+  gapMs?: number;
 }
 
 /** Builds the process's waker. */
 export function createDeliveryWaker(deps: WakerDeps): DeliveryWaker {
-  // A project is listed from its first wake until a signal that began after its last one has ended.
+  // A project is listed from its first wake until a signal that began after its last one has ended, and the gap is over.
   const again = new Map<string, boolean>();
   const underWay = new Set<Promise<void>>();
   let failing = false;
@@ -52,6 +57,7 @@ export function createDeliveryWaker(deps: WakerDeps): DeliveryWaker {
       await new Promise((resolve) => setTimeout(resolve, deps.windowMs ?? 3));
       again.set(projectId, false);
       await signal(projectId);
+      await new Promise((resolve) => setTimeout(resolve, deps.gapMs ?? 100));
     } while (again.get(projectId) === true);
     again.delete(projectId);
   }
