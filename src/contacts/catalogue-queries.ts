@@ -84,13 +84,13 @@ const tidyFields = statement(
  * Brings the catalogue of a project up to date with every committed change of its contacts and answers how many
  * changes that were. Work is bounded by what changed since the last time, never by how many contacts there are.
  */
-export async function foldContactChanges(db: Database, projectId: string): Promise<number> {
+export async function foldContactChanges(db: Database, projectId: string, stop?: AbortSignal): Promise<number> {
   let folded = 0;
   const touched = new Set<string>();
   for (;;) {
     const changes = await db.transaction((sql) => foldSome(sql, projectId, touched));
     folded += changes;
-    if (changes < changesPerFold) return folded;
+    if (changes < changesPerFold || stop?.aborted) return folded;
   }
 }
 
@@ -117,11 +117,14 @@ const changedProjects = `
     from p where p.id is not null)
   select id from p where id is not null`;
 
-/** Brings the catalogues of all projects up to date; answers how many changes there were. */
-export async function foldAllContactChanges(db: Database): Promise<number> {
+/** Brings the catalogues of all projects up to date, or begins to when it is stopped; answers how many changes there were. */
+export async function foldAllContactChanges(db: Database, stop?: AbortSignal): Promise<number> {
   const projects = await db.rows<{ id: string }>(changedProjects);
   let folded = 0;
-  for (const { id } of projects) folded += await foldContactChanges(db, id);
+  for (const { id } of projects) {
+    if (stop?.aborted) break;
+    folded += await foldContactChanges(db, id, stop);
+  }
   return folded;
 }
 

@@ -5,8 +5,10 @@ import { createActivities } from '../../activities/index.ts';
 import { openTemporal } from '../../temporal/connection.ts';
 import { reconcileNow } from '../../temporal/setup.ts';
 import type { Config } from '../config.ts';
+import { foldAllContactChanges } from '../contacts/catalogue-queries.ts';
 import { openStore } from '../db/orm.ts';
 import type { Mailer } from '../delivery/mailer.ts';
+import { countNewEvents } from '../events/counting-queries.ts';
 import { type Clock, pause, systemClock } from '../lib/time.ts';
 import { createOutbox, type OutboxDeps } from '../outbox/dispatcher.ts';
 import { startRelay } from '../outbox/relay.ts';
@@ -41,6 +43,7 @@ export interface WorkerOverrides {
 }
 
 const sweepEveryMs = 3000;
+const bookkeepingEveryMs = 5000;
 const watchEveryMs = 5000;
 
 /** Starts the worker: queues of Temporal, the relay of the outbox, and the sweep for lost wakes. */
@@ -93,6 +96,17 @@ export async function startWorker(
   const sweeping = everyFewSeconds(sweep, sweepEveryMs, 'the sweep for waiting mail', log, stopping.signal);
   const watch = createSegmentWatch({ touchedProjects: () => touchedProjects(store.db), temporal, queuePrefix, log });
   const watching = everyFewSeconds(watch, watchEveryMs, 'the watch over segments', log, stopping.signal);
+  const bookkeeping = async () => {
+    await foldAllContactChanges(store.db, stopping.signal);
+    await countNewEvents(store.db);
+  };
+  const keeping = everyFewSeconds(
+    bookkeeping,
+    bookkeepingEveryMs,
+    'the bookkeeping of audiences',
+    log,
+    stopping.signal,
+  );
   // A worker that comes back after a crash should not wait for the next full minute.
   void workers.ready
     .then(() => reconcileNow(temporal, queuePrefix))
@@ -105,7 +119,7 @@ export async function startWorker(
       const relayed = relay.close();
       await workers.stop();
       // Only now: activities that finish while the workers drain still start what they enqueued.
-      await Promise.all([outbox.close(), waker.drain(), relayed, sweeping, watching]);
+      await Promise.all([outbox.close(), waker.drain(), relayed, sweeping, watching, keeping]);
       metrics?.server.close();
       metrics?.server.closeAllConnections();
       await Promise.allSettled([temporal.close(), store.close()]);
