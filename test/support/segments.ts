@@ -5,8 +5,14 @@ import type { TestDatabase } from './database.ts';
 /** A filter of a condition tree. */
 export type TestFilter = Record<string, unknown>;
 
+/** A condition tree. */
+export interface TestCondition {
+  logic: string;
+  groups: { filters: TestFilter[] }[];
+}
+
 /** A condition of one group: all filters must hold. */
-export const allOf = (...filters: TestFilter[]) => ({ logic: 'AND', groups: [{ filters }] });
+export const allOf = (...filters: TestFilter[]): TestCondition => ({ logic: 'AND', groups: [{ filters }] });
 /** A condition of one group for each filter: one must hold. */
 export const anyOf = (...filters: TestFilter[]) => ({
   logic: 'OR',
