@@ -1,5 +1,6 @@
 import { campaignRoutes } from '../campaigns/routes.ts';
 import { contactFieldRoutes } from '../contacts/fields-routes.ts';
+import { publicContactRoutes } from '../contacts/public-routes.ts';
 import { contactRoutes } from '../contacts/routes.ts';
 import { webhookRoutes } from '../delivery/routes.ts';
 import { domainRoutes } from '../domains/routes.ts';
@@ -19,6 +20,7 @@ export const routes: readonly Route[] = [
   ...verificationRoutes,
   ...contactRoutes,
   ...contactFieldRoutes,
+  ...publicContactRoutes,
   ...jobRoutes,
   ...templateRoutes,
   ...campaignRoutes,

@@ -1,0 +1,34 @@
+import * as v from 'valibot';
+import { route } from '../http/route.ts';
+import { publicContact, setOwnSubscription } from './public-service.ts';
+
+const LinkQuery = v.object({ e: v.optional(v.string()), t: v.optional(v.string()) });
+const OwnSubscription = v.object({ id: v.string(), email: v.nullable(v.string()), subscribed: v.boolean() });
+const common = { access: 'none', ids: { id: 'contact' }, query: LinkQuery, exemptFromRateLimit: true } as const;
+
+/** What recipients see and change of themselves, without a key. */
+export const publicContactRoutes = [
+  route({
+    ...common,
+    method: 'GET',
+    path: '/contacts/public/:id',
+    summary: 'Get a recipient’s own subscription',
+    description: '`t` is the signature in the links of mails; without it the address is null.',
+    reply: v.object({ ...OwnSubscription.entries, language: v.string() }),
+    handle: ({ app, db, params, query }) => publicContact(db, params.id ?? '', query, app.config.LINK_SECRET),
+  }),
+  ...([true, false] as const).map((subscribed) =>
+    route({
+      ...common,
+      method: 'POST',
+      path: `/contacts/public/:id/${subscribed ? 'subscribe' : 'unsubscribe'}`,
+      summary: subscribed ? 'Subscribe a recipient again' : 'Unsubscribe a recipient',
+      description: subscribed
+        ? 'Needs the signature `t` of a link from a mail; `e` names the mail.'
+        : 'Never refused; `e` names the mail it came from.',
+      reply: OwnSubscription,
+      handle: ({ app, db, params, query }) =>
+        setOwnSubscription(db, params.id ?? '', subscribed, query, app.config.LINK_SECRET),
+    }),
+  ),
+];

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { linkToken } from '../../src/delivery/content/links.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let api: TestApi;
+let project: TestProject;
+let contactId: string;
+let t: string;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  api = await testApi(database);
+});
+beforeEach(async () => {
+  project = await aProject(database);
+  const contact = await api.call(project.secretKey, 'POST', '/contacts', {
+    email: 'ada@example.com',
+    data: { locale: 'de' },
+  });
+  contactId = contact.body.id;
+  t = linkToken(contactId, api.config.LINK_SECRET);
+});
+afterAll(async () => {
+  await api.close();
+  await database.close();
+});
+
+const call = (method: string, path: string) => api.call(null, method, `/contacts/public/${path}`);
+const flips = () =>
+  database.db.rows<{ name: string; mail: string | null }>(
+    `select name, email_id as mail from events where contact_id = $1 order by created_at, id`,
+    [contactId],
+  );
+
+/** A campaign's mail to a contact. */
+async function mailOf(recipient: string, campaignId = newId()): Promise<{ mail: string; campaign: string }> {
+  const mail = newId();
+  await database.db.count(
+    `insert into campaigns (id, project_id, name, subject, body, "from", audience_type)
+     values ($1, $2, 'Spring', 's', 'b', 'hello@acme.test', 'ALL') on conflict do nothing`,
+    [campaignId, project.id],
+  );
+  await database.db.count(
+    `insert into emails (id, project_id, contact_id, to_address, "from", source_type, message_class, campaign_id, send_seq)
+     select $1, $2, $3, 'ada@example.com', 'hello@acme.test', 'CAMPAIGN', 'MARKETING', $4,
+       (select count(*) from emails where campaign_id = $4)`,
+    [mail, project.id, recipient, campaignId],
+  );
+  return { mail, campaign: campaignId };
+}
+const optOuts = async (campaign: string) =>
+  (await database.db.row<{ n: number }>('select unsubscribed_count as n from campaigns where id = $1', [campaign]))?.n;
+
+test('a signed link shows the contact, an unsigned one hides the address', async () => {
+  expect((await call('GET', `${contactId}?t=${t}`)).body).toEqual({
+    id: contactId,
+    email: 'ada@example.com',
+    subscribed: true,
+    language: 'de',
+  });
+  for (const query of ['', '?t=', '?t=wrong', `?t=${linkToken(newId(), api.config.LINK_SECRET)}`])
+    expect((await call('GET', `${contactId}${query}`)).body).toMatchObject({ email: null, subscribed: true });
+});
+
+test('leaving needs no signature, is told once and counts once for its campaign', async () => {
+  const { mail, campaign } = await mailOf(contactId);
+  const second = await mailOf(contactId, campaign);
+  const left = await call('POST', `${contactId}/unsubscribe?e=${mail}`);
+  expect([left.status, left.body]).toEqual([200, { id: contactId, email: null, subscribed: false }]);
+  await call('POST', `${contactId}/unsubscribe?e=${mail}`);
+  expect(await flips()).toEqual([{ name: 'contact.unsubscribed', mail }]);
+  expect(await optOuts(campaign)).toBe(1);
+  expect((await call('POST', `${contactId}/subscribe?t=${t}`)).body).toEqual({
+    id: contactId,
+    email: 'ada@example.com',
+    subscribed: true,
+  });
+  await call('POST', `${contactId}/unsubscribe?e=${second.mail}&t=${t}`);
+  expect((await flips()).map(({ name }) => name)).toEqual([
+    'contact.unsubscribed',
+    'contact.subscribed',
+    'contact.unsubscribed',
+  ]);
+  expect(await optOuts(campaign)).toBe(1);
+});
+
+test('coming back needs the signature', async () => {
+  await call('POST', `${contactId}/unsubscribe`);
+  for (const query of ['', '?t=wrong']) {
+    const refused = await call('POST', `${contactId}/subscribe${query}`);
+    expect([refused.status, refused.body.error.code]).toEqual([403, 'FORBIDDEN']);
+  }
+  expect((await call('GET', contactId)).body.subscribed).toBe(false);
+});
+
+test('a mail of somebody else is never blamed', async () => {
+  const { body: other } = await api.call(project.secretKey, 'POST', '/contacts', { email: 'grace@example.com' });
+  const { mail, campaign } = await mailOf(other.id);
+  await call('POST', `${contactId}/unsubscribe?e=${mail}`);
+  expect(await flips()).toEqual([{ name: 'contact.unsubscribed', mail: null }]);
+  expect(await optOuts(campaign)).toBe(0);
+});
+
+test('an unknown id is a 404', async () => {
+  for (const [method, path] of [
+    ['GET', newId()],
+    ['GET', 'nope'],
+    ['POST', `${newId()}/unsubscribe`],
+    ['POST', `nope/subscribe?t=${t}`],
+  ] as const) {
+    const answer = await call(method, path);
+    expect([answer.status, answer.body.error.code]).toEqual([404, 'CONTACT_NOT_FOUND']);
+  }
+});
