@@ -1,4 +1,5 @@
 import { type Sql, statement } from '../db/sql.ts';
+import { flipEvents } from './flip-queries.ts';
 
 /** What a recipient's own pages know of them. */
 export interface PublicContactRow {
@@ -32,12 +33,9 @@ const change = statement(
    changed as (
      update contacts c set subscription_before = c.subscribed, subscribed = $2, updated_at = now()
      where c.id = $1 and c.subscribed <> $2
-     returning c.id, c.project_id),
+     returning c.id, c.project_id, c.subscribed),
    flip as (
-     insert into events (id, project_id, contact_id, email_id, name)
-     select $3, project_id, id, (select id from mail),
-       case when $2 then 'contact.subscribed' else 'contact.unsubscribed' end
-     from changed),
+     ${flipEvents({ id: '$3', emailId: '(select id from mail)', from: 'changed flipped' })}),
    counted as (
      update campaigns set unsubscribed_count = unsubscribed_count + 1
      from changed, mail

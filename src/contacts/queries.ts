@@ -1,6 +1,7 @@
 import { isoInstant } from '../db/columns.ts';
 import { type Sql, statement } from '../db/sql.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
+import { flipEvents } from './flip-queries.ts';
 import type { ContactBody } from './schema.ts';
 
 /** A contact as SQL answers it. */
@@ -53,9 +54,7 @@ export const upsertContactCtes = `
     select id, email, subscribed, data, project_id, created_at, updated_at, false from contacts
     where project_id = $1 and email = $3 and not exists (select from upserted)),
   flip as (
-    insert into events (id, project_id, contact_id, name)
-    select $8, $1, id, case when subscribed then 'contact.subscribed' else 'contact.unsubscribed' end
-    from upserted where not is_new and subscribed <> subscription_before)`;
+    ${flipEvents({ id: '$8', from: 'upserted flipped', where: 'not is_new and subscribed <> subscription_before' })})`;
 
 const upsert = statement(
   'contacts.upsert',
@@ -115,9 +114,7 @@ const change = statement(
          or (case when $5::boolean then '{}' else c.data end || $6::jsonb) - $7::text[] <> c.data)
      returning *),
    flip as (
-     insert into events (id, project_id, contact_id, email_id, name)
-     select $8, $1, id, $9::uuid, case when subscribed then 'contact.subscribed' else 'contact.unsubscribed' end
-     from changed where subscribed <> subscription_before)
+     ${flipEvents({ id: '$8', emailId: '$9::uuid', from: 'changed flipped', where: 'subscribed <> subscription_before' })})
    select ${contactColumns} from changed
    union all
    select ${contactColumns} from contacts where project_id = $1 and id = $2 and not exists (select from changed)`,

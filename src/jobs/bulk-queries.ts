@@ -1,3 +1,4 @@
+import { flipEvents } from '../contacts/flip-queries.ts';
 import { type ContactFilter, filterSql, matchesNobody } from '../contacts/list-queries.ts';
 import { type Sql, statement } from '../db/sql.ts';
 
@@ -16,10 +17,9 @@ const change = statement(
    changed as (
      update contacts c set subscription_before = c.subscribed, subscribed = $3, updated_at = now()
      from wanted where c.id = wanted.id and wanted.subscribed <> $3
-     returning c.id),
+     returning c.id, c.project_id, c.subscribed),
    flip as (
-     insert into events (id, project_id, contact_id, name)
-     select uuidv7(), $1, id, case when $3 then 'contact.subscribed' else 'contact.unsubscribed' end from changed)
+     ${flipEvents({ from: 'changed flipped' })})
    select (select count(*) from changed)::integer as changed, array(select id from wanted) as existing`,
 );
 

@@ -1,3 +1,4 @@
+import { flipEvents } from '../contacts/flip-queries.ts';
 import { type Sql, statement } from '../db/sql.ts';
 import type { ImportRow } from './import-rows.ts';
 
@@ -18,11 +19,9 @@ const upsert = statement(
        updated_at = now()
      where c.data || excluded.data <> c.data
        or (excluded.subscribed = excluded.subscription_before and excluded.subscribed <> c.subscribed)
-     returning id, subscribed, subscription_before, xmax = 0 as is_new),
+     returning id, project_id, subscribed, subscription_before, xmax = 0 as is_new),
    flip as (
-     insert into events (id, project_id, contact_id, name)
-     select uuidv7(), $1, id, case when subscribed then 'contact.subscribed' else 'contact.unsubscribed' end
-     from upserted where not is_new and subscribed <> subscription_before)
+     ${flipEvents({ from: 'upserted flipped', where: 'not is_new and subscribed <> subscription_before' })})
    select count(*) filter (where is_new)::integer as created, count(*) filter (where not is_new)::integer as updated
    from upserted`,
 );

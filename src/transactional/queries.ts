@@ -1,3 +1,4 @@
+import { flipEvents } from '../contacts/flip-queries.ts';
 import { type Sql, statement } from '../db/sql.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
 import type { SuppressionMatch } from '../suppressions/schema.ts';
@@ -60,9 +61,11 @@ const send = statement(
      select c.id, c.email, c.subscribed, c.data from recipient join contacts c on c.project_id = $1 and c.email = recipient.email
      where not exists (select from upserted u where u.email = recipient.email)),
    flip as (
-     insert into events (id, project_id, contact_id, name)
-     select r.flip_id, $1, u.id, case when u.subscribed then 'contact.subscribed' else 'contact.unsubscribed' end
-     from upserted u join recipient r using (email) where not u.is_new and u.subscribed <> u.subscription_before),
+     ${flipEvents({
+       id: 'recipient.flip_id',
+       from: 'upserted flipped join recipient using (email)',
+       where: 'not flipped.is_new and flipped.subscribed <> flipped.subscription_before',
+     })}),
    accepted as (
      insert into emails (id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, render, headers,
        attachments, source_type, message_class, template_id, tracking, simulated, status, suppression)
