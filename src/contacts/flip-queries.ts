@@ -1,0 +1,23 @@
+/** Where the contacts whose subscription has flipped come from, and what their events are given. All of it is SQL text. */
+export interface FlipSource {
+  /** What stands behind `from`: rows with `id`, `project_id` and `subscribed` of the changed contacts. */
+  from: string;
+  /** Which of the rows have flipped; all of them when absent. */
+  where?: string;
+  /** Id of the event; made by the database when absent. */
+  id?: string;
+  /** The mail that led to the change. */
+  emailId?: string;
+}
+
+/**
+ * The statement that records flips of subscriptions as events, for a common table expression of the statement that makes
+ * the change: whoever subscribes or unsubscribes contacts by request, import, job or link writes their events by it, so
+ * that a change and its one event stand or fall together.
+ */
+export function flipEvents({ from, where, id = 'uuidv7()', emailId = 'null::uuid' }: FlipSource): string {
+  return `insert into events (id, project_id, contact_id, email_id, name)
+    select ${id}, flipped.project_id, flipped.id, ${emailId},
+      case when flipped.subscribed then 'contact.subscribed' else 'contact.unsubscribed' end
+    from ${from}${where === undefined ? '' : ` where ${where}`}`;
+}
