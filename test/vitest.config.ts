@@ -3,7 +3,10 @@ import { defineConfig } from 'vitest/config';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Tests below test/unit need nothing but Node; all others share one Postgres and one Temporal, started before the first of them. */
+// What needs nothing but Node, and what starts its own servers because starting them is what it tests.
+const alone = ['unit', 'replay', 'sandbox', 'start'].map((folder) => `test/${folder}/**/*.test.ts`);
+
+/** Tests in the folders above stand alone; all others share one Postgres and one Temporal, started before the first of them. */
 export default defineConfig({
   test: {
     pool: 'forks',
@@ -16,8 +19,9 @@ export default defineConfig({
         test: {
           name: 'unit',
           root,
-          include: ['test/unit/**/*.test.ts'],
+          include: alone,
           testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {
@@ -25,7 +29,7 @@ export default defineConfig({
           name: 'services',
           root,
           include: ['test/**/*.test.ts'],
-          exclude: ['test/unit/**'],
+          exclude: alone,
           testTimeout: 60_000,
           hookTimeout: 60_000,
           globalSetup: [fileURLToPath(new URL('./support/services.ts', import.meta.url))],

@@ -1,0 +1,197 @@
+import type { SendEnd, SendLaneReport, SendStart } from '../../../activities/campaign.ts';
+import { newId } from '../../../src/lib/ids.ts';
+import { workflowId } from '../../../temporal/commands.ts';
+import { cancelling, failed, heardOfCancel, later, type ReplayCase, type Script, waking } from './case.ts';
+
+const projectId = newId();
+const view = { projectId, status: 'SENDING', expanded: false, recipients: 24, sent: 0, failed: 0 } as const;
+const begun: SendStart = { ...view, lanes: 1 };
+const begunWith = (lanes: number): SendStart => ({ ...view, recipients: 9000, lanes });
+const cancelledRow: SendStart = { ...view, status: 'CANCELLED', sent: 4, failed: 20, lanes: 1 };
+
+const lane = (end: SendLaneReport['end']): SendLaneReport => ({ end, sent: 8, failed: 0, waitMs: null, held: null });
+const share: SendLaneReport = { ...lane('share'), waitMs: 0 };
+const stopped = lane('stopped');
+const held = (waitMs: number): SendLaneReport => ({
+  ...lane('held'),
+  waitMs,
+  held: 'held: provider answers 503 since 08:12 UTC, 16 waiting, next try 08:13 UTC',
+});
+
+const sent: SendEnd = {
+  done: true,
+  waitMs: 0,
+  view: { ...view, status: 'SENT', expanded: true, sent: 23, failed: 1 },
+};
+const unfinished: SendEnd = { done: false, waitMs: 0, view: { ...view, expanded: true, sent: 8 } };
+const inDoubt = (waitMs: number): SendEnd => ({ ...unfinished, waitMs });
+const endCancelled: SendEnd = { done: true, waitMs: 0, view: { ...view, status: 'CANCELLED', expanded: true } };
+
+/** Ways through `campaignSend`. */
+export const campaignSendCases: readonly ReplayCase[] = [
+  send('sent', { beginSend: [begun], expandAudience: [24], sendLane: [lane('empty')], finishSend: [sent] }),
+  send('expanded-before', {
+    beginSend: [{ ...begun, expanded: true }],
+    sendLane: [lane('empty')],
+    finishSend: [sent],
+  }),
+  send('several-lanes', {
+    beginSend: [begunWith(4)],
+    expandAudience: [9000],
+    sendLane: [share, share, lane('empty'), share, ...Array<SendLaneReport>(4).fill(lane('empty'))],
+    finishSend: [unfinished, sent],
+  }),
+  send('in-doubt', {
+    beginSend: [begun],
+    expandAudience: [24],
+    sendLane: [lane('empty'), lane('empty')],
+    finishSend: [inDoubt(300), sent],
+  }),
+  send('share-over-while-in-doubt', {
+    beginSend: [begun],
+    expandAudience: [24],
+    sendLane: [share, lane('empty')],
+    finishSend: [inDoubt(50_000), sent],
+  }),
+  send(
+    'woken-while-in-doubt',
+    {
+      beginSend: [begun],
+      expandAudience: [24],
+      sendLane: [lane('empty'), lane('empty'), lane('empty')],
+      finishSend: [inDoubt(50_000), inDoubt(300), sent],
+    },
+    { atTimer: (hand) => hand.wake() },
+  ),
+  send('woken-while-sending', {
+    beginSend: [begun],
+    expandAudience: [24],
+    sendLane: [waking(lane('empty')), lane('empty')],
+    finishSend: [inDoubt(50_000), sent],
+  }),
+  send('held', {
+    beginSend: [begunWith(2)],
+    expandAudience: [9000],
+    sendLane: [held(300), lane('empty'), held(200), held(200), lane('empty'), lane('empty')],
+    finishSend: [unfinished, unfinished, sent],
+  }),
+  send('held-while-expanding', {
+    beginSend: [begun],
+    expandAudience: [later(1000, 24)],
+    sendLane: [held(100), lane('empty')],
+    finishSend: [unfinished, sent],
+  }),
+  send(
+    'woken-while-held',
+    {
+      beginSend: [begun],
+      expandAudience: [24],
+      sendLane: [held(50_000), lane('empty')],
+      finishSend: [unfinished, sent],
+    },
+    { atTimer: (hand) => hand.wake() },
+  ),
+  send(
+    'held-still',
+    { beginSend: [begun], expandAudience: [24], sendLane: [held(50_000)], finishSend: [unfinished] },
+    { ends: 'RUNNING' },
+  ),
+  send('cancelled', {
+    beginSend: [begunWith(2), cancelledRow],
+    expandAudience: [9000],
+    sendLane: [stopped, stopped],
+    finishSend: [endCancelled],
+    cleanUpCancelled: [
+      { done: false, waitMs: 300 },
+      { done: true, status: 'CANCELLED' },
+    ],
+  }),
+  send('cancelled-before-it-began', {
+    beginSend: [cancelledRow, { ...view, status: 'DRAFT', lanes: 1 }],
+    cleanUpCancelled: [{ done: true, status: 'DRAFT' }],
+  }),
+  send(
+    'cancelled-in-the-ui',
+    {
+      beginSend: [begunWith(2), cancelledRow],
+      expandAudience: [9000],
+      sendLane: [cancelling(stopped), heardOfCancel(stopped)],
+      cancelByOperator: [undefined],
+      cleanUpCancelled: [{ done: true, status: 'CANCELLED' }],
+    },
+    { ends: 'CANCELLED' },
+  ),
+  send(
+    'cancelled-in-the-ui-while-held',
+    {
+      beginSend: [begun, cancelledRow],
+      expandAudience: [24],
+      sendLane: [held(50_000)],
+      finishSend: [unfinished],
+      cancelByOperator: [undefined],
+      cleanUpCancelled: [
+        { done: false, waitMs: 200 },
+        { done: true, status: 'CANCELLED' },
+      ],
+    },
+    { atTimer: (hand) => hand.cancel(), ends: 'CANCELLED' },
+  ),
+  send('gone', { beginSend: [null] }),
+  send('gone-while-sending', {
+    beginSend: [begun],
+    expandAudience: [24],
+    sendLane: [stopped],
+    finishSend: [{ done: true, waitMs: 0, view: null }],
+  }),
+  send('sent-before', { beginSend: [{ ...begun, status: 'SENT', expanded: true, sent: 24 }] }),
+  send('steps-failed', {
+    beginSend: [failed, failed, failed, failed, failed, failed, begun],
+    expandAudience: [24],
+    sendLane: [lane('empty')],
+    finishSend: [failed, failed, sent],
+  }),
+  send('attempts-failed', {
+    beginSend: [begun],
+    expandAudience: [failed, 24],
+    sendLane: [failed, failed, lane('empty')],
+    finishSend: [sent],
+  }),
+  send(
+    'continued',
+    {
+      beginSend: [begunWith(4), { ...begunWith(4), expanded: true, sent: 6000 }],
+      expandAudience: [9000],
+      sendLane: Array<SendLaneReport>(28).fill(share),
+      finishSend: [...Array<SendEnd>(6).fill(unfinished), sent],
+    },
+    { runs: 2 },
+  ),
+];
+
+function send(
+  name: string,
+  answers: Script,
+  { ends = 'COMPLETED', ...rest }: Pick<Partial<ReplayCase>, 'ends' | 'atTimer' | 'runs'> = {},
+): ReplayCase {
+  const campaignId = newId();
+  return {
+    name: `campaignSend-${name}`,
+    launch: {
+      workflow: 'campaignSend',
+      id: workflowId.campaign(campaignId, 1),
+      input: { campaignId, sendSeq: 1 },
+      searchAttributes: {
+        ProjectId: projectId,
+        CampaignId: campaignId,
+        Kind: 'campaign',
+        State: 'SENDING',
+        Recipients: 24,
+      },
+      memo: { campaign: 'Herons of the estuary', project: 'Wetland watchers', send: 1 },
+      staticSummary: 'Campaign "Herons of the estuary"',
+    },
+    answers,
+    ends,
+    ...rest,
+  };
+}
