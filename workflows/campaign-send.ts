@@ -59,6 +59,7 @@ export async function campaignSend({ campaignId, sendSeq }: CampaignSend): Promi
   const state: CampaignProgress = { phase: 'starting', recipients: 0, sent: 0, failed: 0, lanes: 0, detail: '' };
   let marked: string | null = null;
   let woken = false;
+  let expanding: Promise<void> = Promise.resolve();
   wf.setHandler(wake, () => {
     woken = true;
   });
@@ -84,7 +85,7 @@ export async function campaignSend({ campaignId, sendSeq }: CampaignSend): Promi
       return end(start.status === 'SENT' ? 'sent' : 'draft', start.status === 'SENT' ? 'SENT' : 'DRAFT');
 
     state.lanes = start.lanes;
-    const expanding = start.expanded ? Promise.resolve() : expand();
+    if (!start.expanded) expanding = expand();
     // It is waited for below, after the lanes; a failure must not be an unhandled one until then.
     expanding.catch(() => undefined);
     for (let round = 1; ; round += 1) {
@@ -132,8 +133,10 @@ export async function campaignSend({ campaignId, sendSeq }: CampaignSend): Promi
   }
 
   async function cleanUp(): Promise<CampaignSendResult> {
+    show('cancelling', '');
+    // No row may be added behind the clean-up's back.
+    await expanding.catch(() => undefined);
     for (;;) {
-      show('cancelling', '');
       const report = await activities.cleanUpCancelled.executeWithOptions({ summary: 'clean up' }, [
         campaignId,
         sendSeq,

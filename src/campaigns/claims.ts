@@ -183,9 +183,11 @@ export async function renewClaim(sql: Sql, claimId: string, holder: string): Pro
 
 const openClaims = statement(
   'campaigns.open_claims',
-  `select count(*)::int as open,
-     greatest(0, (1000 * extract(epoch from min(due_at) filter (where holder is null) - clock_timestamp())))::float8 as "dueMs"
-   from campaign_claims where campaign_id = $1 and send_seq = $2 and not settled and holder is distinct from $3`,
+  // greatest() passes over null, which must stay null here: nothing is due.
+  `select open, case when due is not null then greatest(0, 1000 * extract(epoch from due - clock_timestamp())) end::float8 as "dueMs"
+   from (
+     select count(*)::int as open, min(due_at) filter (where holder is null) as due
+     from campaign_claims where campaign_id = $1 and send_seq = $2 and not settled and holder is distinct from $3) as claims`,
 );
 
 /** Claims without a verdict that others hold or nobody does, and when the first of the latter is due; null for none. */

@@ -1,6 +1,7 @@
-import { type Sql, statement } from '../db/sql.ts';
+import { type Database, type Sql, statement } from '../db/sql.ts';
 import type { TemplateType } from '../templates/queries.ts';
 import { baseAudience, needsSubscription, sourceTypeOf } from './audience.ts';
+import { lockCampaignSend } from './state.ts';
 
 /** How far the audience of a send is frozen into ledger rows. */
 export interface Expansion {
@@ -46,19 +47,12 @@ export function loadExpansion(
 /** Rows that one statement freezes. */
 export const expansionPage = 5000;
 
-// Rows and cursor move in one statement, and only from the cursor that the caller knows: a twin that runs at the same time
-// moves nothing, and after a crash the next attempt goes on where the rows end. The cursor is the lowest uuid at first,
-// because a comparison with it can use the index and one with null cannot.
-const expand = statement(
-  'campaigns.expand',
-  `with send as materialized (
-     select s.campaign_id, s.send_seq, c.sent_at from campaign_sends s join campaigns c on c.id = s.campaign_id
-     where s.campaign_id = $3::uuid and s.send_seq = $4::int and c.send_seq = s.send_seq and c.status = 'SENDING'
-       and not s.expanded and coalesce(s.expanded_through, '00000000-0000-0000-0000-000000000000') = $5::uuid
-     for no key update of s),
-   page as materialized (
+const insertPage = statement(
+  'campaigns.expand_page',
+  `with page as materialized (
      select ct.id, ct.email from contacts ct
-     where ${baseAudience} and ct.id > $5::uuid and ct.created_at <= (select sent_at from send)
+     where ${baseAudience} and ct.id > $5::uuid
+       and ct.created_at <= (select sent_at from campaigns where id = $3::uuid and send_seq = $4::int and status = 'SENDING')
      order by ct.project_id, ct.id limit $6::int),
    written as (
      insert into emails (id, project_id, contact_id, to_address, "from", from_name, reply_to, source_type, message_class,
@@ -66,42 +60,70 @@ const expand = statement(
      select uuidv7(), $1, id, email, $7, $8, $9, $10, $11, $3, $4, split_part(email, '@', 2) = any ($12::text[])
      from page
      on conflict do nothing
-     returning 1),
-   last as (select id from page order by id desc limit 1)
-   update campaign_sends s set expanded_through = coalesce((select id from last), s.expanded_through),
-     expanded_count = s.expanded_count + (select count(*) from written),
-     expanded = (select count(*) from page) < $6::int, updated_at = now()
-   from send where s.campaign_id = send.campaign_id and s.send_seq = send.send_seq
+     returning 1)
+   select (select count(*) from page)::int as size, (select count(*) from written)::int as written,
+     (select id from page order by id desc limit 1) as through`,
+);
+
+const moveCursor = statement(
+  'campaigns.expand_move',
+  `update campaign_sends s set expanded_through = coalesce($4::uuid, s.expanded_through),
+     expanded_count = s.expanded_count + $5::int, expanded = $6::boolean, updated_at = now()
+   from campaigns c
+   where s.campaign_id = $1::uuid and s.send_seq = $2::int and not s.expanded and s.expanded_through is not distinct from $3::uuid
+     and c.id = s.campaign_id and c.send_seq = s.send_seq and c.status = 'SENDING'
    returning true as sending, s.expanded, s.expanded_through as through, s.expanded_count as count`,
 );
 
 /** Recipients there are simulators, whose bounces and complaints say nothing of a project (contract page 3, 10.7). */
 const simulatorDomains = ['sandbox.test', 'simulator.amazonses.com', 'bounce-testing.postmarkapp.com'];
 
+// A comparison with the lowest uuid can use the index; one with null cannot.
+const lowest = '00000000-0000-0000-0000-000000000000';
+
+class CursorMoved extends Error {}
+
 /**
- * Freezes the next page of the audience: one ledger row for each contact, in the order of their ids. Null when the
- * cursor has moved meanwhile or the send is over: load it again.
+ * Freezes the next page of the audience: one ledger row for each contact, in the order of their ids. Rows and cursor commit
+ * together, and only from the cursor that the caller knows: a twin that runs at the same time changes nothing, and after a
+ * crash the next attempt goes on where the rows end. Null when the cursor has moved or the send is over: load it again.
  */
-export function expandPage(
-  sql: Sql,
+export async function expandPage(
+  db: Database,
   campaign: ExpandedCampaign,
   through: string | null,
   size = expansionPage,
 ): Promise<Expansion | null> {
-  return sql.row<Expansion>(expand, [
-    campaign.projectId,
-    needsSubscription(campaign.type),
-    campaign.campaignId,
-    campaign.sendSeq,
-    through ?? '00000000-0000-0000-0000-000000000000',
+  const { projectId, campaignId, sendSeq, type } = campaign;
+  const values = [
+    projectId,
+    needsSubscription(type),
+    campaignId,
+    sendSeq,
+    through ?? lowest,
     size,
     campaign.from,
     campaign.fromName,
     campaign.replyTo,
-    sourceTypeOf(campaign.type),
-    campaign.type,
+    sourceTypeOf(type),
+    type,
     simulatorDomains,
-  ]);
+  ];
+  try {
+    return await db.transaction(async (sql) => {
+      const page = await sql.row<{ size: number; written: number; through: string | null }>(insertPage, values);
+      // The lock comes last and for a moment, for every claim waits on it.
+      await lockCampaignSend(sql, campaignId, sendSeq);
+      const last = page === null || page.size < size;
+      const moved = [campaignId, sendSeq, through, page?.through ?? null, page?.written ?? 0, last];
+      const expansion = await sql.row<Expansion>(moveCursor, moved);
+      if (expansion === null) throw new CursorMoved();
+      return expansion;
+    });
+  } catch (error) {
+    if (error instanceof CursorMoved) return null;
+    throw error;
+  }
 }
 
 const countRecipients = statement(

@@ -8,6 +8,8 @@ export interface LaneDeps {
   db: Database;
   /** Limits the statements of campaigns that are under way in this process. */
   gate: Gate;
+  /** Lets one claim at a time be made in this process, so that the others wait for it without holding a connection. */
+  claiming: Gate;
   mailer: Mailer;
   log: { info(facts: object, text: string): void; warn(facts: object, text: string): void };
   /** Setting SEND_RATE_PER_PROJECT: messages a second, 0 for no limit. */

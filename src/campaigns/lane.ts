@@ -102,7 +102,8 @@ export async function runLane(deps: LaneDeps, send: LaneSend, pace: LanePace, st
   async function claimNext(size: number, probing: boolean): Promise<ClaimAnswer> {
     claims += 1;
     const limits = { projectId, campaignId, sendSeq, size, rate: deps.rate, provider: mailer.name, probing };
-    const answer = await gate.run(() => claimRange(db, limits, `${holder}.${claims}`, holder));
+    const id = `${holder}.${claims}`;
+    const answer = await deps.claiming.run(() => claimRange(db, limits, id, holder));
     if (answer.claim !== null) start(answer.claim, answer.sending, probing);
     return answer;
   }

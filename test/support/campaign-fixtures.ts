@@ -73,6 +73,7 @@ export function campaignActivitiesFor(db: Database, mailer: Mailer, changes: Par
     db,
     mailer,
     gate: createGate(6),
+    claiming: createGate(1),
     log: pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
     rate: 0,
     lagMs: 0,
