@@ -32,8 +32,8 @@ export interface ComputeScope {
  * members enter (again), members that do not match leave, each change has its event, and the row has the new count.
  * The segment's row must be locked by the transaction, or two computes would both tell of the same change.
  *
- * Contacts that change are locked first, so that a deletion cannot come in between; those that somebody else is
- * deleting are left out instead of waited for.
+ * Contacts that change are locked first, so that a deletion cannot come in between; those that somebody else holds, for
+ * that most likely, are left out instead of waited for, and what was changed before counts as not seen yet.
  */
 export async function computeMemberships(
   sql: Sql,
@@ -78,9 +78,10 @@ export async function computeMemberships(
        union all
        select uuidv7(), $1, contact_id, $3 || '.exit', $4::jsonb from exited),
      done as (
-       select (select count(*) from entered)::int as added, (select count(*) from exited)::int as removed)
-     update segments s set settled_through = $5::timestamptz,
-       evaluated_at = ${candidates === null ? 'now()' : 's.evaluated_at'},
+       select (select count(*) from entered)::int as added, (select count(*) from exited)::int as removed,
+         (select count(*) from held) = (select count(*) from changed) as complete)
+     update segments s set settled_through = case when done.complete then $5::timestamptz else s.settled_through end,
+       evaluated_at = ${candidates === null ? 'case when done.complete then now() else s.evaluated_at end' : 's.evaluated_at'},
        member_count = ${before} + done.added - done.removed
      from done where s.id = $2
      returning done.added, done.removed, s.member_count as total`,

@@ -262,6 +262,32 @@ describe('after a change of data', () => {
     expect(await own.members(segment.id)).toEqual([anna]);
   });
 
+  test('a contact that somebody else holds is taken in later', async () => {
+    const own = await tenant();
+    for (const email of [anna, ben]) await own.contact(email, { plan: 'free' });
+    const segment = await own.segment(tracked(dataIs('plan', 'pro')));
+    await sweep();
+    await settled();
+    for (const email of [anna, ben]) await own.contact(email, { plan: 'pro' });
+    const client = await database.db.pool.connect();
+    try {
+      await client.query('begin');
+      await client.query('select from contacts where project_id = $1 and email = $2 for update', [
+        own.project.id,
+        anna,
+      ]);
+      expect(await computeTouched(own)).toMatchObject({ computed: 1, entered: 1 });
+      expect(await own.members(segment.id)).toEqual([ben]);
+      await client.query('rollback');
+    } finally {
+      client.release();
+    }
+    expect(await touchedProjects(database.db)).toContain(own.project.id);
+    expect(await computeTouched(own)).toMatchObject({ computed: 1, entered: 1 });
+    expect(await own.members(segment.id)).toEqual([anna, ben].sort());
+    expect((await own.told(segment.id)).length).toBe(2);
+  });
+
   test('the watch starts a compute for what it finds touched twice in a row', async () => {
     const own = await tenant();
     await own.contact(anna);
