@@ -106,6 +106,13 @@ export const campaignSendCases: readonly ReplayCase[] = [
       { done: true, status: 'CANCELLED' },
     ],
   }),
+  send('cancelled-while-expanding', {
+    beginSend: [begun, cancelledRow],
+    expandAudience: [later(1000, 24)],
+    sendLane: [held(100)],
+    finishSend: [endCancelled],
+    cleanUpCancelled: [{ done: true, status: 'CANCELLED' }],
+  }),
   send('cancelled-before-it-began', {
     beginSend: [cancelledRow, { ...view, status: 'DRAFT', lanes: 1 }],
     cleanUpCancelled: [{ done: true, status: 'DRAFT' }],
