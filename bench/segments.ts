@@ -59,17 +59,20 @@ const diff = (matching: string) => `
 
 interface ComputeCase {
   name: string;
+  rounds: number;
   condition: object;
   matching: string;
 }
 const computes: ComputeCase[] = [
   {
     name: 'pro or bought within 30 days',
+    rounds,
     condition: conditions['pro or bought within 30 days'] as object,
     matching: `c.data @> '{"plan":"pro"}' or c.id in (
       select contact_id from events where project_id = $1 and name = 'purchase' and created_at >= now() - interval '30 days')`,
   },
-  { name: 'subscribed', condition: conditions.subscribed as object, matching: 'c.subscribed' },
+  // Most of the audience enters, which takes minutes: once is enough to see that nothing grows faster than it.
+  { name: 'subscribed', rounds: 1, condition: conditions.subscribed as object, matching: 'c.subscribed' },
 ];
 
 /** Lists, counts and computes of segments over a generated audience. */
@@ -91,7 +94,7 @@ export async function benchSegments(): Promise<void> {
     [],
   );
   const db = databaseOf(store.db.pool);
-  console.log(`\nSegments: ${contacts} contacts, ${events} events, Postgres as shipped`);
+  console.log(`\nSegments: ${contacts} contacts, ${events} events, Postgres as npm start runs it`);
   await fillAudience(db, project.projectId, { contacts, events });
   await using api = await startApi({ ...config, PORT: 0 }, createLogger(config, 'api'));
   await lists(api.url, db, project);
@@ -145,8 +148,8 @@ async function lists(url: string, db: Database, project: FirstProjectFacts): Pro
 }
 
 async function computesAgainstFloor(db: Database, project: FirstProjectFacts): Promise<void> {
-  console.log(` computes, ${rounds} rounds, each against its bare SQL diff`);
-  for (const { name, condition, matching } of computes) {
+  console.log(' computes, each against its bare SQL diff');
+  for (const { name, rounds, condition, matching } of computes) {
     const ours = new Map<string, number[]>();
     const floor = new Map<string, number[]>();
     for (let round = 0; round < rounds; round++) {

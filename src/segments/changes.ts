@@ -12,10 +12,13 @@ export interface Watch {
 
 // Stamps are cut to milliseconds, and a transaction begins a moment before others can see that it did.
 const marginSeconds = 2;
+// A transaction that somebody forgot must not make every change since its beginning be looked at again and again.
+const longestTransaction = '15 minutes';
 
 const horizon = statement(
   'segments.horizon',
-  `select (least(now(), min(xact_start)) - interval '${marginSeconds} seconds')::text as horizon
+  `select (greatest(least(now(), min(xact_start)), now() - interval '${longestTransaction}')
+     - interval '${marginSeconds} seconds')::text as horizon
    from pg_stat_activity
    where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()
      and (backend_xid is not null or xact_start > clock_timestamp() - interval '1 minute')`,
@@ -24,7 +27,8 @@ const horizon = statement(
 /**
  * An instant before which nothing can appear any more: rows are stamped with the beginning of their transaction, and the
  * oldest one that may still write began after it. Whatever a statement that follows does not see is stamped later.
- * Transactions that have written nothing for a minute only read, as a dump does, and do not count.
+ * Transactions that have written nothing for a minute only read, as a dump does, and do not count; of one that is open for
+ * longer than a quarter of an hour, the hourly evaluation of all contacts finds what it changed.
  */
 export async function settledHorizon(sql: Sql): Promise<string> {
   const row = await sql.row<{ horizon: string }>(horizon);
