@@ -27,7 +27,7 @@ const keepJobsHours = 7 * 24;
 /** The activities of each task queue. A worker serves the queues that are named here. */
 export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, object>> {
   const { config, db, mailer, log, stopping } = deps;
-  const compose = createComposer(config);
+  const compose = createComposer(config, log);
   const delivery: DeliveryDeps = {
     db,
     mailer,

@@ -34,14 +34,29 @@ export interface Composition {
 /** Turns content and a recipient into the message that the provider gets. */
 export type Composer = (composition: Composition) => OutgoingMessage;
 
+/** Where a template that does not work as its author meant is told of. */
+export interface ComposerLog {
+  warn(facts: object, text: string): void;
+}
+
+const mostTold = 1000;
+
 /** Builds the composer of a process; prepared templates are shared between all of its messages. */
-export function createComposer(settings: ComposerSettings): Composer {
+export function createComposer(settings: ComposerSettings, log: ComposerLog): Composer {
   const links: LinkSettings = {
     pagesUrl: settings.DASHBOARD_URI,
     apiUrl: settings.API_URI,
     secret: settings.LINK_SECRET,
   };
   const prepared = contentCache(links);
+  const told = new Set<string>();
+  // Once for each project and fault, not for each of a million messages.
+  const tell = (projectId: string, problem: string) => {
+    const key = `${projectId} ${problem}`;
+    if (told.has(key) || told.size >= mostTold) return;
+    told.add(key);
+    log.warn({ projectId, problem }, 'a template could only be filled in plainly');
+  };
   return (facts) => {
     const { project, messageClass, sourceType } = facts;
     const broadcast = messageClass !== 'TRANSACTIONAL' && sourceType !== 'TRANSACTIONAL';
@@ -60,6 +75,7 @@ export function createComposer(settings: ComposerSettings): Composer {
       customHeaders: facts.headers,
       ownUnsubscribeHeaders: !(broadcast && settings.POSTMARK_UNSUBSCRIBES === 'postmark'),
     });
+    if (content.problem !== null) tell(facts.projectId, content.problem);
     return {
       emailId: facts.emailId,
       projectId: facts.projectId,

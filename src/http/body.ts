@@ -43,7 +43,15 @@ export async function readJson(ctx: Context, limit: number): Promise<ReadBody> {
     const place = findNul(value);
     if (place !== null) throw invalidField(place, 'must not contain the character U+0000', 'invalid_string');
   }
-  return { value };
+  // Half a surrogate pair is no character: jsonb refuses it, and a mail cannot carry it.
+  return { value: /\\u[dD][89a-fA-F]/.test(text) ? wellFormed(value) : value };
+}
+
+function wellFormed(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(wellFormed);
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key.toWellFormed(), wellFormed(inner)]));
 }
 
 /** Reads the bytes of a body. @throws 413 PAYLOAD_TOO_LARGE, 400 INVALID_REQUEST_BODY when it ends early */

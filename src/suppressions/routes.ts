@@ -99,7 +99,7 @@ function refusedRule(problems: FieldProblem[], body: unknown): AppError | null {
 const composers = new WeakMap<App, Composer>();
 
 function composerOf(app: App): Composer {
-  const composer = composers.get(app) ?? createComposer(app.config);
+  const composer = composers.get(app) ?? createComposer(app.config, app.log);
   composers.set(app, composer);
   return composer;
 }

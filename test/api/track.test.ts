@@ -64,6 +64,19 @@ describe('tracking', () => {
     ]);
   });
 
+  test('half a surrogate pair is mended, for no database could keep it', async () => {
+    const answer = await api.call(
+      project.publicKey,
+      'POST',
+      '/v1/track',
+      '{"email":"half@example.net","event":"e","data":{"a":"x\\ud83d","b":["\\ude00 y"],"fine":"\\ud83d\\ude00"}}',
+    );
+    expect(answer.status).toBe(200);
+    expect(await eventsOf('half@example.net')).toEqual([
+      { name: 'e', data: { a: 'x\ufffd', b: ['\ufffd y'], fine: '😀' } },
+    ]);
+  });
+
   test('many at once for a new address make one contact and lose no event', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) => track({ email: 'burst@example.net', event: `e${index}` })),

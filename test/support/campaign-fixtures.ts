@@ -65,7 +65,7 @@ export async function started(
   );
 }
 
-const compose = createComposer(readConfig({}));
+const compose = createComposer(readConfig({}), { warn: () => undefined });
 
 /** The activities of campaigns at the pace of a test: small claims, short shares. */
 export function campaignActivitiesFor(db: Database, mailer: Mailer, changes: Partial<CampaignActivityDeps> = {}) {
