@@ -204,21 +204,24 @@ const listedValues = statement(
 );
 const sampledValues = statement(
   'catalogue.sample',
-  `select distinct kind, value collate "C" as value from (
-     select jsonb_typeof(data -> $2) as kind,
-       case jsonb_typeof(data -> $2) when 'number' then trim_scale((data ->> $2)::numeric)::text else data ->> $2 end as value
-     from (select data from contacts where project_id = $1 order by created_at desc, id desc limit $4) newest
-   ) v where kind in ('boolean', 'number', 'string') and value <> ''
+  `with newest as materialized (
+     select data -> $2 as value from contacts where project_id = $1 order by created_at desc, id desc limit $4),
+   told as materialized (
+     select jsonb_typeof(value) as kind, value #>> '{}' as text from newest)
+   select distinct kind, text collate "C" as value
+   from (select kind, case kind when 'number' then trim_scale(text::numeric)::text else text end as text from told
+         where kind in ('boolean', 'number', 'string') and text <> '') v
    order by 2, 1 limit $3`,
 );
-const sampleSize = 10_000;
+/** How many contacts are looked at for the values of an open-ended key. */
+export const sampledContacts = 5_000;
 
 /** Distinct values of a key in the order of their text: all of them, unless the key is open-ended. */
 export function valuesOfKey(sql: Sql, projectId: string, key: string, limit: number): Promise<FieldValue[]> {
   return sql.rows<FieldValue>(listedValues, [projectId, key, limit]);
 }
 
-/** Distinct values that the newest 10,000 contacts hold under a key, in the order of their text. */
+/** Distinct values that the newest `sampledContacts` contacts hold under a key, in the order of their text. */
 export function valuesOfNewestContacts(sql: Sql, projectId: string, key: string, limit: number): Promise<FieldValue[]> {
-  return sql.rows<FieldValue>(sampledValues, [projectId, key, limit, sampleSize]);
+  return sql.rows<FieldValue>(sampledValues, [projectId, key, limit, sampledContacts]);
 }

@@ -50,7 +50,7 @@ function typeOf(field: FieldCounts): FieldType {
 
 /**
  * Distinct values of a field, ascending by text (contract page 1, 3.5). Exact while a key has at most 1,000 distinct
- * values of at most 200 characters; of others, the values of the newest 10,000 contacts.
+ * values of at most 200 characters; of others, the values of the newest 5,000 contacts.
  */
 export async function listValues(db: Database, projectId: string, field: string, limitText: string | undefined) {
   const limit = clampLimit(limitText, 100, 200);
