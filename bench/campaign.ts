@@ -1,0 +1,284 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { readConfig } from '../src/config.ts';
+import { openStore, type Store } from '../src/db/orm.ts';
+import { newId } from '../src/lib/ids.ts';
+import { createFirstProject, type FirstProjectFacts } from '../src/main/first-project.ts';
+import { openTemporal } from '../temporal/connection.ts';
+import { prepareNamespace } from '../temporal/setup.ts';
+import type { Request, Usage } from './support/campaign-child.ts';
+import { campaignHtml, campaignSubject } from './support/campaign-content.ts';
+import type { FloorResult } from './support/campaign-floor.ts';
+import { benchServices } from './support/services.ts';
+import type { SinkCount } from './support/sink.ts';
+
+const recipients = Number(process.env.BENCH_RECIPIENTS ?? 100_000);
+const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
+const delayMs = Number(process.env.BENCH_SINK_DELAY_MS ?? 0);
+const longestRunMs = 10 * 60_000;
+
+interface Run {
+  messages: number;
+  perSecond: number;
+  /** CPU seconds by process. */
+  cpu: Record<string, number>;
+  peakRssMb: number;
+}
+
+interface Bench {
+  store: Store;
+  project: FirstProjectFacts;
+  sink: Child;
+  worker: Child;
+  floor: Child;
+  api: Child;
+}
+
+/** Campaign messages a second, as a ratio to a hand-written loop in the same run, and where the rest goes. */
+export async function benchCampaign(): Promise<void> {
+  await using services = await benchServices({ temporal: true });
+  const { databaseUrl, temporalAddress } = services;
+  await using temporal = openTemporal({ address: temporalAddress, namespace: 'default', apiKey: null, tls: null });
+  await prepareNamespace(temporal);
+  const base = {
+    ...process.env,
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: temporalAddress,
+    TEMPORAL_TASK_QUEUE: `bench-${newId().slice(-6)}`,
+    RATE_LIMIT_PER_MINUTE: '0',
+    SEND_RATE_PER_PROJECT: '0',
+    LOG_LEVEL: 'warn',
+  };
+  const project = await createFirstProject(readConfig(base));
+  if (project === null) throw new Error('The database of a benchmark must be empty');
+  const children: Child[] = [];
+  const start = async (file: string, args: string[], env: NodeJS.ProcessEnv = base) => {
+    const child = await startChild(file, args, env);
+    children.push(child);
+    return child;
+  };
+  const store = await openStore({ url: databaseUrl, poolSize: 2, applicationName: 'posthorn-bench' }, []);
+  try {
+    const sink = await start('./support/campaign-child.ts', ['sink', String(delayMs)]);
+    const env = { ...base, POSTMARK_API_URL: sink.url };
+    const worker = await start('./support/campaign-child.ts', ['worker'], env);
+    const api = await start('./support/api-process.ts', [], env);
+    const floorSettings = JSON.stringify({ databaseUrl, sinkUrl: sink.url, projectId: project.projectId });
+    const floor = await start('./support/campaign-child.ts', ['floor', floorSettings]);
+    await measure({ store, project, sink, worker, floor, api });
+  } finally {
+    for (const { child } of children) child.kill();
+    await store.close();
+  }
+}
+
+async function measure(bench: Bench): Promise<void> {
+  const small = Math.min(10_000, recipients);
+  console.log(
+    `\nCampaign: ${recipients.toLocaleString('en')} recipients, ${campaignHtml.length} bytes of HTML, ${rounds} rounds`,
+  );
+  await fill(bench, small);
+  // The first runs of both load code, plans and pools.
+  await runLoop(bench);
+  await runCampaign(bench);
+  const smaller = await runCampaign(bench);
+  await fill(bench, recipients);
+  const floors: Run[] = [];
+  const ours: Run[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const first = round % 2 === 0;
+    if (first) floors.push(await runLoop(bench));
+    ours.push(await runCampaign(bench));
+    if (!first) floors.push(await runLoop(bench));
+  }
+  const floor = median(floors);
+  const our = median(ours);
+  line('floor, hand-written', floor);
+  line('Posthorn', our);
+  console.log(`  ratio ${(our.perSecond / floor.perSecond).toFixed(2)} (goal 0.6)`);
+  console.log(
+    `  worker memory: ${smaller.peakRssMb.toFixed(0)} MB at ${small}, ${our.peakRssMb.toFixed(0)} MB at ${recipients} recipients`,
+  );
+  console.log('  CPU microseconds for each message        floor   Posthorn');
+  for (const name of Object.keys(our.cpu))
+    console.log(`    ${name.padEnd(34)} ${share(floor, name)} ${share(our, name)}`);
+}
+
+function line(name: string, run: Run): void {
+  console.log(`  ${name.padEnd(22)} ${run.perSecond.toFixed(0).padStart(7)} messages/s`);
+}
+
+function share(run: Run, name: string): string {
+  const seconds = run.cpu[name];
+  return (seconds === undefined ? '-' : ((1e6 * seconds) / run.messages).toFixed(1)).padStart(9);
+}
+
+async function fill({ store, project }: Bench, count: number): Promise<void> {
+  await empty(store);
+  await store.db.rows('truncate contacts cascade');
+  await store.db.count(
+    `insert into contacts (id, project_id, email, subscribed, subscription_before, data)
+     select uuidv7(), $1, 'watcher.' || n || '@example.com', true, true, jsonb_build_object(
+       'firstName', 'Watcher ' || n, 'city', 'Harbour ' || n % 1000, 'plan', (array['free', 'pro', 'team'])[1 + n % 3])
+     from generate_series(1, $2::int) n`,
+    [project.projectId, count],
+  );
+  await store.db.rows('vacuum (analyze) contacts');
+}
+
+// Each run starts from empty ledgers, for whoever comes second would otherwise have the larger indexes.
+async function empty(store: Store): Promise<void> {
+  await store.db.rows('truncate emails, email_queue, events, campaigns, campaign_sends, campaign_claims');
+  await store.db.rows('drop table if exists floor_ledger');
+  await store.db.rows('checkpoint');
+}
+
+async function runLoop(bench: Bench): Promise<Run> {
+  if (process.env.BENCH_LOG) console.log(new Date().toISOString(), 'loop');
+  return watched(bench, { loop: bench.floor }, async () => {
+    const result = await bench.floor.ask<FloorResult>({ floor: { campaignId: newId(), inFlight: 8 } });
+    return result.milliseconds;
+  });
+}
+
+async function runCampaign(bench: Bench): Promise<Run> {
+  const { api, project, store } = bench;
+  const call = async (path: string, body: object) => {
+    const answer = await fetch(`${api.url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${project.secretKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+    return ((await answer.json()) as { data: { id: string } }).data;
+  };
+  const content = { subject: campaignSubject, body: campaignHtml, from: project.sender, audienceType: 'ALL' };
+  if (process.env.BENCH_LOG) console.log(new Date().toISOString(), 'campaign');
+  return watched(bench, { loop: bench.worker }, async () => {
+    const { id } = await call('/campaigns', { name: 'Autumn migration', ...content });
+    const started = performance.now();
+    await call(`/campaigns/${id}/send`, {});
+    for (;;) {
+      const row = await store.db.row<{ status: string }>('select status from campaigns where id = $1', [id]);
+      if (row?.status === 'SENT') return performance.now() - started;
+      if (performance.now() - started > longestRunMs) throw new Error('The campaign does not end');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  });
+}
+
+/** Runs one side from empty ledgers and counts at the sink what arrived; anything but everyone once is an error. */
+async function watched(bench: Bench, { loop }: { loop: Child }, work: () => Promise<number>): Promise<Run> {
+  const { sink, store } = bench;
+  await empty(store);
+  await sink.ask('reset');
+  const before = await usages(bench, loop);
+  const milliseconds = await work();
+  const after = await usages(bench, loop);
+  const { messages, recipients: different } = await sink.ask<SinkCount>('count');
+  const audience = await store.db.row<{ count: number }>('select count(*)::int as count from contacts');
+  if (messages !== audience?.count || different !== messages)
+    throw new Error(`The sink got ${messages} messages for ${different} of ${audience?.count} recipients`);
+  const cpu = Object.fromEntries(
+    Object.entries(after.cpu).map(([name, seconds]) => [name, Math.max(0, seconds - (before.cpu[name] ?? 0))]),
+  );
+  return { messages, perSecond: (1000 * messages) / milliseconds, cpu, peakRssMb: after.peakRssMb };
+}
+
+async function usages(
+  { sink, store }: Bench,
+  loop: Child,
+): Promise<{ cpu: Record<string, number>; peakRssMb: number }> {
+  const [own, sinks] = await Promise.all([loop.ask<Usage>('usage'), sink.ask<Usage>('usage')]);
+  const [postmaster] = await store.db.rows<{ pid: number }>('select pg_backend_pid() as pid');
+  const servers = cpuOfServers(postmaster?.pid ?? 0);
+  return {
+    cpu: { 'worker or loop': own.cpuSeconds, sink: sinks.cpuSeconds, ...servers },
+    peakRssMb: own.peakRssMb,
+  };
+}
+
+/** CPU seconds of Postgres (the siblings of one of its processes, and those that ended) and Temporal, where Linux tells. */
+function cpuOfServers(backend: number): Record<string, number> {
+  try {
+    const postmaster = statOf(backend).parent;
+    let postgres = statOf(postmaster).children;
+    let temporal = 0;
+    for (const name of readdirSync('/proc')) {
+      if (!/^\d+$/.test(name)) continue;
+      try {
+        const stat = statOf(Number(name));
+        if (Number(name) === postmaster || stat.parent === postmaster) postgres += stat.own;
+        if (stat.name === 'temporal') temporal += stat.own;
+      } catch {
+        // It ended while the list was read.
+      }
+    }
+    return { Postgres: postgres, Temporal: temporal };
+  } catch {
+    return {};
+  }
+}
+
+// proc(5): fields 4 parent, 14 and 15 own time, 16 and 17 that of ended children, in ticks of 10 ms.
+function statOf(pid: number) {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number);
+  const ticks = (first: number) => ((fields[first] ?? 0) + (fields[first + 1] ?? 0)) / 100;
+  return {
+    name: text.slice(text.indexOf('(') + 1, text.lastIndexOf(')')),
+    parent: fields[1] ?? 0,
+    own: ticks(11),
+    children: ticks(13),
+  };
+}
+
+function median(runs: Run[]): Run {
+  const sorted = [...runs].sort((one, other) => one.perSecond - other.perSecond);
+  const middle = sorted[Math.floor(sorted.length / 2)];
+  if (!middle) throw new Error('No run was made');
+  return middle;
+}
+
+interface Child {
+  child: ChildProcess;
+  url: string;
+  ask<Answer = unknown>(request: Request): Promise<Answer>;
+}
+
+async function startChild(file: string, args: string[], env: NodeJS.ProcessEnv): Promise<Child> {
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, {
+    env,
+    stdio: ['ignore', process.env.BENCH_LOG ? 'inherit' : 'ignore', 'inherit', 'ipc'],
+  });
+  const next = () =>
+    new Promise<unknown>((resolve, reject) => {
+      const fail = (code: number | null) => reject(new Error(`${file} ${args[0] ?? ''} ended with ${code}`));
+      child.once('exit', fail);
+      child.once('message', (message) => {
+        child.off('exit', fail);
+        resolve(message);
+      });
+    });
+  const { url = '' } = (await next()) as { url?: string };
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    child,
+    url,
+    ask<Answer>(request: Request) {
+      const answer = last.then(() => {
+        const reply = next();
+        child.send(request);
+        return reply;
+      });
+      last = answer.catch(() => undefined);
+      return answer as Promise<Answer>;
+    },
+  };
+}
+
+if (import.meta.main) await benchCampaign();

@@ -1,0 +1,57 @@
+import { readConfig } from '../../src/config.ts';
+import { createLogger } from '../../src/main/logger.ts';
+import { startWorker } from '../../src/main/worker-runtime.ts';
+import { runFloor } from './campaign-floor.ts';
+import { startSink } from './sink.ts';
+
+// One process of the campaign benchmark: the sink, the worker, or the hand-written loop. Each answers the parent's messages.
+
+/** What the parent asks of a process. */
+export type Request = 'usage' | 'count' | 'reset' | { floor: { campaignId: string; inFlight: number } };
+
+/** What a process has used since it started, and the most memory it held since the last time it was asked. */
+export interface Usage {
+  cpuSeconds: number;
+  peakRssMb: number;
+}
+
+const [role = '', argument = ''] = process.argv.slice(2);
+let peakRss = 0;
+setInterval(() => {
+  peakRss = Math.max(peakRss, process.memoryUsage.rss());
+}, 20).unref();
+
+const roles: Record<string, () => Promise<{ ready: object; answer(request: Request): unknown }>> = {
+  async sink() {
+    const sink = await startSink(Number(argument));
+    return {
+      ready: { url: sink.url },
+      answer: (request) => (request === 'count' ? sink.count() : sink.reset()),
+    };
+  },
+  async worker() {
+    const config = readConfig(process.env, ['DATABASE_URL', 'TEMPORAL_ADDRESS']);
+    const worker = await startWorker(config, createLogger(config, 'worker'));
+    await worker.ready;
+    return { ready: {}, answer: () => null };
+  },
+  async floor() {
+    const settings = JSON.parse(argument) as { databaseUrl: string; sinkUrl: string; projectId: string };
+    return {
+      ready: {},
+      answer: (request) => (typeof request === 'object' ? runFloor({ ...settings, ...request.floor }) : null),
+    };
+  },
+};
+
+const start = roles[role];
+if (start === undefined) throw new Error(`No such role: ${role}`);
+const { ready, answer } = await start();
+process.on('message', async (request: Request) => {
+  if (request !== 'usage') return void process.send?.((await answer(request)) ?? {});
+  const { user, system } = process.cpuUsage();
+  process.send?.({ cpuSeconds: (user + system) / 1e6, peakRssMb: peakRss / 1e6 } satisfies Usage);
+  peakRss = process.memoryUsage.rss();
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.(ready);
