@@ -3,7 +3,7 @@ import { isoInstant } from '../db/columns.ts';
 import type { Database, Sql } from '../db/sql.ts';
 import { splitData, withoutDangerousKeys } from '../lib/contact-data.ts';
 import { clampLimit } from '../lib/cursor.ts';
-import { badRequest, bareBadRequest, invalidField, notFound } from '../lib/errors.ts';
+import { AppError, badRequest, bareBadRequest, invalidField, notFound } from '../lib/errors.ts';
 import { isUuid, newId } from '../lib/ids.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
 import { parseDate } from '../lib/time.ts';
@@ -147,8 +147,21 @@ function sqlInstant(date: Date | null, open: '-infinity' | 'infinity'): string {
   return text.startsWith('-') ? '-infinity' : text.startsWith('+') ? 'infinity' : text;
 }
 
+// Addresses of their own, with whatever method: an event that is called so has none (contract page 1, 1.2).
+const addresses = new Set(['stats', 'names', 'contact', 'track']);
+
+function refuseAddress(name: string): void {
+  if (addresses.has(name))
+    throw new AppError(
+      404,
+      'RESOURCE_NOT_FOUND',
+      `"${name}" is an address of the API and cannot be the name of an event here`,
+    );
+}
+
 /** Who relies on an event, and how often it happened (contract page 1, 5.1). */
 export async function eventUsage(sql: Sql, projectId: string, name: string): Promise<EventUsage> {
+  refuseAddress(name);
   const [segments, audience] = await Promise.all([
     segmentsAsking(sql, projectId, name),
     name.includes('\0') ? { total: 0, contacts: 0 } : eventAudience(sql, projectId, name),
@@ -170,6 +183,7 @@ const eventsPerDeletion = 5_000;
  * @throws bare 400 for a reserved name and for one that is in use
  */
 export async function deleteEvents(db: Database, projectId: string, name: string): Promise<{ deletedCount: number }> {
+  refuseAddress(name);
   if (isReservedEvent(name)) throw bareBadRequest(`"${name}" is a name that only the service itself records`);
   const segments = await segmentsAsking(db, projectId, name);
   if (segments.length > 0)

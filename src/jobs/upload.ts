@@ -27,7 +27,8 @@ export async function receiveCsv(sql: Sql, request: IncomingMessage, jobId: stri
   try {
     return await receive(sql, request, jobId);
   } catch (error) {
-    await removeFile(sql, jobId);
+    // Should this fail as well, retention finds what is left.
+    await removeFile(sql, jobId).catch(() => undefined);
     throw error;
   }
 }

@@ -296,6 +296,20 @@ describe('usage and deletion', () => {
     expect((await get(`/events/${name}/usage`)).canDelete).toBe(false);
   });
 
+  test('addresses of the API are never read as names', async () => {
+    await track('a@example.com', 'names');
+    for (const [method, path] of [
+      ['DELETE', '/events/names'],
+      ['DELETE', '/events/stats'],
+      ['DELETE', '/events/contact'],
+      ['GET', '/events/track/usage'],
+    ] as const) {
+      const answer = await api.call(project.secretKey, method, path);
+      expect([answer.status, answer.body.error.code]).toEqual([404, 'RESOURCE_NOT_FOUND']);
+    }
+    expect(await get('/events/names')).toEqual({ eventNames: ['names'] });
+  });
+
   test('an unknown name has no use', async () => {
     for (const name of ['nothing', '%00'])
       expect(await get(`/events/${name}/usage`)).toEqual({
