@@ -75,7 +75,8 @@ export interface Tally {
 
 // One statement for a claim: rows, the contact that the provider refuses, events, counters, and the claim itself. A row that
 // the provider took becomes SENT whoever says so; every other verdict counts only for a row that waits. sent_at is the guard:
-// the event is written once. The claim moves only for the attempt that holds it.
+// the event is written once, and without data: what it says of its mail is read from the row (see `eventData`), for a copy
+// would cost as much as the row itself. The claim moves only for the attempt that holds it.
 const settle = statement(
   'campaigns.settle',
   `with verdict as materialized (
@@ -92,21 +93,20 @@ const settle = statement(
      where e.campaign_id = $2::uuid and e.send_seq = $3::int and e.contact_id > $13::uuid and e.contact_id <= $14::uuid
        and e.contact_id = v.contact_id and e.sent_at is null and (v.outcome = 'SENT' or e.status = 'PENDING')
      returning e.id, e.contact_id, e.subject, e."from", e.from_name, e.message_id, e.template_id, e.campaign_id,
-       e.source_type, e.sent_at, e.bounced_at, v.outcome),
+       e.source_type, e.bounced_at, v.outcome),
    flipped as (
      update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
      from settled s where c.id = s.contact_id and c.subscribed and s.outcome = 'BOUNCED'
      returning c.id as contact_id, s.id),
    told as (
      insert into events (id, project_id, contact_id, email_id, name, data)
-     select uuidv7(), $4::uuid, contact_id, id, 'email.sent',
-       ${mailPayload('s')} || jsonb_build_object('sentAt', ${isoText('s.sent_at')})
+     select uuidv7(), $4::uuid, contact_id, id, 'email.sent', null
      from settled s where outcome = 'SENT'
      union all
      select uuidv7(), $4::uuid, contact_id, id, 'contact.unsubscribed', '{"reason": "bounce"}'::jsonb from flipped
      union all
      select uuidv7(), $4::uuid, contact_id, id, 'email.bounce',
-       ${mailPayload('s')} || jsonb_build_object('bounceType', 'Permanent', 'bouncedAt', ${isoText('s.bounced_at')})
+       ${mailPayload('s', `'bounceType', 'Permanent', 'bouncedAt', ${isoText('s.bounced_at')}`)}
      from settled s where outcome = 'BOUNCED'),
    tally as (
      select (count(*) filter (where outcome = 'SENT'))::int as sent, (count(*) filter (where outcome <> 'SENT'))::int as failed,
@@ -150,10 +150,10 @@ export async function settleClaim(
     projectId,
     provider,
     stream,
-    uuids(settlements.map(({ contactId }) => contactId)),
-    settlements.map(({ outcome }) => outcome),
-    settlements.map((one) => (one.outcome === 'SENT' ? one.messageId : null)),
-    settlements.map((one) => (one.outcome === 'SENT' ? one.at : null)),
+    plainArray(settlements.map(({ contactId }) => contactId)),
+    plainArray(settlements.map(({ outcome }) => outcome)),
+    plainArray(settlements.map((one) => (one.outcome === 'SENT' ? one.messageId : null))),
+    plainArray(settlements.map((one) => (one.outcome === 'SENT' ? one.at : null))),
     settlements.map(({ subject }) => storable(subject)),
     settlements.map((one) => (one.outcome === 'SENT' ? null : storable(one.error))),
     claim.afterContact,
@@ -172,9 +172,10 @@ export function provenInstant(recipient: Recipient): string | null {
   return recipient.provenAt === null ? null : isoInstant(recipient.provenAt);
 }
 
-// Ids need none of the quoting that makes arrays of text slow to write.
-function uuids(ids: readonly string[]): string {
-  return `{${ids.join(',')}}`;
+// Ids and instants need none of the quoting that makes arrays of text slow to write.
+function plainArray(values: readonly (string | null)[]): string | readonly (string | null)[] {
+  const isPlain = values.every((value) => value === null || (/^[\w:.+-]+$/.test(value) && value !== 'NULL'));
+  return isPlain ? `{${values.map((value) => value ?? 'NULL').join(',')}}` : values;
 }
 
 // U+0000 is the one character that Postgres cannot store; a filter of a template can make one.

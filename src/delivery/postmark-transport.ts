@@ -1,5 +1,5 @@
 import { type Models, ServerClient } from 'postmark';
-import { Agent, fetch as undiciFetch } from 'undici';
+import { Agent, type Dispatcher, request } from 'undici';
 
 /** How long calls may take, in milliseconds. */
 export interface Timeouts {
@@ -27,6 +27,13 @@ export interface Transport {
   open(timeoutMs: number): { client: ServerClient; facts: CallFacts };
 }
 
+/** What the `postmark` package passes to its fetch. */
+interface Call {
+  method: Dispatcher.HttpMethod;
+  headers: Record<string, string>;
+  body?: string;
+}
+
 /** The transport to a base URL such as `https://api.postmarkapp.com`. */
 export function createTransport(apiUrl: string, serverToken: string, timeouts: Timeouts): Transport {
   const url = new URL(apiUrl);
@@ -42,22 +49,25 @@ export function createTransport(apiUrl: string, serverToken: string, timeouts: T
   return {
     open(timeoutMs) {
       const facts: CallFacts = { status: null, retryAfterMs: null, unwritten: false };
-      const watchedFetch = async (input: string, init: object) => {
+      // Not fetch: its streams and copies cost more per message than rendering it (measured: 26 µs against 3).
+      const watchedFetch = async (input: string, init: Call) => {
         try {
-          const response = await undiciFetch(input, {
-            ...init,
+          const answer = await request(input, {
+            method: init.method,
+            headers: init.headers,
+            body: init.body === undefined ? null : Buffer.from(init.body),
             dispatcher: agent,
             signal: AbortSignal.timeout(timeoutMs),
           });
-          facts.status = response.status;
-          facts.retryAfterMs = retryAfter(response.headers.get('retry-after'), Date.now());
-          return response;
+          facts.status = answer.statusCode;
+          facts.retryAfterMs = retryAfter(headerOf(answer.headers['retry-after']), Date.now());
+          return { status: answer.statusCode, text: () => answer.body.text() };
         } catch (error) {
           facts.unwritten = failedBeforeWriting(error);
           throw error;
         }
       };
-      // The package names the browser's fetch type; undici's differs in details that it does not use.
+      // The package names the browser's fetch type and uses this much of it.
       const fetch = watchedFetch as unknown as Models.ClientOptions.FetchImplementation;
       return {
         client: new ServerClient(serverToken, { requestHost, useHttps: url.protocol === 'https:', fetch }),
@@ -65,6 +75,10 @@ export function createTransport(apiUrl: string, serverToken: string, timeouts: T
       };
     },
   };
+}
+
+function headerOf(value: string | string[] | undefined): string | null {
+  return (Array.isArray(value) ? value[0] : value) ?? null;
 }
 
 /** `Retry-After` (RFC 9110, 10.2.3: seconds or a date) as milliseconds from now; null when absent or unreadable. */

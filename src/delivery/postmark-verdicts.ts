@@ -42,9 +42,15 @@ function acceptance(answer: Answer): Verdict {
 
 /** A provider's instant, with whatever offset and precision, as ISO in UTC; now when it is unreadable. */
 export function instant(value: unknown): string {
+  // The messages of a batch mostly share their instant.
+  if (value === lastInstant.said) return lastInstant.iso;
   const date = new Date(typeof value === 'string' ? value : Number.NaN);
-  return (Number.isNaN(date.getTime()) ? new Date() : date).toISOString();
+  if (typeof value !== 'string' || Number.isNaN(date.getTime())) return new Date().toISOString();
+  lastInstant = { said: value, iso: date.toISOString() };
+  return lastInstant.iso;
 }
+
+let lastInstant = { said: '', iso: '' };
 
 /** What to do with a batch whose call failed: one verdict for all of it, or split it and send the parts. */
 export type FailedCall = { split: true; code: number; reason: string } | { split: false; verdict: Verdict };

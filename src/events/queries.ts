@@ -1,6 +1,7 @@
 import { type ContactChange, untilSeen, upsertContactCtes, upsertValues } from '../contacts/queries.ts';
 import { isoInstant } from '../db/columns.ts';
 import { type Sql, statement } from '../db/sql.ts';
+import { eventData } from '../emails/sql.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
 import type { EventBody } from './schema.ts';
 
@@ -41,7 +42,7 @@ export interface EventRow {
   createdAt: string;
 }
 
-const columns = `e.id, e.name, e.data, e.project_id as "projectId", e.contact_id as "contactId", e.email_id as "emailId",
+const columns = `e.id, e.name, ${eventData('e')} as data, e.project_id as "projectId", e.contact_id as "contactId", e.email_id as "emailId",
   e.created_at::text as "createdAt"`;
 
 const record = statement(

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { RecipientUrls } from '../../lib/render/variables.ts';
 
 const tokenBytes = 16;
@@ -18,8 +18,28 @@ export function verifyLinkToken(contactId: string, token: unknown, secret: strin
   return given.length === tokenBytes && timingSafeEqual(given, tokenOf(contactId, secret));
 }
 
+// HMAC (RFC 2104) by two one-shot hashes over pads that are made once for a secret: half the cost of a Hmac object, and
+// every message has one.
 function tokenOf(contactId: string, secret: string): Buffer {
-  return createHmac('sha256', secret).update(`v1:${contactId}`).digest().subarray(0, tokenBytes);
+  const { inner, outer } = padsOf(secret);
+  const digest = hash('sha256', Buffer.concat([inner, Buffer.from(`v1:${contactId}`)]), 'buffer');
+  return hash('sha256', Buffer.concat([outer, digest]), 'buffer').subarray(0, tokenBytes);
+}
+
+const blockBytes = 64;
+let pads: { secret: string; inner: Buffer; outer: Buffer } | null = null;
+
+function padsOf(secret: string): { inner: Buffer; outer: Buffer } {
+  if (pads?.secret === secret) return pads;
+  const bytes = Buffer.from(secret);
+  const key = Buffer.alloc(blockBytes);
+  (bytes.length > blockBytes ? hash('sha256', bytes, 'buffer') : bytes).copy(key);
+  pads = {
+    secret,
+    inner: Buffer.from(key.map((byte) => byte ^ 0x36)),
+    outer: Buffer.from(key.map((byte) => byte ^ 0x5c)),
+  };
+  return pads;
 }
 
 /** Where the pages of recipients are, and the secret that signs the links to them. No URL ends in a slash. */
