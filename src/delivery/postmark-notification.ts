@@ -32,13 +32,18 @@ const Payload = v.object({
 type Payload = v.InferOutput<typeof Payload>;
 
 /**
- * Reads the body of a webhook (contract page 3, 8.3); null when it reports nothing that concerns a mail's recipient.
+ * Parses the body of a webhook.
  * @throws SyntaxError when it is no JSON object
  */
-export function readPostmarkNotification(body: string): Notification | null {
-  const parsed: unknown = JSON.parse(body, keepIds);
+export function parsePostmark(body: string): object {
+  const parsed: unknown = JSON.parse(body, storable);
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
     throw new SyntaxError('Not a JSON object');
+  return parsed;
+}
+
+/** Reads a parsed webhook (contract page 3, 8.3); null when it reports nothing that concerns a mail's recipient. */
+export function readPostmarkRecord(parsed: object): Notification | null {
   const payload = v.parse(Payload, parsed);
   const read = readRecord(payload);
   if (read === null) return null;
@@ -54,9 +59,11 @@ export function readPostmarkNotification(body: string): Notification | null {
   };
 }
 
-// Bounce ids are larger than a JavaScript number can hold, so that they are kept as they are written.
-function keepIds(this: unknown, key: string, value: unknown, context?: { source?: string }): unknown {
-  return key === 'ID' && typeof value === 'number' ? (context?.source ?? String(value)) : value;
+// Bounce ids are larger than a JavaScript number can hold, so that they are kept as they are written. U+0000 and half
+// surrogate pairs are what Postgres cannot store.
+function storable(this: unknown, key: string, value: unknown, context?: { source?: string }): unknown {
+  if (key === 'ID' && typeof value === 'number') return context?.source ?? String(value);
+  return typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value;
 }
 
 interface ReadRecord {

@@ -6,6 +6,10 @@ import { isoText, mailPayload, statusRank } from './sql.ts';
 /** What became of a notification: `unsettled` means that our own record of the hand-over is still on its way. */
 export type Notified = 'done' | 'duplicate' | 'unsettled' | 'unknown';
 
+// A mail that was given up as FAILED without a message id was never known to be with the provider; a report that proves it
+// was corrects it: SENT at the latest from the report's own time, with its `email.sent`. FAILED with a message id is the
+// provider's own refusal, which only what happened to the recipient can overrule. Times are the earliest reported ones, so
+// that the order in which reports arrive does not matter.
 // Receipt, ledger row, contact, campaign counters and events in one statement: they stand or fall together, and a
 // report that comes twice, even at the same moment, finds its receipt taken and changes nothing.
 const notify = statement(
@@ -14,26 +18,34 @@ const notify = statement(
      select e.id, e.status, e.sent_at is not null or e.status not in ('PENDING', 'SENDING') or $12::boolean as ripe
      from emails e where e.id = $1::uuid and e.project_id = $2::uuid),
    mail as (
-     select e.* from emails e join known k on k.id = e.id and k.ripe for update of e),
+     select e.*, e.status = 'FAILED' and e.sent_at is null and e.message_id is null and $5 <> 'optOut' as given_up
+     from emails e join known k on k.id = e.id and k.ripe for update of e),
    receipt as (
      insert into webhook_receipts (source, key) select $3, $4 from mail on conflict do nothing returning 1),
    moved as (
      update emails e set
-       status = case when ${statusRank('$6::text')} > ${statusRank('e.status')} then $6::text else e.status end,
+       status = case
+         when $5 = 'failure' then case when ${statusRank('e.status')} <= 1 then 'FAILED' else e.status end
+         when ${statusRank('$6::text')} > ${statusRank('e.status')} then $6::text
+         when m.given_up then 'SENT' else e.status end,
+       sent_at = case when m.given_up then coalesce(e.sent_at, $8::timestamptz) else e.sent_at end,
        message_id = coalesce(e.message_id, $7::text),
-       delivered_at = case when $5 = 'delivery' then coalesce(e.delivered_at, $8::timestamptz) else e.delivered_at end,
-       opened_at = case when $5 = 'open' then coalesce(e.opened_at, $8::timestamptz) else e.opened_at end,
-       clicked_at = case when $5 = 'click' then coalesce(e.clicked_at, $8::timestamptz) else e.clicked_at end,
-       bounced_at = case when $6 = 'BOUNCED' then coalesce(e.bounced_at, $8::timestamptz) else e.bounced_at end,
-       complained_at = case when $5 = 'complaint' then coalesce(e.complained_at, $8::timestamptz) else e.complained_at end,
+       delivered_at = case when $5 = 'delivery' then least(e.delivered_at, $8::timestamptz) else e.delivered_at end,
+       opened_at = case when $5 = 'open' then least(e.opened_at, $8::timestamptz) else e.opened_at end,
+       clicked_at = case when $5 = 'click' then least(e.clicked_at, $8::timestamptz) else e.clicked_at end,
+       bounced_at = case when $6 = 'BOUNCED' then least(e.bounced_at, $8::timestamptz) else e.bounced_at end,
+       complained_at = case when $5 = 'complaint' then least(e.complained_at, $8::timestamptz) else e.complained_at end,
        opens = e.opens + case when $5 = 'open' then 1 else 0 end,
        clicks = e.clicks + case when $5 = 'click' then 1 else 0 end,
-       error = case when $6 = 'BOUNCED' then $9::text when e.status = 'FAILED' and $6::text is not null then null else e.error end,
+       error = case
+         when $6 = 'BOUNCED' then case when e.bounced_at <= $8::timestamptz then e.error else $9::text end
+         when $5 = 'failure' then case when ${statusRank('e.status')} <= 1 then $9::text else e.error end
+         when e.status = 'FAILED' and ($6::text is not null or m.given_up) then null else e.error end,
        updated_at = now()
      from mail m where e.id = m.id and exists (select from receipt)
      returning e.id, e.project_id, e.contact_id, e.subject, e."from", e.from_name, e.message_id, e.template_id, e.campaign_id,
-       e.send_seq, e.source_type, e.delivered_at, e.opened_at, e.clicked_at, e.bounced_at, e.complained_at, e.opens, e.clicks,
-       $5 = 'delivery' and m.delivered_at is null as first_delivery, $5 = 'open' and m.opened_at is null as first_open,
+       e.send_seq, e.source_type, e.sent_at, e.delivered_at, e.opened_at, e.clicked_at, e.bounced_at, e.complained_at, e.opens, e.clicks,
+       m.given_up as corrected, $5 = 'delivery' and m.delivered_at is null as first_delivery, $5 = 'open' and m.opened_at is null as first_open,
        $5 = 'click' and m.clicked_at is null as first_click, $6 = 'BOUNCED' and m.bounced_at is null as first_bounce,
        $5 = 'complaint' and m.complained_at is null as first_complaint),
    flipped as (
@@ -42,6 +54,8 @@ const notify = statement(
      returning c.id),
    counted as (
      update campaigns c set
+       sent_count = c.sent_count + m.corrected::int,
+       failed_count = greatest(0, c.failed_count - m.corrected::int),
        delivered_count = c.delivered_count + m.first_delivery::int,
        opened_count = c.opened_count + m.first_open::int,
        clicked_count = c.clicked_count + m.first_click::int,
@@ -50,9 +64,12 @@ const notify = statement(
        unsubscribed_count = c.unsubscribed_count + case when $5 = 'optOut' and $10::text is null and exists (select from flipped) then 1 else 0 end
      from moved m
      where c.id = m.campaign_id and c.send_seq = m.send_seq
-       and (m.first_delivery or m.first_open or m.first_click or m.first_bounce or m.first_complaint or exists (select from flipped))),
+       and (m.corrected or m.first_delivery or m.first_open or m.first_click or m.first_bounce or m.first_complaint or exists (select from flipped))),
    told as (
      insert into events (id, project_id, contact_id, email_id, name, data)
+     select $15::uuid, m.project_id, m.contact_id, m.id, 'email.sent', ${mailPayload('m', `'sentAt', ${isoText('m.sent_at')}`)}
+     from moved m where m.corrected
+     union all
      select $13::uuid, m.project_id, m.contact_id, m.id, 'contact.unsubscribed',
        case when $10::text is not null then jsonb_build_object('reason', $10::text) end
      from moved m where exists (select from flipped)
@@ -65,7 +82,7 @@ const notify = statement(
        when 'bounce' then jsonb_build_object('bounceType', $11::text) || case when $6 = 'BOUNCED'
          then jsonb_build_object('bouncedAt', ${isoText('m.bounced_at')}) else '{"transientBounce": true}' end
        else jsonb_build_object('complainedAt', ${isoText('m.complained_at')}) end
-     from moved m where $5 <> 'optOut')
+     from moved m where $5 not in ('optOut', 'sent', 'failure'))
    select case
      when exists (select from moved) then 'done'
      when exists (select from mail) then 'duplicate'
@@ -86,6 +103,8 @@ export async function applyNotification(
   { key, messageId, at, effect }: Notification,
   late: boolean,
 ): Promise<Notified> {
+  // Made first: the event of a hand-over stands before what followed it.
+  const sentEvent = newId();
   const row = await sql.row<{ outcome: Notified }>(notify, [
     mail.emailId,
     mail.projectId,
@@ -95,19 +114,25 @@ export async function applyNotification(
     statusOf(effect),
     messageId,
     at,
-    effect.kind === 'click' ? effect.link : effect.kind === 'bounce' ? effect.error : null,
+    textOf(effect),
     reasonOf(effect),
     effect.kind === 'bounce' ? effect.bounceType : null,
     late,
     newId(),
     newId(),
+    sentEvent,
   ]);
   return row?.outcome ?? 'unknown';
 }
 
 function statusOf(effect: Notification['effect']): string | null {
   if (effect.kind === 'bounce') return effect.bounceType === 'Permanent' ? 'BOUNCED' : null;
-  return effect.kind === 'optOut' ? null : statuses[effect.kind];
+  return effect.kind in statuses ? statuses[effect.kind as keyof typeof statuses] : null;
+}
+
+function textOf(effect: Notification['effect']): string | null {
+  if (effect.kind === 'click') return effect.link;
+  return effect.kind === 'bounce' || effect.kind === 'failure' ? effect.error : null;
 }
 
 function reasonOf(effect: Notification['effect']): string | null {

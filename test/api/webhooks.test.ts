@@ -178,6 +178,18 @@ test('a mail given up as FAILED that proves delivered is corrected', async () =>
   const mail = await sentMail({ status: 'FAILED', sent: false });
   await report(mail, 'Delivery');
   expect(await rowOf(mail)).toMatchObject({ status: 'DELIVERED', message_id: mail.messageId, delivered_at: at });
+  expect((await eventsOf(mail)).map(({ name }) => name)).toEqual(['email.sent', 'email.delivery']);
+  const campaign = await sentMail({ status: 'FAILED', sent: false, campaign: true });
+  await store.db.count('update campaigns set failed_count = 1 where id = $1', [campaign.campaignId]);
+  await report(campaign, 'Bounce', { Type: 'SoftBounce' });
+  await report(campaign, 'Delivery');
+  expect(await rowOf(campaign)).toMatchObject({ status: 'DELIVERED' });
+  expect(
+    await store.db.row('select sent_count, failed_count, delivered_count from campaigns where id = $1', [
+      campaign.campaignId,
+    ]),
+  ).toEqual({ sent_count: 1, failed_count: 0, delivered_count: 1 });
+  expect((await eventsOf(campaign)).map(({ name }) => name)).toEqual(['email.sent', 'email.bounce', 'email.delivery']);
 });
 
 test('a permanent bounce: row, subscription, contact.unsubscribed, email.bounce, in this order', async () => {
@@ -341,7 +353,7 @@ test('strangers get 401 and change nothing; the token in the path opens as the c
   expect(await rowOf(mail)).toMatchObject({ status: 'DELIVERED' });
 });
 
-test('received mail and unknown records are taken and left alone; what is no JSON object is refused', async () => {
+test('mail for nobody and unknown records are taken and left alone; what is no JSON object is refused', async () => {
   expect(
     await post(JSON.stringify({ FromFull: { Email: 'a@example.com' }, MailboxHash: '', MessageID: 'x' })),
   ).toMatchObject({
@@ -401,6 +413,108 @@ test('a report that overtakes the record of its own hand-over waits for it, and 
     status: 200,
   });
   expect(await rowOf(doubtful)).toMatchObject({ status: 'DELIVERED', message_id: doubtful.messageId });
+});
+
+const inbound = (to: string[], more: object = {}) => ({
+  FromName: 'Bob Heron',
+  From: 'bob@reader.test',
+  FromFull: { Email: 'Bob.Heron@Reader.test', Name: 'Bob Heron', MailboxHash: '' },
+  ToFull: to.map((Email) => ({ Email, Name: '', MailboxHash: '' })),
+  CcFull: [],
+  BccFull: [],
+  OriginalRecipient: '',
+  Subject: 'A heron!\u0000',
+  MessageID: newId(),
+  MailboxHash: '',
+  Date: 'Sun, 1 Nov 2026 11:00:00 +0100',
+  TextBody: '',
+  HtmlBody: '<p onclick="x()">Look up<script>x</script></p>',
+  Headers: [{ Name: 'X-Spam-Status', Value: 'No' }],
+  Attachments: [],
+  ...more,
+});
+const receivedBy = (projectId: string) =>
+  store.db.rows<Record<string, unknown>>(
+    `select e.status, e.source_type, e."from", e.subject, e.body, e.message_id, e.provider, e.delivered_at::text, c.email, c.subscribed,
+       v.name, v.data, v.contact_id = e.contact_id as linked
+     from emails e join contacts c on c.id = e.contact_id join events v on v.email_id = e.id
+     where e.project_id = $1 order by e.id`,
+    [projectId],
+  );
+
+test('received mail becomes a contact, a RECEIVED row and one email.received event for each project it reaches', async () => {
+  const project = await aProject(store.db);
+  const second = await aProject(store.db);
+  const body = inbound([
+    project.sender,
+    'elsewhere@example.com',
+    second.sender,
+    project.sender.replace('hello', 'sales'),
+  ]);
+  const answers = await Promise.all([1, 2, 3].map(() => post(JSON.stringify(body))));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(answers.filter((answer) => answer.body.duplicate === true)).toHaveLength(2);
+  expect(answers.find((answer) => answer.body.duplicate !== true)?.body).toEqual({
+    success: true,
+    message: 'Inbound email processed',
+  });
+  for (const { id, sender } of [project, second]) {
+    expect(await receivedBy(id)).toEqual([
+      {
+        status: 'RECEIVED',
+        source_type: 'INBOUND',
+        from: sender,
+        subject: 'A heron!',
+        body: '<p>Look up</p>',
+        message_id: body.MessageID,
+        provider: 'postmark',
+        delivered_at: '2026-11-01 10:00:00+00',
+        email: 'bob.heron@reader.test',
+        subscribed: true,
+        name: 'email.received',
+        linked: true,
+        data: {
+          messageId: body.MessageID,
+          from: 'Bob.Heron@Reader.test',
+          fromHeader: 'Bob Heron <Bob.Heron@Reader.test>',
+          to: sender,
+          subject: 'A heron!',
+          timestamp: '2026-11-01T10:00:00.000Z',
+          recipients: body.ToFull.map(({ Email }) => Email),
+          hasContent: true,
+          body: '<p>Look up</p>',
+          spamVerdict: 'PASS',
+        },
+      },
+    ]);
+  }
+});
+
+test('a sender who had unsubscribed stays unsubscribed, and a mail without a subject gets one', async () => {
+  const project = await aProject(store.db);
+  await aContact(store.db, project.id, 'bob.heron@reader.test', { subscribed: false });
+  await post(JSON.stringify(inbound([project.sender], { Subject: '', HtmlBody: '', TextBody: 'a < b' })));
+  expect(await receivedBy(project.id)).toMatchObject([
+    { subject: '(No subject)', body: 'a &#60; b', subscribed: false },
+  ]);
+});
+
+test('mail for an unverified domain, over the cap for received mail, or from no address is taken silently', async () => {
+  const capped = await aProject(store.db);
+  await store.db.count('update projects set billing_limit_inbound = 1 where id = $1', [capped.id]);
+  const unverified = await aProject(store.db);
+  await store.db.count('update domains set verified = false where project_id = $1', [unverified.id]);
+  const anonymous = await aProject(store.db);
+  for (const body of [
+    inbound([capped.sender]),
+    inbound([capped.sender]),
+    inbound([unverified.sender]),
+    inbound([anonymous.sender], { FromFull: { Email: '', Name: 'MAILER-DAEMON' } }),
+  ])
+    expect(await post(JSON.stringify(body))).toMatchObject({ status: 200, body: { success: true } });
+  expect(await receivedBy(capped.id)).toHaveLength(1);
+  expect(await receivedBy(unverified.id)).toEqual([]);
+  expect(await receivedBy(anonymous.id)).toEqual([]);
 });
 
 test('receipts are kept for a week', async () => {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { readPostmarkNotification } from '../../src/delivery/postmark-notification.ts';
+import { parsePostmark, readPostmarkRecord } from '../../src/delivery/postmark-notification.ts';
 import { mayNotify } from '../../src/delivery/webhooks.ts';
 
+const readPostmarkNotification = (body: string) => readPostmarkRecord(parsePostmark(body));
 const eid = '0198c0de-0000-7000-8000-000000000001';
 const pid = '0198c0de-0000-7000-8000-000000000002';
 const common = {

@@ -1,0 +1,108 @@
+import { upsertContactRow } from '../contacts/queries.ts';
+import { type Database, type Sql, statement } from '../db/sql.ts';
+import type { ReceivedMail } from '../delivery/received.ts';
+import { domainOf, normaliseEmail } from '../lib/email-address.ts';
+import { newId } from '../lib/ids.ts';
+import { isSimulated } from './queries.ts';
+
+/** What became of a received mail: `ignored` when it is for nobody here, or from nobody that can be a contact. */
+export type Received = 'done' | 'duplicate' | 'ignored';
+
+// Its month is counted from the events, for which there is an index by name and instant; only projects with a cap ask.
+const projects = statement(
+  'emails.receivers',
+  `select d.project_id as "projectId", d.domain,
+     p.billing_limit_inbound is not null and p.billing_limit_inbound <= (
+       select count(*) from events v where v.project_id = p.id and v.name = 'email.received'
+         and v.created_at >= date_trunc('month', now() at time zone 'UTC') at time zone 'UTC') as capped
+   from domains d join projects p on p.id = d.project_id
+   where d.domain = any ($1::text[]) and d.verified`,
+);
+
+const receipt = statement(
+  'webhook_receipts.claim',
+  'insert into webhook_receipts (source, key) values ($1, $2) on conflict do nothing',
+);
+
+const store = statement(
+  'emails.receive',
+  `with mail as (
+     insert into emails (id, project_id, contact_id, to_address, "from", subject, body, source_type, message_class, status,
+       message_id, provider, simulated, delivered_at)
+     values ($1, $2, $3, $4, $4, $5, $6, 'INBOUND', 'TRANSACTIONAL', 'RECEIVED', $7, $8, $9, $10::timestamptz))
+   insert into events (id, project_id, contact_id, email_id, name, data)
+   values ($11, $2, $3, $1, 'email.received', $12::jsonb)`,
+);
+
+/**
+ * Takes in a mail that was sent to domains of ours (contract page 3, 8.4): for each project that it reaches the sender
+ * becomes a contact, and the mail a RECEIVED row and one `email.received` event, all in one transaction with the receipt.
+ * Projects over their cap for received mail are passed over. Rejects when Postgres does; nothing is written then.
+ */
+export async function receiveMail(db: Database, mail: ReceivedMail): Promise<Received> {
+  const sender = normaliseEmail(mail.from);
+  const addresses = [...new Set(mail.received.flatMap((address) => normaliseEmail(address) ?? []))];
+  if (sender === null || addresses.length === 0) return 'ignored';
+  return db.transaction(async (sql) => {
+    const domains = [...new Set(addresses.map(domainOf))];
+    const receivers = await sql.rows<{ projectId: string; domain: string; capped: boolean }>(projects, [domains]);
+    if (receivers.length === 0) return 'ignored';
+    if ((await sql.count(receipt, [mail.provider, mail.key])) === 0) return 'duplicate';
+    const told = new Set<string>();
+    for (const address of addresses) {
+      const receiver = receivers.find(({ domain }) => domain === domainOf(address));
+      if (receiver === undefined || receiver.capped || told.has(receiver.projectId)) continue;
+      // A mail to two addresses of one project is still one mail: all of them stand in `recipients`.
+      told.add(receiver.projectId);
+      await storeFor(sql, receiver.projectId, sender, address, mail);
+    }
+    return 'done';
+  });
+}
+
+async function storeFor(
+  sql: Sql,
+  projectId: string,
+  sender: string,
+  address: string,
+  mail: ReceivedMail,
+): Promise<void> {
+  const contact = await upsertContactRow(sql, projectId, {
+    newId: newId(),
+    email: sender,
+    subscribed: null,
+    subscribedWhenNew: true,
+    set: {},
+    remove: [],
+    flipEventId: newId(),
+  });
+  const { messageId, provider, timestamp, body, verdicts, processingTimeMillis } = mail;
+  const subject = mail.subject ?? '(No subject)';
+  const data = {
+    messageId,
+    from: mail.from,
+    fromHeader: mail.fromHeader ?? mail.from,
+    to: address,
+    subject,
+    timestamp,
+    recipients: mail.recipients,
+    hasContent: mail.hasContent,
+    ...(body === null ? {} : { body }),
+    ...verdicts,
+    ...(processingTimeMillis === null ? {} : { processingTimeMillis }),
+  };
+  await sql.count(store, [
+    newId(),
+    projectId,
+    contact.id,
+    address,
+    subject,
+    body ?? '',
+    messageId,
+    provider,
+    isSimulated(sender),
+    timestamp,
+    newId(),
+    JSON.stringify(data),
+  ]);
+}
