@@ -258,6 +258,34 @@ export const settings = {
     'those of the machine',
   ),
 
+  STORAGE_DRIVER: optional(
+    'Uploads',
+    oneOf('local', 's3'),
+    'Where uploaded images are kept: `local`, or `s3` for any S3-compatible store.',
+    's3 when S3_ACCESS_KEY_ID is set, else local',
+  ),
+  UPLOAD_DIR: optional('Uploads', text, 'Folder of uploaded images with the driver `local`.', 'DATA_DIR/uploads'),
+  S3_ENDPOINT: optional('Uploads', httpUrl, 'Base URL of the store; unset for Amazon S3 itself.'),
+  S3_REGION: setting('Uploads', text, 'us-east-1', 'Region of the store.'),
+  S3_ACCESS_KEY_ID: optional('Uploads', text, 'Access key of the store.'),
+  S3_ACCESS_KEY_SECRET: optional('Uploads', text, 'Secret of that key.'),
+  S3_BUCKET: setting('Uploads', text, 'uploads', 'Bucket of uploaded images.'),
+  S3_PUBLIC_URL: optional('Uploads', httpUrl, 'Public base of the URLs of images; needed with the driver `s3`.'),
+  S3_FORCE_PATH_STYLE: setting('Uploads', flag, true, 'Name the bucket in the path in place of the host.'),
+
+  STRIPE_SK: optional('Billing', text, 'Secret key of Stripe. Billing is enabled with it and STRIPE_WEBHOOK_SECRET.'),
+  STRIPE_WEBHOOK_SECRET: optional('Billing', text, 'Signing secret of the webhook `/webhooks/incoming/stripe`.'),
+  STRIPE_PRICE_EMAIL_USAGE: optional('Billing', text, 'Metered price of a mail; needed when billing is enabled.'),
+  STRIPE_PRICE_ONBOARDING: optional('Billing', text, 'One-time price that is added to a first checkout.'),
+  STRIPE_METER_EVENT_NAME: setting('Billing', text, 'emails', 'Event name of the meter behind the metered price.'),
+  STRIPE_API_URL: setting('Billing', httpUrl, 'https://api.stripe.com', 'Base URL of the Stripe API.'),
+  FREE_TIER_MONTHLY_EMAILS: setting(
+    'Billing',
+    integer(0, 1_000_000_000),
+    1000,
+    'Mails a month of a project without subscription and limits of its own, where billing is enabled.',
+  ),
+
   FIRST_PROJECT_PUBLIC_KEY: optional(
     'First run',
     text,

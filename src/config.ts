@@ -20,6 +20,10 @@ export type Config = Readonly<
     TEMPORAL_UI_URL: string;
     /** The provider behind the Postmark client. */
     mailProvider: 'postmark' | 'sandbox';
+    /** Whether Stripe is set up. */
+    billingEnabled: boolean;
+    /** Mails a month of a project that does not pay; null where billing is not enabled. */
+    freeTier: number | null;
   }
 >;
 
@@ -76,6 +80,11 @@ function missingCompanions(values: SettingValues): string[] {
   together('TEMPORAL_TLS_KEY', 'TEMPORAL_TLS_CERT');
   together('POSTMARK_WEBHOOK_USER', 'POSTMARK_WEBHOOK_PASSWORD');
   together('POSTMARK_WEBHOOK_PASSWORD', 'POSTMARK_WEBHOOK_USER');
+  together('STRIPE_SK', 'STRIPE_WEBHOOK_SECRET');
+  together('STRIPE_WEBHOOK_SECRET', 'STRIPE_SK');
+  together('STRIPE_SK', 'STRIPE_PRICE_EMAIL_USAGE');
+  together('S3_ACCESS_KEY_ID', 'S3_ACCESS_KEY_SECRET');
+  together('S3_ACCESS_KEY_SECRET', 'S3_ACCESS_KEY_ID');
   together('FIRST_PROJECT_PUBLIC_KEY', 'FIRST_PROJECT_SECRET_KEY');
   together('FIRST_PROJECT_SECRET_KEY', 'FIRST_PROJECT_PUBLIC_KEY');
   if (values.NODE_ENV === 'production' && values.JWT_SECRET === null)
@@ -91,6 +100,7 @@ function complete(values: SettingValues): Config {
   const mailProvider = values.POSTMARK_SERVER_TOKEN === null ? 'sandbox' : 'postmark';
   const sandbox = mailProvider === 'sandbox';
   const sandboxUrl = values.SANDBOX_URL ?? `http://localhost:${values.SANDBOX_PORT}`;
+  const billingEnabled = values.STRIPE_SK !== null && values.STRIPE_WEBHOOK_SECRET !== null;
   return {
     ...values,
     PUBLIC_URL: publicUrl,
@@ -107,6 +117,8 @@ function complete(values: SettingValues): Config {
     SANDBOX_WEBHOOK_URL: values.SANDBOX_WEBHOOK_URL ?? `${apiUri}/webhooks/postmark`,
     TEMPORAL_UI_URL: values.TEMPORAL_UI_URL ?? `http://localhost:${values.TEMPORAL_UI_PORT}`,
     mailProvider,
+    billingEnabled,
+    freeTier: billingEnabled ? values.FREE_TIER_MONTHLY_EMAILS : null,
   };
 }
 

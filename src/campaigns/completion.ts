@@ -1,3 +1,4 @@
+import { usageMoved } from '../billing/counting-queries.ts';
 import { type Sql, statement } from '../db/sql.ts';
 import type { CampaignStatus } from './schema.ts';
 
@@ -95,7 +96,8 @@ const failUnsent = statement(
    changed as (
      update emails e set status = 'FAILED', error = $5, updated_at = now()
      from page p where e.id = p.id and p.unsent and p.status = 'PENDING' and e.status = 'PENDING' and e.message_id is null
-     returning 1)
+     returning e.project_id, e.source_type, e.message_class, e.created_at),
+   ${usageMoved('changed', 'false', 'true')}
    ${walked}`,
 );
 
@@ -118,7 +120,8 @@ const deleteUnsent = statement(
   `with ${unsentPage},
    changed as (
      delete from emails e using page p where e.id = p.id and p.unsent and e.sent_at is null and e.message_id is null
-     returning 1)
+     returning e.project_id, e.source_type, e.message_class, e.created_at, e.status),
+   ${usageMoved('changed', 'false', `status = 'PENDING'`)}
    ${walked}`,
 );
 

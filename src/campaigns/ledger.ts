@@ -1,3 +1,4 @@
+import { usageMoved } from '../billing/counting-queries.ts';
 import { isoInstant } from '../db/columns.ts';
 import { type Sql, statement } from '../db/sql.ts';
 import type { MailStream } from '../delivery/mailer.ts';
@@ -92,11 +93,12 @@ const settle = statement(
      from verdict v
      where e.campaign_id = $2::uuid and e.send_seq = $3::int and e.contact_id > $13::uuid and e.contact_id <= $14::uuid
        and e.contact_id = v.contact_id and e.sent_at is null and (v.outcome = 'SENT' or e.status = 'PENDING')
-     returning e.id, e.contact_id, e.subject, e."from", e.from_name, e.message_id, e.template_id, e.campaign_id,
-       e.source_type, e.bounced_at, v.outcome),
+     returning e.id, e.project_id, e.contact_id, e.subject, e."from", e.from_name, e.message_id, e.template_id, e.campaign_id,
+       e.source_type, e.message_class, e.created_at, e.bounced_at, v.outcome),
+   ${usageMoved('settled', `outcome in ('SENT', 'BOUNCED')`, `outcome = 'FAILED'`)},
    flipped as (
      update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
-     from settled s where c.id = s.contact_id and c.subscribed and s.outcome = 'BOUNCED'
+     from settled s where c.id = s.contact_id and c.subscribed and s.outcome = 'BOUNCED' and (select count(*) from usage_moved) >= 0
      returning c.id as contact_id, s.id),
    told as (
      insert into events (id, project_id, contact_id, email_id, name, data)

@@ -1,3 +1,4 @@
+import { usageMoved } from '../billing/counting-queries.ts';
 import { type Sql, statement } from '../db/sql.ts';
 import { newId } from '../lib/ids.ts';
 import { isoText, mailPayload, withoutBytes } from './sql.ts';
@@ -31,7 +32,8 @@ export interface Settled {
 
 // A mail that the provider took is SENT whoever asks and whatever became of the claim; every other outcome counts only
 // while the claim still holds the mail. sent_at is the guard: the event and the status are written once.
-// The queue is reached by arrays of ids, for the reason that `claim.ts` gives.
+// The queue is reached by arrays of ids, for the reason that `claim.ts` gives. Usage is counted before contacts are locked, as
+// a send does it.
 const settle = statement(
   'email_queue.settle',
   `with verdict as (
@@ -65,11 +67,12 @@ const settle = statement(
      where e.id = v.id and e.sent_at is null and (v.outcome = 'SENT'
        or v.outcome in ('FAILED', 'BOUNCED') and e.status in ('PENDING', 'SENDING') and exists (select from held h where h.email_id = e.id))
      returning e.id, e.project_id, e.contact_id, e.subject, e."from", e.from_name, e.message_id, e.template_id,
-       e.campaign_id, e.source_type, e.sent_at, e.bounced_at, v.outcome, v.event_id, v.flip_id),
+       e.campaign_id, e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at, v.outcome, v.event_id, v.flip_id),
+   ${usageMoved('settled', `outcome in ('SENT', 'BOUNCED')`, `outcome = 'FAILED'`)},
    flipped as (
      update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
      from (select distinct on (contact_id) contact_id, id, project_id, flip_id from settled where outcome = 'BOUNCED') s
-     where c.id = s.contact_id and c.subscribed
+     where c.id = s.contact_id and c.subscribed and (select count(*) from usage_moved) >= 0
      returning s.flip_id, s.project_id, c.id as contact_id, s.id),
    told as (
      insert into events (id, project_id, contact_id, email_id, name, data)

@@ -1,3 +1,4 @@
+import { billingColumns, type ProjectBilling } from '../billing/usage-schema.ts';
 import { type Changes, createCache } from '../db/changes.ts';
 import { type Sql, statement } from '../db/sql.ts';
 import { sha256 } from '../lib/seal.ts';
@@ -16,6 +17,8 @@ export interface ProjectFacts {
   escapeContactData: boolean;
   /** Messages a second, when the project is set lower than the deployment. */
   sendRate: number | null;
+  /** What it may use in a month. */
+  billing: ProjectBilling;
 }
 
 /** Who a key belongs to, and which of the two it is. */
@@ -37,7 +40,8 @@ export interface ProjectDirectory {
   forget(projectId: string): void;
 }
 
-const factColumns = `id, name, disabled, tracking, language, escape_contact_data as "escapeContactData", send_rate as "sendRate"`;
+const factColumns = `id, name, disabled, tracking, language, escape_contact_data as "escapeContactData", send_rate as "sendRate",
+  ${billingColumns('projects')} as billing`;
 
 const byKeyHash = statement(
   'projects.by_key',

@@ -1,3 +1,4 @@
+import { usageMoved } from '../billing/counting-queries.ts';
 import { type Sql, statement } from '../db/sql.ts';
 import { withoutBytes } from '../emails/sql.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
@@ -80,14 +81,21 @@ const caught = (guard: string) => `
     body = coalesce(k.body, e.body), render = case when k.subject is null then e.render end,
     attachments = ${withoutBytes('e.attachments')}, updated_at = now()
   from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as k (id, suppression, subject, body)
-  where e.id = k.id and e.status in ('PENDING', 'SENDING') and e.sent_at is null and ${guard}`;
+  where e.id = k.id and e.status in ('PENDING', 'SENDING') and e.sent_at is null and ${guard}
+  returning e.project_id, e.source_type, e.message_class, e.created_at`;
+// A suppressed mail gives back its room under the month's limit.
+const counted = `${usageMoved('caught', 'false', 'true')} select count(*) from caught`;
 
 const caughtInQueue = statement(
   'suppressions.catch_queued',
-  `with held as (delete from email_queue where email_id = any($1::uuid[]) and claim_id = $5 returning email_id)
-   ${caught('e.id in (select email_id from held)')}`,
+  `with held as (delete from email_queue where email_id = any($1::uuid[]) and claim_id = $5 returning email_id),
+   caught as (${caught('e.id in (select email_id from held)')}),
+   ${counted}`,
 );
-const caughtInLedger = statement('suppressions.catch_pending', caught('$5::text is null'));
+const caughtInLedger = statement(
+  'suppressions.catch_pending',
+  `with caught as (${caught('$5::text is null')}), ${counted}`,
+);
 
 /** Ends mail as SUPPRESSED: that of a queue while this claim holds it, or (null) that of a campaign while it waits. */
 export async function writeCaught(sql: Sql, mails: readonly CaughtMail[], claimId: string | null): Promise<void> {

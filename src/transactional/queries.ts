@@ -1,3 +1,5 @@
+import { reserveAll } from '../billing/usage-queries.ts';
+import type { UsageGate } from '../billing/usage-schema.ts';
 import { flipEvents } from '../contacts/flip-queries.ts';
 import { type Sql, statement } from '../db/sql.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
@@ -38,11 +40,9 @@ export interface SendFacts {
 
 // One statement, because a request to send is the hottest write of the service: contacts, the events of flipped
 // subscriptions, the ledger rows and their places in the queue stand or fall together without a transaction around them.
-const send = statement(
-  'transactional.send',
-  `with recipient as (
+const acceptance = (gate: string, recipients: string, answer: string) => `with ${gate}recipient as (
      select * from jsonb_to_recordset($2::jsonb)
-       as r (email text, contact_id uuid, email_id uuid, flip_id uuid, to_name text, simulated boolean, suppression jsonb)),
+       as r (email text, contact_id uuid, email_id uuid, flip_id uuid, to_name text, simulated boolean, suppression jsonb)${recipients}),
    upserted as (
      insert into contacts as c (id, project_id, email, subscribed, subscription_before, data)
      select contact_id, $1, email, coalesce($3::boolean, false), coalesce($3::boolean, false),
@@ -77,7 +77,20 @@ const send = statement(
      returning id, contact_id, to_address, project_id, status),
    queued as (
      insert into email_queue (email_id, project_id) select id, project_id from accepted where status = 'PENDING')
-   select id as "emailId", contact_id as "contactId", to_address as email from accepted`,
+   ${answer}`;
+const columns = 'id as "emailId", contact_id as "contactId", to_address as email';
+
+const send = statement('transactional.send', acceptance('', '', `select ${columns} from accepted`));
+
+// Room under the limit is taken before anything else; without it nobody is a recipient.
+const sendWithin = statement(
+  'transactional.send_within',
+  acceptance(
+    `reserved as (${reserveAll('$1::uuid', '$17', '$18::integer', '$19::integer')}),
+   `,
+    ' where exists (select from reserved)',
+    `select exists (select from reserved) as "letIn", ${columns} from (values (1)) as one left join accepted on true`,
+  ),
 );
 
 /** A message that was accepted. */
@@ -97,7 +110,32 @@ export function acceptEmails(
   recipients: readonly SendRecipient[],
   facts: SendFacts,
 ): Promise<AcceptedEmail[]> {
-  return sql.rows<AcceptedEmail>(send, [
+  return sql.rows<AcceptedEmail>(send, valuesOf(projectId, recipients, facts));
+}
+
+/**
+ * `acceptEmails` that first takes room for the mail under a limit, in the same statement. Null, with nothing written, when
+ * there is no room or its counter has not begun; an answer without some recipients has taken room for them.
+ */
+export async function acceptWithin(
+  sql: Sql,
+  projectId: string,
+  recipients: readonly SendRecipient[],
+  facts: SendFacts,
+  gate: UsageGate,
+): Promise<AcceptedEmail[] | null> {
+  const rows = await sql.rows<AcceptedEmail & { letIn: boolean }>(sendWithin, [
+    ...valuesOf(projectId, recipients, facts),
+    gate.category,
+    gate.limit,
+    recipients.filter(({ suppression }) => suppression === null).length,
+  ]);
+  if (rows[0]?.letIn !== true) return null;
+  return rows.filter(({ emailId }) => emailId !== null);
+}
+
+function valuesOf(projectId: string, recipients: readonly SendRecipient[], facts: SendFacts): unknown[] {
+  return [
     projectId,
     JSON.stringify(recipients),
     facts.subscribed,
@@ -114,7 +152,7 @@ export function acceptEmails(
     facts.messageClass,
     facts.templateId,
     facts.tracking,
-  ]);
+  ];
 }
 
 const subscribedAmong = statement(

@@ -35,7 +35,7 @@ export const transactionalRoutes = [
         attachmentBytes: config.MAX_ATTACHMENT_SIZE_MB * megabyte,
         messageBytes: mailer.maxMessageBytes,
       };
-      const emails = await acceptSend({ db, directory, limits }, project, body);
+      const emails = await acceptSend({ db, directory, limits, billing: config }, project, body);
       if (emails.length > 0) app.waker.wake(project.id);
       return { success: true, data: { emails, timestamp: app.clock().toISOString() } };
     },

@@ -1,3 +1,5 @@
+import { type BillingSettings, limitExceeded, reserveMail } from '../billing/service.ts';
+import { usageGate } from '../billing/usage-schema.ts';
 import type { Database, Sql } from '../db/sql.ts';
 import { senderDomainRefused } from '../domains/service.ts';
 import { splitData } from '../lib/contact-data.ts';
@@ -12,6 +14,7 @@ import type { TemplateRow } from '../templates/queries.ts';
 import {
   type AcceptedEmail,
   acceptEmails,
+  acceptWithin,
   type SendFacts,
   type SendRecipient,
   subscribedAddresses,
@@ -24,6 +27,7 @@ export interface SendDeps {
   directory: ProjectDirectory;
   /** Limits of the deployment. */
   limits: { attachments: number; attachmentBytes: number; messageBytes: number };
+  billing: BillingSettings;
 }
 
 const recipientsPerStatement = 1_000;
@@ -32,7 +36,8 @@ const simulators = new Set(['sandbox.test', 'simulator.amazonses.com', 'bounce-t
 /**
  * Accepts mail for each recipient of the request (contract page 1, 2.3): everything is checked before the first write,
  * and when this resolves all messages are queued durably. Answers them in the order of `to`.
- * @throws 422, 404 TEMPLATE_NOT_FOUND, 403 for the sender's domain, 400 for an unsubscribed recipient of marketing mail
+ * @throws 422, 404 TEMPLATE_NOT_FOUND, 403 for the sender's domain, 402 BILLING_LIMIT_EXCEEDED, 400 for an unsubscribed
+ * recipient of marketing mail
  */
 export async function acceptSend(
   deps: SendDeps,
@@ -63,7 +68,7 @@ export async function acceptSend(
   const recipients = recipientsOf(body.to, await deps.directory.suppressionRules(project.id));
   if (facts.messageClass === 'MARKETING' && body.subscribed !== true)
     await refuseUnsubscribed(deps.db, project.id, recipients, body);
-  const accepted = await accept(deps.db, project.id, recipients, facts);
+  const accepted = await accept(deps, project, recipients, facts);
   return recipients.map((recipient) => {
     const email = accepted.get(recipient.email_id);
     if (!email) throw new Error('A recipient has no message');
@@ -71,21 +76,35 @@ export async function acceptSend(
   });
 }
 
+// Only mail that is sent counts: what a rule catches takes no room.
 async function accept(
-  db: Database,
-  projectId: string,
+  { db, billing }: SendDeps,
+  project: ProjectFacts,
   recipients: readonly SendRecipient[],
   facts: SendFacts,
 ): Promise<Map<string, AcceptedEmail>> {
   const [first, ...others] = wavesOfDistinct(recipients);
   if (!first) return new Map();
-  if (others.length === 0 && first.length === 1) return acceptWave(db, projectId, first, facts);
-  return db.transaction(async (sql) => {
-    const accepted = new Map<string, AcceptedEmail>();
+  const gate = usageGate(project.billing, 'TRANSACTIONAL', billing.freeTier);
+  const count = recipients.filter(({ suppression }) => suppression === null).length;
+  if (others.length === 0 && first.length === 1) {
+    if (gate === null || count === 0) return acceptWave(db, project.id, first, facts);
+    const within = await acceptWithin(db, project.id, first, facts, gate);
+    if (within !== null && within.length > 0) return new Map(within.map((email) => [email.emailId, email]));
+    if (within !== null) return acceptWave(db, project.id, first, facts);
+    // No room, or nobody has begun to count this month: the way of several recipients finds out.
+  }
+  const { room, accepted } = await db.transaction(async (sql) => {
+    const request = { projectId: project.id, category: 'TRANSACTIONAL' as const, count, billing: project.billing };
+    const answer = { room: await reserveMail(sql, billing, request), accepted: new Map<string, AcceptedEmail>() };
+    if (answer.room.granted < count) return answer;
     for (const wave of [first, ...others])
-      for (const [id, email] of await acceptWave(sql, projectId, wave, facts)) accepted.set(id, email);
-    return accepted;
+      for (const [id, email] of await acceptWave(sql, project.id, wave, facts)) answer.accepted.set(id, email);
+    return answer;
   });
+  // Thrown after the commit, which keeps a counter that has begun.
+  if (room.granted < count) throw limitExceeded('TRANSACTIONAL', room);
+  return accepted;
 }
 
 async function acceptWave(sql: Sql, projectId: string, wave: readonly SendRecipient[], facts: SendFacts) {
