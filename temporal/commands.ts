@@ -28,6 +28,7 @@ export const workflowQueues = {
   retention: 'bulk',
   segmentSweep: 'bulk',
   segmentCompute: 'bulk',
+  automation: 'automation',
 } as const satisfies Record<string, QueueKind>;
 /** Name of a workflow type. */
 export type WorkflowType = keyof typeof workflowQueues;
@@ -44,6 +45,9 @@ export const workflowId = {
   bulk: (jobId: string) => `bulk/${jobId}`,
   /** The compute of a project's tracked segments. */
   segments: (projectId: string) => `segments/${projectId}`,
+  /** One contact's way through an automation; `entry` counts its ways. */
+  automation: (automationId: string, contactId: string, entry: number) =>
+    `automation/${automationId}/${contactId}/${entry}`,
 } as const;
 
 /** The id of a housekeeping schedule: `housekeeping/reconcile`, or below the prefix where that is not the default. */
@@ -55,12 +59,16 @@ export function scheduleId(queuePrefix: string, name: string): string {
 export const signals = {
   /** emailDelivery and campaignSend: rows have changed. */
   wake: 'wake',
+  /** automation: the row of the run has changed; the argument is `{ seq }`. */
+  resume: 'resume',
 } as const;
 
 /** Names of the queries. */
 export const queries = {
   /** campaignSend, emailDelivery, importContacts and bulkContacts: phase and counts, for people. */
   progress: 'progress',
+  /** automation: the step, since when it is there, and what it waits for, for people. */
+  where: 'where',
 } as const;
 
 /**

@@ -1,0 +1,199 @@
+import * as v from 'valibot';
+import { splitData } from '../lib/contact-data.ts';
+import { EmailField } from '../lib/email-address.ts';
+import { AppError, type FieldProblem } from '../lib/errors.ts';
+import { coded, codedAt, fieldProblems, JsonObject, textField } from '../lib/validation.ts';
+import { WebhookConfig } from './webhook-config.ts';
+
+/** The types of steps. A TRIGGER is made with its automation, never by callers. */
+export const stepTypes = [
+  'TRIGGER',
+  'SEND_EMAIL',
+  'DELAY',
+  'WAIT_FOR_EVENT',
+  'CONDITION',
+  'WEBHOOK',
+  'UPDATE_CONTACT',
+  'EXIT',
+] as const;
+export type StepType = (typeof stepTypes)[number];
+
+/** The operators of a CONDITION step (contract page 2, 3.3). */
+export const conditionOperators = [
+  'equals',
+  'notEquals',
+  'contains',
+  'notContains',
+  'greaterThan',
+  'lessThan',
+  'greaterThanOrEqual',
+  'lessThanOrEqual',
+  'exists',
+  'notExists',
+] as const;
+export type ConditionOperator = (typeof conditionOperators)[number];
+
+/** The longest DELAY and the longest timeout of a wait: 365 days, in milliseconds. */
+export const longestWaitMs = 365 * 86_400_000;
+
+const unitMs = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const;
+const delayUnits = ['minutes', 'hours', 'days'] as const;
+const eventName = textField('eventName', 1, 255);
+const operator = v.picklist(conditionOperators, `must be one of ${conditionOperators.join(', ')}`);
+const conditionField = textField('field', 1, 500);
+
+const TriggerConfig = v.object({ eventName: v.nullish(eventName) });
+
+const SendEmailConfig = v.object({
+  templateId: v.nullish(v.pipe(v.string(), v.uuid('must be a UUID'))),
+  recipient: v.nullish(
+    v.pipe(
+      v.object({
+        type: v.optional(v.picklist(['CONTACT', 'CUSTOM'], 'must be one of CONTACT, CUSTOM'), 'CONTACT'),
+        customEmail: v.nullish(EmailField),
+      }),
+      codedAt(
+        'invalid_type',
+        'customEmail',
+        ({ type, customEmail }) => type !== 'CUSTOM' || typeof customEmail === 'string',
+        'is required for the recipient type CUSTOM',
+      ),
+    ),
+  ),
+});
+
+const DelayConfig = v.pipe(
+  v.object({
+    amount: v.pipe(
+      v.number('must be a number'),
+      coded<number>('too_small', (amount) => amount > 0, 'must be greater than 0'),
+    ),
+    unit: v.picklist(delayUnits, `must be one of ${delayUnits.join(', ')}`),
+  }),
+  codedAt('too_big', 'amount', (delay) => delayMs(delay) <= longestWaitMs, 'must be at most 365 days in total'),
+);
+
+const WaitForEventConfig = v.object({
+  eventName,
+  /** Seconds; absent waits without end. */
+  timeout: v.nullish(
+    v.pipe(
+      v.number('must be a number of seconds'),
+      coded<number>('too_small', (seconds) => seconds > 0, 'must be greater than 0'),
+      coded<number>('too_big', (seconds) => seconds <= longestWaitMs / 1000, 'must be at most 31536000 seconds'),
+    ),
+  ),
+});
+
+const BinaryCondition = v.object({
+  mode: v.optional(v.literal('binary')),
+  field: conditionField,
+  operator,
+  value: v.optional(v.unknown()),
+});
+
+const Branch = v.object({
+  id: v.pipe(
+    textField('id', 1, 40),
+    coded<string>('custom', (id) => id !== 'default', 'must not be "default", which is what matches otherwise'),
+  ),
+  name: v.nullish(textField('name', 0, 255)),
+  operator,
+  value: v.optional(v.unknown()),
+});
+
+const MultiCondition = v.object({
+  mode: v.literal('multi'),
+  field: conditionField,
+  branches: v.pipe(
+    v.array(Branch, 'must be a list of branches'),
+    v.minLength(1, 'must have at least one branch'),
+    v.maxLength(20, 'must have at most 20 branches'),
+    coded<v.InferOutput<typeof Branch>[]>(
+      'custom',
+      (branches) => new Set(branches.map(({ id }) => id)).size === branches.length,
+      'must have branches with different ids',
+    ),
+  ),
+});
+
+const subscriptionActions = ['none', 'subscribe', 'unsubscribe'] as const;
+
+const UpdateContactConfig = v.pipe(
+  v.object({
+    updates: v.nullish(JsonObject),
+    data: v.nullish(JsonObject),
+    subscriptionAction: v.optional(
+      v.picklist(subscriptionActions, `must be one of ${subscriptionActions.join(', ')}`),
+      'none',
+    ),
+  }),
+  v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    const { subscriptionAction } = dataset.value;
+    const updates = dataset.value.updates ?? dataset.value.data ?? {};
+    try {
+      const { set, remove } = splitData(updates);
+      if (subscriptionAction !== 'none' || remove.length > 0 || Object.keys(set).length > 0)
+        return { updates, subscriptionAction };
+      addIssue({ message: 'must change at least one field, or "subscriptionAction" must subscribe or unsubscribe' });
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      addIssue({ message: error.message });
+    }
+    return NEVER;
+  }),
+);
+
+const ExitConfig = v.object({ reason: v.nullish(textField('reason', 0, 200)) });
+
+const schemas = {
+  TRIGGER: TriggerConfig,
+  SEND_EMAIL: SendEmailConfig,
+  DELAY: DelayConfig,
+  WAIT_FOR_EVENT: WaitForEventConfig,
+  WEBHOOK: WebhookConfig,
+  UPDATE_CONTACT: UpdateContactConfig,
+  EXIT: ExitConfig,
+} as const;
+
+/** The two shapes of a CONDITION step. */
+export type ConditionConfig = v.InferOutput<typeof BinaryCondition> | v.InferOutput<typeof MultiCondition>;
+
+/** The checked config of each type of step. */
+export type StepConfigs = {
+  [Type in keyof typeof schemas]: v.InferOutput<(typeof schemas)[Type]>;
+} & { CONDITION: ConditionConfig };
+
+/** What reading a config came to: its checked form, or what is wrong with it, each `field` within the config. */
+export type StepConfigReading<Type extends StepType> =
+  | { config: StepConfigs[Type]; problems: null }
+  | { config: null; problems: FieldProblem[] };
+
+/**
+ * Reads the config of a step by its type: the one source of what a config may be, for enabling, for the API and for the
+ * step itself when it runs.
+ */
+export function readStepConfig<Type extends StepType>(type: Type, config: unknown): StepConfigReading<Type> {
+  const parsed = v.safeParse(schemaOf(type, config), config);
+  if (parsed.success) return { config: parsed.output as StepConfigs[Type], problems: null };
+  return { config: null, problems: fieldProblems(parsed.issues) };
+}
+
+function schemaOf(type: StepType, config: unknown): v.GenericSchema {
+  if (type !== 'CONDITION') return schemas[type];
+  const mode = typeof config === 'object' && config !== null ? (config as { mode?: unknown }).mode : undefined;
+  return mode === 'multi' ? MultiCondition : BinaryCondition;
+}
+
+/** The length of a DELAY in milliseconds; a day has 24 hours. */
+export function delayMs({ amount, unit }: { amount: number; unit: keyof typeof unitMs }): number {
+  return Math.round(amount * unitMs[unit]);
+}
+
+/** The branches that lead out of a CONDITION: `yes` and `no`, or the ids of its own and `default`. Empty when the config is none. */
+export function branchesOf(config: unknown): string[] {
+  const { mode, branches } = (config ?? {}) as { mode?: unknown; branches?: unknown };
+  if (mode !== 'multi') return ['yes', 'no'];
+  const own = Array.isArray(branches) ? branches : [];
+  return [...own.flatMap((branch: { id?: unknown }) => (typeof branch?.id === 'string' ? [branch.id] : [])), 'default'];
+}
