@@ -2,8 +2,8 @@ import { Migration20261121000000_foundation } from './Migration20261121000000_fo
 import { Migration20261121000100_audience } from './Migration20261121000100_audience.ts';
 import { Migration20261121000200_segments } from './Migration20261121000200_segments.ts';
 import { Migration20261121000300_history } from './Migration20261121000300_history.ts';
-import { Migration20261121000900_usage } from './Migration20261121000900_usage.ts';
 import { Migration20261121000700_automations } from './Migration20261121000700_automations.ts';
+import { Migration20261121000900_usage } from './Migration20261121000900_usage.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. */
 export const migrations = [
@@ -11,6 +11,6 @@ export const migrations = [
   { name: 'Migration20261121000100_audience', class: Migration20261121000100_audience },
   { name: 'Migration20261121000200_segments', class: Migration20261121000200_segments },
   { name: 'Migration20261121000300_history', class: Migration20261121000300_history },
-  { name: 'Migration20261121000900_usage', class: Migration20261121000900_usage },
   { name: 'Migration20261121000700_automations', class: Migration20261121000700_automations },
+  { name: 'Migration20261121000900_usage', class: Migration20261121000900_usage },
 ];
