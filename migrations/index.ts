@@ -3,6 +3,7 @@ import { Migration20261121000100_audience } from './Migration20261121000100_audi
 import { Migration20261121000200_segments } from './Migration20261121000200_segments.ts';
 import { Migration20261121000300_history } from './Migration20261121000300_history.ts';
 import { Migration20261121000700_automations } from './Migration20261121000700_automations.ts';
+import { Migration20261121000800_accounts } from './Migration20261121000800_accounts.ts';
 import { Migration20261121000900_usage } from './Migration20261121000900_usage.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. */
@@ -12,5 +13,6 @@ export const migrations = [
   { name: 'Migration20261121000200_segments', class: Migration20261121000200_segments },
   { name: 'Migration20261121000300_history', class: Migration20261121000300_history },
   { name: 'Migration20261121000700_automations', class: Migration20261121000700_automations },
+  { name: 'Migration20261121000800_accounts', class: Migration20261121000800_accounts },
   { name: 'Migration20261121000900_usage', class: Migration20261121000900_usage },
 ];

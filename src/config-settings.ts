@@ -163,6 +163,43 @@ export const settings = {
     'derived from JWT_SECRET',
   ),
 
+  DISABLE_SIGNUPS: setting('Accounts', flag, false, 'Nobody may sign up; accounts that exist are not touched.'),
+  VERIFY_EMAIL_ON_SIGNUP: setting(
+    'Accounts',
+    flag,
+    false,
+    'Refuse sign-ups with disposable or plus-addressed addresses and domains that take no mail.',
+  ),
+  REQUIRE_EMAIL_VERIFICATION: optional(
+    'Accounts',
+    flag,
+    'Accounts with a password must confirm their address before they may do anything.',
+    'true with a real mail provider, false with the sandbox',
+  ),
+  LOGIN_RATE_LIMIT_PER_EMAIL: setting(
+    'Accounts',
+    integer(1, 1_000_000),
+    5,
+    'Failed sign-ins of one address in a window; one more is refused even with the right password.',
+  ),
+  LOGIN_RATE_LIMIT_PER_IP: setting(
+    'Accounts',
+    integer(0, 1_000_000),
+    0,
+    'Failed sign-ins from one network address in a window; 0 turns it off.',
+  ),
+  LOGIN_RATE_LIMIT_WINDOW: setting('Accounts', integer(1, 86_400), 900, 'Length of that window in seconds.'),
+  SIGNUP_RATE_LIMIT_PER_IP: setting(
+    'Accounts',
+    integer(0, 1_000_000),
+    10,
+    'Sign-ups from one network address in an hour; 0 turns it off.',
+  ),
+  GITHUB_OAUTH_CLIENT: optional('Accounts', text, 'Client id of the OAuth app at GitHub. Unset: no sign-in by GitHub.'),
+  GITHUB_OAUTH_SECRET: optional('Accounts', text, 'Its client secret.'),
+  GOOGLE_OAUTH_CLIENT: optional('Accounts', text, 'OAuth client id at Google. Unset: no sign-in by Google.'),
+  GOOGLE_OAUTH_SECRET: optional('Accounts', text, 'Its client secret.'),
+
   POSTMARK_SERVER_TOKEN: optional('Mail', text, 'Server token of Postmark. Unset: mail goes to the sandbox.'),
   POSTMARK_ACCOUNT_TOKEN: optional('Mail', text, 'Account token of Postmark, for its Domains API.'),
   POSTMARK_API_URL: optional(

@@ -18,6 +18,7 @@ export type Config = Readonly<
     SANDBOX_URL: string;
     SANDBOX_WEBHOOK_URL: string;
     TEMPORAL_UI_URL: string;
+    REQUIRE_EMAIL_VERIFICATION: boolean;
     /** The provider behind the Postmark client. */
     mailProvider: 'postmark' | 'sandbox';
     /** Whether Stripe is set up. */
@@ -85,6 +86,10 @@ function missingCompanions(values: SettingValues): string[] {
   together('STRIPE_SK', 'STRIPE_PRICE_EMAIL_USAGE');
   together('S3_ACCESS_KEY_ID', 'S3_ACCESS_KEY_SECRET');
   together('S3_ACCESS_KEY_SECRET', 'S3_ACCESS_KEY_ID');
+  together('GITHUB_OAUTH_CLIENT', 'GITHUB_OAUTH_SECRET');
+  together('GITHUB_OAUTH_SECRET', 'GITHUB_OAUTH_CLIENT');
+  together('GOOGLE_OAUTH_CLIENT', 'GOOGLE_OAUTH_SECRET');
+  together('GOOGLE_OAUTH_SECRET', 'GOOGLE_OAUTH_CLIENT');
   together('FIRST_PROJECT_PUBLIC_KEY', 'FIRST_PROJECT_SECRET_KEY');
   together('FIRST_PROJECT_SECRET_KEY', 'FIRST_PROJECT_PUBLIC_KEY');
   if (values.NODE_ENV === 'production' && values.JWT_SECRET === null)
@@ -115,6 +120,7 @@ function complete(values: SettingValues): Config {
     POSTMARK_WEBHOOK_PASSWORD: values.POSTMARK_WEBHOOK_PASSWORD ?? (sandbox ? derive('sandbox webhooks') : null),
     SANDBOX_URL: sandboxUrl,
     SANDBOX_WEBHOOK_URL: values.SANDBOX_WEBHOOK_URL ?? `${apiUri}/webhooks/postmark`,
+    REQUIRE_EMAIL_VERIFICATION: values.REQUIRE_EMAIL_VERIFICATION ?? !sandbox,
     TEMPORAL_UI_URL: values.TEMPORAL_UI_URL ?? `http://localhost:${values.TEMPORAL_UI_PORT}`,
     mailProvider,
     billingEnabled,

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { Handled } from '../http/context.ts';
 import { route } from '../http/route.ts';
+import { projectOfDomain } from './queries.ts';
 import { CreateDomain, DomainBody, DomainCheck } from './schema.ts';
 import { checkDomain, createDomain, type DomainDeps, deleteDomain, listDomains } from './service.ts';
 
@@ -12,6 +13,7 @@ export const domainRoutes = [
     access: 'dashboard',
     summary: 'List the domains of a project',
     ids: { projectId: '422' },
+    findProject: ({ params }) => params.projectId ?? null,
     reply: v.array(DomainBody),
     handle: ({ em, project, params }) => listDomains(em, project, params.projectId ?? ''),
   }),
@@ -19,6 +21,8 @@ export const domainRoutes = [
     method: 'POST',
     path: '/domains',
     access: 'dashboard',
+    role: 'ADMIN',
+    findProject: async ({ body }) => projectNamedIn(await body()),
     summary: 'Add a sender domain and get the DNS records to set',
     status: 201,
     body: CreateDomain,
@@ -29,6 +33,7 @@ export const domainRoutes = [
     method: 'GET',
     path: '/domains/:id/verify',
     access: 'dashboard',
+    findProject: ({ app, params }) => projectOfDomain(app.db, params.id ?? ''),
     summary: 'Check the DNS records of a domain now',
     ids: { id: '422' },
     reply: DomainCheck,
@@ -38,6 +43,8 @@ export const domainRoutes = [
     method: 'DELETE',
     path: '/domains/:id',
     access: 'dashboard',
+    role: 'ADMIN',
+    findProject: ({ app, params }) => projectOfDomain(app.db, params.id ?? ''),
     summary: 'Remove a sender domain',
     ids: { id: '422' },
     reply: v.object({ success: v.literal(true) }),
@@ -47,6 +54,12 @@ export const domainRoutes = [
     },
   }),
 ];
+
+// Older dashboards send no X-Project-Id here (contract page 3, 3.3): the project is the one that the request names.
+function projectNamedIn(body: unknown): string | null {
+  const named = (body as { projectId?: unknown } | null)?.projectId;
+  return typeof named === 'string' ? named : null;
+}
 
 function deps({ app, em, log }: Handled<unknown, unknown, 'dashboard'>): DomainDeps {
   return { em, provider: app.domainProvider, sandbox: app.config.mailProvider === 'sandbox', log, now: app.clock() };

@@ -6,8 +6,7 @@ import * as v from 'valibot';
 import { AppError, invalid, invalidField, notFound } from '../lib/errors.ts';
 import { isUuid } from '../lib/ids.ts';
 import { fieldProblems } from '../lib/validation.ts';
-import type { ProjectFacts } from '../projects/directory.ts';
-import { authenticate } from './auth.ts';
+import { type Admitted, authenticate, type Door } from './auth.ts';
 import { defaultBodyLimit, type ReadBody, readBytes, readJson } from './body.ts';
 import type { App, Handled } from './context.ts';
 import { cors } from './cors.ts';
@@ -41,13 +40,25 @@ export function createHttpApp(app: App, parts: HttpParts): Koa {
   // Whatever a request does wrong is answered and logged below; what is left are connections that broke.
   koa.on('error', (error: Error) => app.log.debug({ err: error.message }, 'a connection broke'));
   koa.use(answerAndLog(app, parts.metrics));
-  koa.use(cors([app.config.DASHBOARD_URI, app.config.PUBLIC_URL, ...app.config.CORS_EXTRA_ORIGINS].map(originOf)));
+  const { API_URI, DASHBOARD_URI, PUBLIC_URL, CORS_EXTRA_ORIGINS } = app.config;
+  const origins = new Set([API_URI, DASHBOARD_URI, PUBLIC_URL, ...CORS_EXTRA_ORIGINS].map(originOf));
+  koa.use(cors(origins));
   koa.use(
     helmet({ contentSecurityPolicy: false, strictTransportSecurity: app.config.PUBLIC_URL.startsWith('https:') }),
   );
+  const door: Door = {
+    directory: app.directory,
+    sql: app.db,
+    sessions: {
+      secret: app.config.JWT_SECRET,
+      origins,
+      requireVerification: app.config.REQUIRE_EMAIL_VERIFICATION,
+      clock: app.clock,
+    },
+  };
   const router = new Router();
   for (const each of literalPathsFirst([...systemRoutes(parts.metrics, parts.routes), ...parts.routes]))
-    router.register(each.path, [each.method], (ctx: Context) => serve(ctx, each, app, parts));
+    router.register(each.path, [each.method], (ctx: Context) => serve(ctx, each, app, door, parts.limiter));
   koa.use(router.routes() as Koa.Middleware);
   koa.use(docsPages());
   koa.use(() => {
@@ -89,25 +100,27 @@ function answerAndLog(app: App, metrics: HttpMetrics): Koa.Middleware {
 }
 
 // The order is the contract's (page 1, 1.4): authentication, project, rate, body, idempotency key, schema, handler.
-async function serve(ctx: Context, route: Route, app: App, parts: HttpParts): Promise<void> {
+async function serve(ctx: Context, route: Route, app: App, door: Door, limiter: RateLimiter): Promise<void> {
   const state = ctx.state as RequestState;
   state.route = route.path;
-  const project = route.access === 'none' ? null : await admit(ctx, route.access, route, app, parts.limiter);
-  const body = await readBody(ctx, route);
-  const key = route.idempotent && project ? ctx.headers['idempotency-key'] : undefined;
-  if (key === undefined || !project) {
-    answer(ctx, route, await handle(ctx, route, app, project, body));
+  const body = once(() => readBody(ctx, route));
+  const admitted = await admit(ctx, route, app, door, limiter, body);
+  route.guard?.(app);
+  const read = await body();
+  const key = route.idempotent && admitted.project ? ctx.headers['idempotency-key'] : undefined;
+  if (key === undefined || !admitted.project) {
+    answer(ctx, route, await handle(ctx, route, app, admitted, read));
     return;
   }
   const claim = await claimIdempotencyKey(
     app.db,
-    project.id,
+    admitted.project.id,
     Array.isArray(key) ? key.join(', ') : key,
     { method: ctx.method, path: route.path },
     app.config.IDEMPOTENCY_KEY_TTL_HOURS,
   );
   try {
-    answer(ctx, route, await handle(ctx, route, app, project, body));
+    answer(ctx, route, await handle(ctx, route, app, admitted, read));
     await claim.finish(ctx.status);
   } catch (error) {
     await claim.finish(error instanceof AppError ? error.status : 500);
@@ -117,18 +130,40 @@ async function serve(ctx: Context, route: Route, app: App, parts: HttpParts): Pr
 
 async function admit(
   ctx: Context,
-  access: Exclude<Route['access'], 'none'>,
   route: Route,
   app: App,
+  door: Door,
   limiter: RateLimiter,
-) {
-  const project = await authenticate(app.directory, access, ctx.get('authorization'), ctx.method);
+  body: () => Promise<ReadBody>,
+): Promise<Admitted> {
+  const params = paramsOf(ctx);
+  const admitted = await authenticate(door, route, {
+    method: ctx.method,
+    params,
+    header: (name) => ctx.get(name),
+    findProject: async () =>
+      (await route.findProject?.({ app, params, body: async () => (await body()).value })) ?? null,
+  });
+  const { project } = admitted;
+  if (project === null) return admitted;
   (ctx.state as RequestState).projectId = project.id;
   if (!route.exemptFromRateLimit) {
     const rate = await limiter.take(project.id);
     if (rate) ctx.set(rateHeaders(rate));
   }
-  return project;
+  return admitted;
+}
+
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let done: Promise<T> | null = null;
+  return () => {
+    done ??= work();
+    return done;
+  };
+}
+
+function paramsOf(ctx: Context): Record<string, string> {
+  return (ctx as Context & { params: Record<string, string> }).params;
 }
 
 async function readBody(ctx: Context, route: Route): Promise<ReadBody> {
@@ -146,17 +181,17 @@ async function handle(
   ctx: Context,
   route: Route,
   app: App,
-  project: ProjectFacts | null,
+  { project, actor }: Admitted,
   read: ReadBody,
 ): Promise<unknown> {
-  const params = (ctx as Context & { params: Record<string, string> }).params;
+  const params = paramsOf(ctx);
   for (const [name, resource] of Object.entries(route.ids ?? {})) {
     const id = params[name] ?? '';
     if (isUuid(id)) continue;
     throw resource === '422' ? invalidField(name, 'must be a UUID', 'invalid_string') : notFound(resource, id);
   }
   const { requestId } = ctx.state as RequestState;
-  const input: Omit<Handled<unknown, unknown, 'secret'>, 'project'> & { project: ProjectFacts | null } = {
+  const input: Omit<Handled<unknown, unknown, 'secret'>, 'project' | 'actor'> & Admitted = {
     app,
     db: app.db,
     get em() {
@@ -165,7 +200,9 @@ async function handle(
       return em;
     },
     project,
+    actor,
     params,
+    ip: ctx.ip,
     query: route.query ? parseQuery(route.query, { ...ctx.query }) : {},
     body: route.body && route.bodyKind === undefined ? parseBody(route, read) : read.value,
     requestId,

@@ -8,6 +8,7 @@ import type { Clock } from '../lib/time.ts';
 import type { Outbox } from '../outbox/dispatcher.ts';
 import type { DeliveryWaker } from '../outbox/wake.ts';
 import type { ProjectDirectory, ProjectFacts } from '../projects/directory.ts';
+import type { Role } from '../projects/schema.ts';
 import type { Resolver } from '../verification/resolver.ts';
 
 /** Everything the API is built from; made once by `main`, handed to every request. */
@@ -28,18 +29,51 @@ export interface App {
   checks: Record<'postgres' | 'temporal', () => Promise<string>>;
 }
 
+/** A caller with a secret key, who acts as ADMIN of its project, or with the public one. */
+export interface KeyActor {
+  kind: 'key';
+}
+
+/** A signed-in user; `role` is what they are in the request's project, null where none is named. */
+export interface UserActor {
+  kind: 'user';
+  userId: string;
+  email: string;
+  role: Role | null;
+}
+
+/** A signed-in member of the request's project. */
+export interface MemberActor extends UserActor {
+  role: Role;
+}
+
+/** Who asks, by the kind of access. */
+export type ActorOf<Who> = Who extends 'none'
+  ? null
+  : Who extends 'cookie'
+    ? UserActor
+    : Who extends 'account'
+      ? KeyActor | UserActor
+      : Who extends 'public' | 'secret'
+        ? KeyActor
+        : KeyActor | MemberActor;
+
 /** What a handler gets: the parsed request, who asks, and the parts of the service. */
 export interface Handled<Query, Body, Access> {
   app: App;
   db: Database;
   /** An entity manager of its own for this request. */
   readonly em: EntityManager;
-  project: Access extends 'none' ? null : ProjectFacts;
+  /** Null where no project is named; `account`: the key's. */
+  project: Access extends 'none' | 'cookie' ? null : Access extends 'account' ? ProjectFacts | null : ProjectFacts;
+  actor: ActorOf<Access>;
   params: Record<string, string>;
   query: Query;
   body: Body;
   requestId: string;
   log: Logger;
+  /** Network address of the caller, seen through as many proxies as TRUST_PROXY says. */
+  ip: string;
   /** A request header, lower-case name. */
   header(name: string): string;
 }

@@ -6,8 +6,7 @@ const exposed = 'X-Request-ID, RateLimit-Limit, RateLimit-Remaining, RateLimit-R
  * CORS (contract page 1, 1.6): `/v1` answers any origin without credentials, everything else only the dashboard's
  * origins, with credentials. Other origins get no CORS headers; the request itself is served.
  */
-export function cors(dashboardOrigins: readonly string[]): Middleware {
-  const allowed = new Set(dashboardOrigins);
+export function cors(allowed: ReadonlySet<string>): Middleware {
   return (ctx, next) => {
     const open = ctx.path === '/v1' || ctx.path.startsWith('/v1/');
     const origin = ctx.get('origin');

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { Logger } from 'pino';
-import { AppError } from '../lib/errors.ts';
+import { AppError, forbidden } from '../lib/errors.ts';
 
 /** Writes an error as the contract's envelope, or bare where the error says so (contract page 1, 1.3). */
 export function writeError(ctx: Context, error: unknown, requestId: string, log: Logger): void {
@@ -61,8 +61,30 @@ export function invalidKey(message: string): AppError {
 }
 
 /** 401 for a dashboard endpoint with neither key nor session. */
-export function unauthorized(): AppError {
-  return new AppError(401, 'UNAUTHORIZED', 'Sign in, or send a secret key as "Authorization: Bearer sk_…"');
+export function unauthorized(message = 'Sign in, or send a secret key as "Authorization: Bearer sk_…"'): AppError {
+  return new AppError(401, 'UNAUTHORIZED', message);
+}
+
+/** 403 for what no key may do, so that a leaked one cannot destroy a project or plant a member. */
+export function forbiddenForKeys(): AppError {
+  return forbidden('API keys may not do this: sign in', { reason: 'key' });
+}
+
+/** 403 for a key used with the id of another project, whether or not that exists. */
+export function foreignProject(): AppError {
+  return new AppError(403, 'PROJECT_ACCESS_DENIED', 'This key belongs to another project than the one named');
+}
+
+/** 404 for a project that does not exist or that the user is no member of. */
+export function noSuchProject(id: string): AppError {
+  return new AppError(404, 'RESOURCE_NOT_FOUND', `You have no project with id ${id}`, {
+    details: { resource: 'project', id },
+  });
+}
+
+/** 409 for writes to a project that is being reset. */
+export function projectResetting(): AppError {
+  return new AppError(409, 'CONFLICT', 'This project is being reset: try again when that has finished');
 }
 
 /** 403 for writes to a disabled project. */

@@ -1,6 +1,7 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
-import type { Access, Route } from './route.ts';
+import { sessionCookie } from '../accounts/sessions.ts';
+import type { Route } from './route.ts';
 
 type Json = Record<string, unknown>;
 
@@ -60,6 +61,12 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string): Js
       schemas: { Error: envelope },
       securitySchemes: {
         secretKey: { type: 'http', scheme: 'bearer', description: 'Secret key of a project, `sk_…`' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: sessionCookie,
+          description: 'Session of a signed-in user, set by `POST /auth/login`',
+        },
         publicKey: { type: 'http', scheme: 'bearer', description: 'Public key of a project, `pk_…`' },
       },
     },
@@ -68,13 +75,14 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string): Js
 
 function operation(route: Route): Json {
   const status = String(route.status ?? 200);
+  const description = descriptionOf(route);
   const errors = route.access === 'none' ? ['default'] : ['400', '401', '422', '429', 'default'];
   return {
     summary: route.summary,
-    ...(route.description ? { description: route.description } : {}),
+    ...(description ? { description } : {}),
     tags: [route.tag ?? route.path.split('/').find((segment) => segment !== '' && segment !== 'v1') ?? 'service'],
     operationId: `${route.method.toLowerCase()}${route.path.replaceAll(/[/:.-]+(\w)/g, (_, letter: string) => letter.toUpperCase()).replaceAll(/\W/g, '')}`,
-    security: securityOf(route.access),
+    security: securityOf(route),
     parameters: parametersOf(route),
     ...(route.body && route.bodyKind === undefined
       ? {
@@ -99,9 +107,19 @@ function operation(route: Route): Json {
   };
 }
 
-function securityOf(access: Access): Json[] {
+function securityOf({ access, refusesKeys }: Route): Json[] {
   if (access === 'none') return [];
-  return [access === 'public' ? { publicKey: [] } : { secretKey: [] }];
+  if (access === 'public') return [{ publicKey: [] }];
+  if (access === 'secret') return [{ secretKey: [] }];
+  return access === 'cookie' || refusesKeys ? [{ session: [] }] : [{ secretKey: [] }, { session: [] }];
+}
+
+// Who may call, in a sentence: OpenAPI has no place for roles.
+function descriptionOf({ description, access, role, refusesKeys }: Route): string | undefined {
+  const ofMembers = access === 'dashboard' || access === 'project';
+  const rule =
+    ofMembers && role === 'ADMIN' ? `Sessions need the role ADMIN.${refusesKeys ? ' Keys are refused.' : ''}` : '';
+  return [description, rule].filter(Boolean).join(' ') || undefined;
 }
 
 function parametersOf(route: Route): Json[] {
@@ -118,7 +136,7 @@ function parametersOf(route: Route): Json[] {
     required: schema.required?.includes(name) ?? false,
     schema: property,
   }));
-  const headers = route.idempotent
+  const headers: Json[] = route.idempotent
     ? [
         {
           name: 'Idempotency-Key',
@@ -129,6 +147,15 @@ function parametersOf(route: Route): Json[] {
         },
       ]
     : [];
+  // Named once for sessions; with a key the header is ignored.
+  if (route.access === 'dashboard')
+    headers.push({
+      name: 'X-Project-Id',
+      in: 'header',
+      required: false,
+      description: 'The project, for sessions. Keys name their own.',
+      schema: { type: 'string', format: 'uuid' },
+    });
   return [...inPath, ...inQuery, ...headers];
 }
 

@@ -1,12 +1,29 @@
 import type * as v from 'valibot';
 import type { AppError, FieldProblem } from '../lib/errors.ts';
-import type { Handled } from './context.ts';
+import type { Role } from '../projects/schema.ts';
+import type { App, Handled } from './context.ts';
 
-/** Who may call: the public key only, the secret key only (no cookies), key or session, or anybody. */
-export type Access = 'public' | 'secret' | 'dashboard' | 'none';
+/**
+ * Who may call (contract page 3, 1.2).
+ * - `public`: the public key only. `secret`: the secret key only, no sessions.
+ * - `dashboard`: the secret key, or a session with `X-Project-Id`.
+ * - `project`: the project is the path's `:id`; its secret key, or a session of a member.
+ * - `account`: a session, or the secret key; no project is named (`project` is the key's, or null).
+ * - `cookie`: a session only.
+ * - `none`: anybody.
+ */
+export type Access = 'public' | 'secret' | 'dashboard' | 'project' | 'account' | 'cookie' | 'none';
 
 type AnySchema = v.GenericSchema<unknown, unknown>;
 type Output<Schema> = Schema extends AnySchema ? v.InferOutput<Schema> : Record<string, never>;
+
+/** What a route may look at to find the project of a session. */
+export interface ProjectSearch {
+  app: App;
+  params: Record<string, string>;
+  /** The parsed body, not checked yet. */
+  body(): Promise<unknown>;
+}
 
 /** What a row of a route table says. */
 export interface RouteOptions<
@@ -18,6 +35,18 @@ export interface RouteOptions<
   /** Koa's notation: `/contacts/:id`. */
   path: string;
   access: Who;
+  /** Least role of a session's user in the project; MEMBER when absent. A secret key acts as ADMIN. */
+  role?: Exclude<Role, 'OWNER'>;
+  /** `project`, `account` and `cookie`: secret keys are known here and answered 403 FORBIDDEN. */
+  refusesKeys?: boolean;
+  /** `project`: refused for sessions too while the project is disabled; keys always are, unless they only read. */
+  refusedWhenDisabled?: boolean;
+  /** Also for users who have not confirmed their address yet. */
+  ungated?: boolean;
+  /** `dashboard`: finds the project of a session that sends no `X-Project-Id`. */
+  findProject?: (request: ProjectSearch) => Promise<string | null> | string | null;
+  /** Refuses before the body is looked at. */
+  guard?: (app: App) => void;
   summary: string;
   /** Further sentences for the API reference. */
   description?: string;
@@ -62,9 +91,9 @@ export function route<
 export class Reply {
   readonly status: number;
   readonly body: unknown;
-  readonly headers: Record<string, string>;
+  readonly headers: Record<string, string | string[]>;
 
-  constructor(status: number, body: unknown, headers: Record<string, string> = {}) {
+  constructor(status: number, body: unknown, headers: Record<string, string | string[]> = {}) {
     this.status = status;
     this.body = body;
     this.headers = headers;
@@ -72,6 +101,6 @@ export class Reply {
 }
 
 /** Answers with this status; a body of `undefined` is an empty one. */
-export function reply(status: number, body?: unknown, headers?: Record<string, string>): Reply {
+export function reply(status: number, body?: unknown, headers?: Record<string, string | string[]>): Reply {
   return new Reply(status, body, headers);
 }

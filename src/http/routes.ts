@@ -1,3 +1,4 @@
+import { authRoutes } from '../accounts/auth-routes.ts';
 import { campaignRoutes } from '../campaigns/routes.ts';
 import { contactFieldRoutes } from '../contacts/fields-routes.ts';
 import { publicContactRoutes } from '../contacts/public-routes.ts';
@@ -28,4 +29,5 @@ export const routes: readonly Route[] = [
   ...segmentRoutes,
   ...suppressionRoutes,
   ...webhookRoutes,
+  ...authRoutes,
 ];

@@ -11,6 +11,8 @@ export interface ProjectFacts {
   id: string;
   name: string;
   disabled: boolean;
+  /** Everything of the project but itself is being deleted; writes are refused meanwhile. */
+  resetting: boolean;
   tracking: 'ENABLED' | 'DISABLED' | 'MARKETING_ONLY';
   language: string;
   /** Whether values of stored contact data are HTML-escaped where they stand in HTML. */
@@ -40,14 +42,17 @@ export interface ProjectDirectory {
   forget(projectId: string): void;
 }
 
-const factColumns = `id, name, disabled, tracking, language, escape_contact_data as "escapeContactData", send_rate as "sendRate",
+const factColumns = `id, name, disabled, resetting, tracking, language, escape_contact_data as "escapeContactData", send_rate as "sendRate",
   ${billingColumns('projects')} as billing`;
 
 const byKeyHash = statement(
   'projects.by_key',
-  `select ${factColumns}, secret_key_hash = $1 as secret from projects where secret_key_hash = $1 or public_key_hash = $1`,
+  `select ${factColumns}, secret_key_hash = $1 as secret from projects where (secret_key_hash = $1 or public_key_hash = $1) and deleted_at is null`,
 );
-const byProjectId = statement('projects.by_id', `select ${factColumns} from projects where id = $1`);
+const byProjectId = statement(
+  'projects.by_id',
+  `select ${factColumns} from projects where id = $1 and deleted_at is null`,
+);
 const verifiedDomains = statement('domains.verified', 'select domain from domains where project_id = $1 and verified');
 
 /** The directory over a database whose changes are heard. */

@@ -20,8 +20,6 @@ const foreseen = new Set([
   'croner',
   'dns2',
   'file-type',
-  'ipaddr.js',
-  'jose',
   'nodemailer',
   'playwright-core',
   'postal-mime',

@@ -1,0 +1,69 @@
+import * as v from 'valibot';
+import type { Handled } from '../http/context.ts';
+import { type Reply, reply, route } from '../http/route.ts';
+import { checkCredentials } from './login-service.ts';
+import { Credentials, OAuthConfig, SignedIn, UserBody } from './schema.ts';
+import { endedSessionHeader, sessionHeader, signSession } from './sessions.ts';
+
+/** Signing in and out with a password, and who is signed in. */
+export const authRoutes = [
+  route({
+    method: 'POST',
+    path: '/auth/login',
+    access: 'none',
+    summary: 'Sign in with a password',
+    description:
+      'Sets the session cookie for seven days. Five failed attempts for one address lock it for a quarter of an hour.',
+    body: Credentials,
+    reply: SignedIn,
+    async handle(input) {
+      const { app, db, body, ip } = input;
+      const user = await checkCredentials(db, app.config, body, ip);
+      return signedIn(input, user);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/auth/logout',
+    access: 'none',
+    summary: 'Sign out',
+    description: 'Clears the session cookie; works without one.',
+    reply: v.literal(true),
+    // Koa would send a bare boolean as text.
+    handle: ({ app }) =>
+      reply(200, 'true', { 'Content-Type': 'application/json', 'Set-Cookie': endedSessionHeader(app.config) }),
+  }),
+  route({
+    method: 'GET',
+    path: '/auth/oauth-config',
+    access: 'none',
+    summary: 'Which providers of sign-in are set up',
+    reply: OAuthConfig,
+    handle: ({ app: { config } }) => ({
+      success: true,
+      data: { github: config.GITHUB_OAUTH_CLIENT !== null, google: config.GOOGLE_OAUTH_CLIENT !== null },
+    }),
+  }),
+  route({
+    method: 'GET',
+    path: '/users/@me',
+    access: 'cookie',
+    summary: 'The signed-in user',
+    reply: UserBody,
+    handle: ({ actor }) => ({ id: actor.userId, email: actor.email }),
+  }),
+];
+
+/** The answer of a sign-in: who it is, and the session cookie. */
+export async function signedIn(
+  { app }: Pick<Handled<unknown, unknown, 'none'>, 'app'>,
+  user: { id: string; email: string; sessionVersion: number },
+): Promise<Reply> {
+  const now = app.clock();
+  const token = await signSession({ id: user.id, sv: user.sessionVersion }, app.config.JWT_SECRET, now);
+  return reply(
+    200,
+    { success: true, data: { id: user.id, email: user.email } },
+    { 'Set-Cookie': sessionHeader(token, app.config, now) },
+  );
+}
