@@ -250,6 +250,14 @@ export const settings = {
   MAX_ATTACHMENT_SIZE_MB: setting('Mail', integer(1, 40), 10, 'Attachments of one message together.'),
   MAX_ATTACHMENTS_COUNT: setting('Mail', integer(0, 100), 10, 'Attachments of one message.'),
 
+  WEBHOOK_ALLOWED_HOSTS: setting(
+    'Automations',
+    list,
+    [] as string[],
+    'Comma list of hosts (`host` or `host:port`) that webhooks of automations may call although their addresses are not public.',
+    '',
+  ),
+
   SANDBOX_HOST: setting('Sandbox', text, '127.0.0.1', 'Address the mail sandbox listens on.'),
   SANDBOX_PORT: setting('Sandbox', port, 8025, 'Port of the mail sandbox and its inbox.'),
   SANDBOX_URL: optional(

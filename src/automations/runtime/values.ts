@@ -1,0 +1,69 @@
+import type { JsonObjectValue, JsonValue } from '../../lib/json.ts';
+
+/** The contact as steps see it; instants are ISO 8601. */
+export interface StepContact {
+  id: string;
+  email: string;
+  subscribed: boolean;
+  data: JsonObjectValue;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** What the values that a step names are read from. */
+export interface StepFacts {
+  /** As it is when the step runs. */
+  contact: StepContact;
+  /** The run's context, null for none. */
+  context: JsonObjectValue | null;
+}
+
+const contactFields: Record<string, (contact: StepContact) => JsonValue> = {
+  id: (contact) => contact.id,
+  email: (contact) => contact.email,
+  subscribed: (contact) => contact.subscribed,
+  createdAt: (contact) => contact.createdAt,
+  updatedAt: (contact) => contact.updatedAt,
+};
+
+/**
+ * The value of a field as CONDITION names it (contract page 2, 3.3): `contact.email` and the other fields of a contact,
+ * `data.<key>` or `contact.data.<key>`, `event.<key>` or `workflow.<key>`. Undefined where there is none.
+ */
+export function fieldValue(field: string, { contact, context }: StepFacts): JsonValue | undefined {
+  const [root = '', ...rest] = field.split('.');
+  const path = rest.join('.');
+  if (root === 'data') return valueAt(contact.data, path);
+  if (root === 'event' || root === 'workflow') return context === null ? undefined : valueAt(context, path);
+  if (root !== 'contact') return undefined;
+  if (rest[0] === 'data') return valueAt(contact.data, rest.slice(1).join('.'));
+  return Object.hasOwn(contactFields, path) ? contactFields[path]?.(contact) : undefined;
+}
+
+// A key that itself holds dots wins over the path that it looks like.
+function valueAt(data: JsonObjectValue, path: string): JsonValue | undefined {
+  if (path === '') return undefined;
+  if (Object.hasOwn(data, path)) return data[path];
+  let at: JsonValue | undefined = data;
+  for (const key of path.split('.')) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined;
+    at = (at as JsonObjectValue)[key];
+  }
+  return at;
+}
+
+/** The context after an awaited event: merged shallowly, newer keys win (contract page 2, 3.3). */
+export function mergeContext(
+  context: JsonObjectValue | null,
+  eventData: JsonObjectValue | null,
+): JsonObjectValue | null {
+  if (eventData === null) return context;
+  return context === null ? eventData : { ...context, ...eventData };
+}
+
+const unitMs = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const;
+
+/** A DELAY's length in whole milliseconds; a day is 24 hours. */
+export function delayMs({ amount, unit }: { amount: number; unit: keyof typeof unitMs }): number {
+  return Math.round(amount * unitMs[unit]);
+}

@@ -1,0 +1,154 @@
+import type { JsonObjectValue, JsonValue } from '../../lib/json.ts';
+import { type ParsedTemplate, prepareTemplate } from '../../lib/render/parse.ts';
+import { render } from '../../lib/render/render.ts';
+import { buildVariables, type RecipientUrls, type Variables } from '../../lib/render/variables.ts';
+import { StepFailure } from './failure.ts';
+import type { OutgoingRequest } from './http-call.ts';
+import type { StepFacts } from './values.ts';
+
+/** A WEBHOOK's config as far as the request is concerned. */
+export interface WebhookConfig {
+  url: string;
+  method?: string | undefined;
+  headers?: Readonly<Record<string, string>> | undefined;
+  body?: JsonValue | undefined;
+}
+
+/** What a webhook is told about besides the values of its contact. */
+export interface WebhookFacts extends StepFacts {
+  urls: RecipientUrls;
+  /** The step execution: receivers tell repeated deliveries by it. */
+  stepRunId: string;
+  automation: { id: string; name: string };
+  run: { id: string; startedAt: string };
+}
+
+const methods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
+// Those that frame the message are the client's own affair, and the rest speaks of this one connection.
+const ignoredHeaders = new Set([
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+  'upgrade',
+  'expect',
+  'te',
+  'trailer',
+  'proxy-connection',
+  'x-posthorn-delivery',
+]);
+const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not be there.
+const controlCharacters = /[\u0000-\u0008\u000a-\u001f\u007f]/;
+
+/**
+ * Renders the request of a WEBHOOK step (contract page 2, 3.3).
+ * @throws StepFailure for a config that makes no request: an address, a method or a header that cannot be sent
+ */
+export function webhookRequest(config: WebhookConfig, facts: WebhookFacts): OutgoingRequest {
+  const variables = buildVariables({ contact: facts.contact, event: facts.context, urls: facts.urls });
+  const method = config.method ?? 'POST';
+  if (!methods.has(method)) throw new StepFailure(`"${method}" is not a method that a webhook may use`);
+  const body =
+    method === 'GET' ? null : JSON.stringify(config.body ? filledIn(config.body, variables) : defaultBody(facts));
+  return {
+    url: webhookUrl(config.url, variables),
+    method,
+    headers: webhookHeaders(config.headers ?? {}, variables),
+    ownHeaders: { 'x-posthorn-delivery': facts.stepRunId },
+    body,
+  };
+}
+
+/** The scheme and host of a webhook's address, which must stand there in full; null where they do not. */
+export function literalOrigin(url: string): string | null {
+  const [origin] = /^https?:\/\/[^/?#\\{}\s]+(?=[/?#]|$)/i.exec(url.trim()) ?? [];
+  const parsed = origin === undefined ? null : URL.parse(origin);
+  return parsed === null || parsed.hostname === '' ? null : parsed.origin;
+}
+
+function webhookUrl(source: string, variables: Variables): URL {
+  const trimmed = source.trim();
+  const origin = literalOrigin(trimmed);
+  if (origin === null)
+    throw new StepFailure('"url" must begin with http:// or https:// and a host, without variables in either');
+  const url = URL.parse(render(templateOf(trimmed), variables));
+  if (url === null || url.origin !== origin)
+    throw new StepFailure('The rendered "url" is not an address of its own host');
+  if (url.username !== '' || url.password !== '')
+    throw new StepFailure('"url" must not hold a user name or password: send an Authorization header instead');
+  return url;
+}
+
+function webhookHeaders(source: Readonly<Record<string, string>>, variables: Variables): Record<string, string> {
+  const headers: Record<string, string> = { 'user-agent': 'posthorn' };
+  for (const [name, template] of Object.entries(source)) {
+    const key = name.trim().toLowerCase();
+    if (ignoredHeaders.has(key)) continue;
+    if (!headerName.test(key)) throw new StepFailure(`"${name}" is no name of a header`);
+    const value = render(templateOf(String(template)), variables);
+    if (controlCharacters.test(value))
+      throw new StepFailure(`The value of the header "${name}" holds a line break or another control character`);
+    // Bytes of UTF-8 travel as the Latin-1 characters that HTTP/1.1 knows.
+    headers[key] = Buffer.from(value).toString('latin1').trim();
+  }
+  return headers;
+}
+
+function filledIn(value: JsonValue, variables: Variables): JsonValue {
+  if (typeof value === 'string') return render(templateOf(value), variables);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => filledIn(item, variables));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, filledIn(inner, variables)]));
+}
+
+function defaultBody({ contact, context, automation, run }: WebhookFacts): JsonObjectValue {
+  return {
+    contact: { email: contact.email, subscribed: contact.subscribed, data: contact.data },
+    workflow: { id: automation.id, name: automation.name },
+    execution: { id: run.id, startedAt: run.startedAt },
+    event: context ?? {},
+  };
+}
+
+const prepared = new Map<string, ParsedTemplate>();
+const mostPrepared = 2_000;
+
+// Steps are few and run often; a Map keeps the order in which keys were set, so its first key is the oldest.
+function templateOf(source: string): ParsedTemplate {
+  const known = prepared.get(source);
+  if (known !== undefined) return known;
+  const template = prepareTemplate(source, { mode: 'text' });
+  if (prepared.size >= mostPrepared) prepared.delete(prepared.keys().next().value as string);
+  if (source.length <= 10_000) prepared.set(source, template);
+  return template;
+}
+
+/** The answer of a receiver as it is kept for later steps: parsed JSON, or text. */
+export function keptResponse(body: Buffer, truncated: boolean): JsonValue {
+  const text = new TextDecoder().decode(body);
+  if (!truncated) {
+    try {
+      return storable(JSON.parse(text) as JsonValue, 100);
+    } catch {
+      // Not JSON, or nested more deeply than anybody's data is.
+    }
+  }
+  return storableText(text);
+}
+
+// Postgres takes neither the character NUL nor half of a surrogate pair into jsonb.
+function storable(value: JsonValue, levels: number): JsonValue {
+  if (typeof value === 'string') return storableText(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (levels === 0) throw new RangeError('nested too deeply');
+  if (Array.isArray(value)) return value.map((item) => storable(item, levels - 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [storableText(key), storable(inner, levels - 1)]),
+  );
+}
+
+function storableText(text: string): string {
+  return text.replaceAll('\0', '\ufffd').toWellFormed();
+}
