@@ -10,6 +10,7 @@ import { removeOldJobs } from '../src/jobs/queries.ts';
 import { restartStalledJobs } from '../src/jobs/recovery.ts';
 import { isOpen } from '../src/outbox/calls.ts';
 import { removeDone } from '../src/outbox/queries.ts';
+import { removeOldVisits } from '../src/recipients/visits.ts';
 import { emptyOldBodies, removeExpiredKeys, removeOldLosses } from '../src/retention/queries.ts';
 import type { QueueKind } from '../temporal/commands.ts';
 import { campaignActivities } from './campaign.ts';
@@ -103,6 +104,7 @@ function retentionRules({ db, config, clock }: ActivityDeps): RetentionRule[] {
     { name: 'outbox', removeSome: (limit) => removeDone(db, config.OUTBOX_RETENTION_HOURS, limit) },
     { name: 'jobs', removeSome: (limit) => removeOldJobs(db, keepJobsHours, limit) },
     { name: 'files of cut-off uploads', removeSome: (limit) => removeLostParts(db, limit) },
+    { name: 'visits of recipient pages', removeSome: (limit) => removeOldVisits(db, limit) },
     { name: 'webhook receipts', removeSome: (limit) => removeOldReceipts(db, limit) },
   ];
 }

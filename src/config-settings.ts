@@ -163,6 +163,13 @@ export const settings = {
     'derived from JWT_SECRET',
   ),
 
+  RECIPIENT_LINKS_UNSIGNED: setting(
+    'Secrets',
+    flag,
+    false,
+    'Accept links of recipients without their signature for everything, for links that another service has sent.',
+  ),
+
   DISABLE_SIGNUPS: setting('Accounts', flag, false, 'Nobody may sign up; accounts that exist are not touched.'),
   VERIFY_EMAIL_ON_SIGNUP: setting(
     'Accounts',

@@ -9,13 +9,15 @@ export interface PublicContactRow {
   subscribed: boolean;
   /** `locale` of the contact's data, or null. */
   locale: string | null;
+  projectName: string;
   /** The language of the project. */
   projectLanguage: string;
 }
 
 const find = statement(
   'contacts.public',
-  `select c.id, c.project_id as "projectId", c.email, c.subscribed, p.language as "projectLanguage",
+  `select c.id, c.project_id as "projectId", c.email, c.subscribed, p.name as "projectName",
+     p.language as "projectLanguage",
      case jsonb_typeof(c.data -> 'locale') when 'string' then c.data ->> 'locale' end as locale
    from contacts c join projects p on p.id = c.project_id where c.id = $1`,
 );

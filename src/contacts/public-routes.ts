@@ -1,9 +1,10 @@
 import * as v from 'valibot';
 import { route } from '../http/route.ts';
+import { limitVisits } from '../recipients/service.ts';
 import { publicContact, setOwnSubscription } from './public-service.ts';
 
 const LinkQuery = v.object({ e: v.optional(v.string()), t: v.optional(v.string()) });
-const OwnSubscription = v.object({ id: v.string(), email: v.nullable(v.string()), subscribed: v.boolean() });
+const OwnSubscription = v.object({ id: v.string(), email: v.string(), subscribed: v.boolean() });
 const common = { access: 'none', ids: { id: 'contact' }, query: LinkQuery, exemptFromRateLimit: true } as const;
 
 /** What recipients see and change of themselves, without a key. */
@@ -13,9 +14,13 @@ export const publicContactRoutes = [
     method: 'GET',
     path: '/contacts/public/:id',
     summary: 'Get a recipient’s own subscription',
-    description: '`t` is the signature in the links of mails; without it the address is null.',
+    description:
+      '`t` is the signature in the links of mails; without it the address is masked. 60 requests a minute for each client address.',
     reply: v.object({ ...OwnSubscription.entries, language: v.string() }),
-    handle: ({ app, db, params, query }) => publicContact(db, params.id ?? '', query, app.config.LINK_SECRET),
+    async handle({ app, db, params, query, ip }) {
+      await limitVisits(db, ip, app.config);
+      return publicContact(db, params.id ?? '', query, app.config);
+    },
   }),
   ...([true, false] as const).map((subscribed) =>
     route({
@@ -25,10 +30,12 @@ export const publicContactRoutes = [
       summary: subscribed ? 'Subscribe a recipient again' : 'Unsubscribe a recipient',
       description: subscribed
         ? 'Needs the signature `t` of a link from a mail; `e` names the mail.'
-        : 'Never refused; `e` names the mail it came from.',
+        : 'Needs no signature; `e` names the mail it came from.',
       reply: OwnSubscription,
-      handle: ({ app, db, params, query }) =>
-        setOwnSubscription(db, params.id ?? '', subscribed, query, app.config.LINK_SECRET),
+      async handle({ app, db, params, query, ip }) {
+        await limitVisits(db, ip, app.config);
+        return setOwnSubscription(db, params.id ?? '', subscribed, query, app.config);
+      },
     }),
   ),
 ];

@@ -13,14 +13,36 @@ export interface LinkParameters {
   t?: string | undefined;
 }
 
+/** What makes a link one of ours. */
+export interface LinkTrust {
+  LINK_SECRET: string;
+  /** Accepts links without a signature for everything. */
+  RECIPIENT_LINKS_UNSIGNED: boolean;
+}
+
+/** Whether a link is one of ours, as far as `t` tells. */
+export function isOurLink(contactId: string, { t }: LinkParameters, trust: LinkTrust): boolean {
+  return trust.RECIPIENT_LINKS_UNSIGNED || verifyLinkToken(contactId, t, trust.LINK_SECRET);
+}
+
 /**
  * A contact as their own pages show it (contract page 1, 3.9). Ids of contacts are no secrets, so that the address is
- * told only to whoever holds a signed link; others see null.
+ * told only to whoever holds a signed link; others see `b…@example.test` (contract page 3, 11.2).
  * @throws 404 CONTACT_NOT_FOUND
  */
-export async function publicContact(sql: Sql, id: string, { t }: LinkParameters, linkSecret: string) {
+export async function publicContact(sql: Sql, id: string, link: LinkParameters, trust: LinkTrust) {
   const contact = await known(sql, id);
-  return { ...shown(contact, t, linkSecret), language: chooseLanguage(contact.locale, contact.projectLanguage) };
+  return { ...shown(contact, link, trust), language: languageOf(contact) };
+}
+
+/** The language in which a contact is spoken to. */
+export function languageOf({ locale, projectLanguage }: PublicContactRow) {
+  return chooseLanguage(locale, projectLanguage);
+}
+
+/** A contact by their id, whatever their project; null when there is none. */
+export async function recipient(sql: Sql, id: string): Promise<PublicContactRow | null> {
+  return isUuid(id) ? findPublicContact(sql, id) : null;
 }
 
 /**
@@ -32,19 +54,36 @@ export async function setOwnSubscription(
   sql: Sql,
   id: string,
   subscribed: boolean,
-  { e, t }: LinkParameters,
-  linkSecret: string,
+  link: LinkParameters,
+  trust: LinkTrust,
 ) {
   const contact = await known(sql, id);
-  if (subscribed && !verifyLinkToken(contact.id, t, linkSecret))
+  if (subscribed && !isOurLink(contact.id, link, trust))
     throw forbidden('Only the link from one of your mails can subscribe you again');
-  await changeOwnSubscription(sql, contact.id, subscribed, newId(), e !== undefined && isUuid(e) ? e : null);
-  return shown({ ...contact, subscribed }, t, linkSecret);
+  await changeOwnSubscription(sql, contact.id, subscribed, newId(), mailOf(link));
+  return shown({ ...contact, subscribed }, link, trust);
 }
 
-function shown(contact: PublicContactRow, token: string | undefined, linkSecret: string) {
+/**
+ * Unsubscribes whoever an id belongs to, and does nothing for ids of nobody: the answer of a mail client's button and of a
+ * link without a signature must not tell which contacts there are.
+ */
+export async function leaveQuietly(sql: Sql, id: string, link: LinkParameters): Promise<void> {
+  if (isUuid(id)) await changeOwnSubscription(sql, id, false, newId(), mailOf(link));
+}
+
+function mailOf({ e }: LinkParameters): string | null {
+  return e !== undefined && isUuid(e) ? e : null;
+}
+
+function shown(contact: PublicContactRow, link: LinkParameters, trust: LinkTrust) {
   const { id, email, subscribed } = contact;
-  return { id, email: verifyLinkToken(id, token, linkSecret) ? email : null, subscribed };
+  return { id, email: isOurLink(id, link, trust) ? email : masked(email), subscribed };
+}
+
+function masked(email: string): string {
+  const [first = ''] = email;
+  return `${first}…${email.slice(email.lastIndexOf('@'))}`;
 }
 
 async function known(sql: Sql, id: string): Promise<PublicContactRow> {

@@ -7,6 +7,7 @@ import { webhookRoutes } from '../delivery/routes.ts';
 import { domainRoutes } from '../domains/routes.ts';
 import { eventRoutes } from '../events/routes.ts';
 import { jobRoutes } from '../jobs/routes.ts';
+import { recipientRoutes } from '../recipients/routes.ts';
 import { segmentRoutes } from '../segments/routes.ts';
 import { suppressionRoutes } from '../suppressions/routes.ts';
 import { templateRoutes } from '../templates/routes.ts';
@@ -22,6 +23,7 @@ export const routes: readonly Route[] = [
   ...contactRoutes,
   ...contactFieldRoutes,
   ...publicContactRoutes,
+  ...recipientRoutes,
   ...jobRoutes,
   ...templateRoutes,
   ...campaignRoutes,

@@ -45,3 +45,10 @@ export function chooseLanguage(...wishes: readonly (string | null | undefined)[]
   }
   return 'en';
 }
+
+const rightToLeft = new Set(['ar', 'ckb', 'dv', 'fa', 'he', 'ks', 'ku', 'ps', 'sd', 'ug', 'ur', 'yi']);
+
+/** In which direction a language is written, for the `dir` of a page. */
+export function directionOf(language: string): 'ltr' | 'rtl' {
+  return rightToLeft.has(language.split('-')[0]?.toLowerCase() ?? '') ? 'rtl' : 'ltr';
+}

@@ -1,0 +1,138 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { linkToken } from '../../src/delivery/content/links.ts';
+import { languages } from '../../src/lib/languages.ts';
+import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
+import { accessibilityProblems, startBrowser } from '../support/browser.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let api: TestApi;
+let browser: Browser;
+let project: TestProject;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  database = await testDatabase();
+  api = await testApi(database);
+  project = await aProject(database, 'Vogelfreunde am Wattenmeer e. V.');
+});
+beforeEach(() => database.db.count('delete from recipient_visits'));
+afterAll(async () => {
+  await browser?.close();
+  await api?.close();
+  await database?.close();
+});
+
+async function linkOf(page: string, email: string, data: Record<string, unknown> = {}): Promise<string> {
+  const { body } = await api.call(project.secretKey, 'POST', '/contacts', { email, data });
+  return `${api.url}/${page}/${body.id}?t=${linkToken(body.id, api.config.LINK_SECRET)}`;
+}
+
+async function inPage<T>(options: BrowserContextOptions, work: (page: Page) => Promise<T>): Promise<T> {
+  const context = await browser.newContext(options);
+  try {
+    return await work(await context.newPage());
+  } finally {
+    await context.close();
+  }
+}
+
+const longAddress = `${'very-long-local-part-of-an-address'.slice(0, 60)}.anna.katharina@subdomain.of-some-company.example`;
+
+describe('in Chromium', () => {
+  test('a recipient leaves, comes back and leaves again without JavaScript, by keyboard alone', async () => {
+    const link = await linkOf('unsubscribe', 'x.1.anna@kunde.example');
+    await inPage({ javaScriptEnabled: false }, async (page) => {
+      const asked: string[] = [];
+      page.on('request', (request) =>
+        asked.push(`${request.method()} ${new URL(request.url()).pathname.split('/')[1]}`),
+      );
+      const heading = () => page.locator('h1').textContent();
+      await page.goto(link);
+      expect(await heading()).toBe('Unsubscribe');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await page.waitForLoadState();
+      expect(await heading()).toBe('You are unsubscribed');
+      await page.reload();
+      expect(await heading()).toBe('You are unsubscribed');
+      await page.getByRole('button', { name: 'Subscribe' }).click();
+      expect(await heading()).toBe('You are subscribed');
+      await page.getByRole('link', { name: 'Email preferences' }).click();
+      await page.getByRole('button', { name: 'Unsubscribe' }).click();
+      expect(await page.locator('main').textContent()).toContain('is not subscribed');
+      // The icon aside, which browsers ask for by themselves, nothing was loaded but the pages.
+      expect(asked.filter((one) => !one.endsWith('favicon.ico'))).toEqual([
+        'GET unsubscribe',
+        'POST manage',
+        'GET unsubscribe',
+        'GET unsubscribe',
+        'POST manage',
+        'GET subscribe',
+        'GET manage',
+        'POST manage',
+        'GET manage',
+      ]);
+    });
+  });
+
+  test.each(['light', 'dark'] as const)(
+    'every page is accessible and breaks no policy in %s colours at 320 pixels',
+    async (colorScheme) => {
+      const known = await linkOf('unsubscribe', longAddress);
+      const pages = ['unsubscribe', 'subscribe', 'manage'].flatMap((page) => [
+        known.replace('/unsubscribe/', `/${page}/`),
+        known.replace('/unsubscribe/', `/${page}/`).replace(/\?.*/, ''),
+      ]);
+      await inPage({ colorScheme, viewport: { width: 320, height: 640 } }, async (page) => {
+        const complaints: string[] = [];
+        page.on('console', (message) => {
+          if (message.type() === 'error' && /policy/i.test(message.text())) complaints.push(message.text());
+        });
+        for (const url of pages) {
+          await page.goto(url);
+          expect(await accessibilityProblems(page), url).toEqual([]);
+          const { wide, background } = await page.evaluate<{ wide: number; background: string }>(`({
+          wide: document.documentElement.scrollWidth,
+          background: getComputedStyle(document.body).backgroundColor,
+        })`);
+          expect(wide, `${url} scrolls sideways`).toBeLessThanOrEqual(320);
+          expect(background).toBe(colorScheme === 'light' ? 'rgb(243, 244, 246)' : 'rgb(15, 19, 24)');
+        }
+        expect(complaints).toEqual([]);
+      });
+    },
+  );
+
+  test('the focus is seen, and what can be pressed is large enough', async () => {
+    const link = await linkOf('unsubscribe', 'x.2.ben@kunde.example');
+    await inPage({}, async (page) => {
+      await page.goto(link);
+      for (const target of ['button', 'a']) {
+        await page.keyboard.press('Tab');
+        const { outline, height } = await page.evaluate<{ outline: string; height: number }>(`(() => {
+          const element = document.querySelector('${target}');
+          const style = getComputedStyle(element);
+          return {
+            outline: element === document.activeElement ? style.outlineStyle + ' ' + style.outlineWidth : 'not focused',
+            height: element.getBoundingClientRect().height,
+          };
+        })()`);
+        expect(outline, target).toBe('solid 3px');
+        expect(height, target).toBeGreaterThanOrEqual(24);
+      }
+    });
+  });
+
+  test('each language is said to the browser, and reads without a missing character', async () => {
+    await inPage({ viewport: { width: 320, height: 640 } }, async (page) => {
+      for (const locale of languages) {
+        await page.goto(await linkOf('unsubscribe', `leser@${locale.toLowerCase()}.example`, { locale }));
+        expect(await page.locator('html').getAttribute('lang')).toBe(locale);
+        expect(await page.locator('body').textContent()).not.toContain('\uFFFD');
+        expect(await accessibilityProblems(page), locale).toEqual([]);
+      }
+    });
+  });
+});

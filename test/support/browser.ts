@@ -1,0 +1,55 @@
+import { accessSync, constants, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+const usualPlaces = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+];
+
+/**
+ * Starts the machine's Chromium.
+ * @throws when there is none: a test of what people see must not pass unseen
+ */
+export async function startBrowser(): Promise<Browser> {
+  const setting = process.env.CHROMIUM_PATH;
+  const executablePath = (setting ? [setting] : usualPlaces).find(isProgram);
+  if (executablePath === undefined)
+    throw new Error(
+      setting
+        ? `CHROMIUM_PATH names ${setting}, which is no program.`
+        : `No Chromium was found (${usualPlaces.join(', ')}). Install it (Debian: apt-get install chromium) or set CHROMIUM_PATH to one.`,
+    );
+  // As root, and in containers, Chromium's own sandbox cannot start.
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe-core finds wrong on a page by WCAG 2.2 AA and its best practices, one line for each place. */
+export async function accessibilityProblems(page: Page): Promise<string[]> {
+  // Evaluated by the debugger, so that the page's own policy against scripts stands.
+  await page.evaluate(axeSource);
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run(options: object): Promise<{ violations: { id: string; help: string; nodes: { html: string }[] }[] }> };
+    };
+    const { violations } = await axe.run({
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+      resultTypes: ['violations'],
+    });
+    return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html}`));
+  });
+}
