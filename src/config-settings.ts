@@ -236,6 +236,13 @@ export const settings = {
     'generated with the sandbox',
   ),
   POSTMARK_WEBHOOK_TOKEN: optional('Mail', text, 'Token accepted as `/webhooks/postmark/{token}`.'),
+  SNS_TOPIC_ARNS: setting(
+    'Mail',
+    list,
+    [] as string[],
+    'Comma list of the Amazon SNS topics whose messages `/webhooks/sns` takes; without any it takes none.',
+    '',
+  ),
   MAIL_FROM_SUBDOMAIN: setting('Mail', text, 'pm-bounces', 'Label of the return-path domain.'),
   SYSTEM_FROM_ADDRESS: setting('Mail', email, 'no-reply@localhost.test', 'Sender of the mail of the service itself.'),
   SYSTEM_FROM_NAME: setting('Mail', text, 'Posthorn', 'Name of that sender.'),

@@ -84,7 +84,10 @@ export function sanitizeHtml(html: string): string {
   for (let at = 0; at < html.length && room >= 0 && depth <= deepest; at += pieceLength)
     parser.write(html.slice(at, at + pieceLength));
   parser.end();
-  return parts.concat(open.reverse().map((name) => `</${name}>`)).join('');
+  return parts
+    .concat(open.reverse().map((name) => `</${name}>`))
+    .join('')
+    .trim();
 }
 
 /** Plain text as HTML that looks like it. */

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/sql.ts';
 import type { Mailer } from '../delivery/mailer.ts';
+import type { AmazonDoor } from '../delivery/sns-door.ts';
 import type { DomainProvider } from '../domains/provider.ts';
 import type { Clock } from '../lib/time.ts';
 import type { Outbox } from '../outbox/dispatcher.ts';
@@ -22,6 +23,8 @@ export interface App {
   outbox: Outbox;
   waker: DeliveryWaker;
   mailer: Mailer;
+  /** Amazon's own hosts, for what proves that a message is of Amazon SNS. */
+  amazon: AmazonDoor;
   resolver: Resolver;
   /** Null when the provider's account is not configured. */
   domainProvider: DomainProvider | null;

@@ -7,6 +7,7 @@ import type { Config } from '../config.ts';
 import { listenForChanges } from '../db/changes.ts';
 import { openStore } from '../db/orm.ts';
 import type { Mailer } from '../delivery/mailer.ts';
+import { createAmazonDoor, type GetText } from '../delivery/sns-door.ts';
 import { createHttpApp } from '../http/app.ts';
 import type { App } from '../http/context.ts';
 import { createHttpMetrics } from '../http/metrics.ts';
@@ -36,6 +37,8 @@ export interface RunningApi extends AsyncDisposable {
 export interface ApiOverrides {
   mailer?: Mailer;
   resolver?: Resolver;
+  /** Fetches from Amazon's hosts. */
+  getFromAmazon?: GetText;
   clock?: Clock;
 }
 
@@ -62,6 +65,7 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
     outbox,
     waker: createDeliveryWaker({ temporal, queuePrefix: config.TEMPORAL_TASK_QUEUE, log }),
     mailer: overrides.mailer ?? createMailer(config, log),
+    amazon: createAmazonDoor(overrides.getFromAmazon),
     resolver: overrides.resolver ?? cachedResolver(dnsResolver({ servers: config.DNS_SERVERS })),
     domainProvider: createDomainProvider(config),
     checks: {

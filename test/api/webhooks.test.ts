@@ -5,7 +5,8 @@ import { newId } from '../../src/lib/ids.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { type TestApi, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { aContact, aProject, type TestProject } from '../support/delivery-fixtures.ts';
+import { aContact, aProject } from '../support/delivery-fixtures.ts';
+import { aSentMail, type SentMail as Mail, type MailChanges } from '../support/sent-mail.ts';
 
 let store: TestDatabase;
 let api: TestApi;
@@ -22,52 +23,7 @@ afterAll(async () => {
   await store?.close();
 });
 
-interface Mail {
-  id: string;
-  project: TestProject;
-  contactId: string;
-  messageId: string;
-  email: string;
-  campaignId: string | null;
-}
-
-/** A mail that was handed over, to a contact of its own. */
-async function sentMail(
-  changes: { status?: string; subscribed?: boolean; campaign?: boolean; sent?: boolean; project?: TestProject } = {},
-): Promise<Mail> {
-  const project = changes.project ?? (await aProject(store.db));
-  const id = newId();
-  const email = `bob-${id.slice(-12)}@example.com`;
-  const contactId = await aContact(store.db, project.id, email, { subscribed: changes.subscribed ?? true });
-  const messageId = `m-${id}`;
-  const campaignId = changes.campaign ? newId() : null;
-  if (campaignId !== null)
-    await store.db.count(
-      `insert into campaigns (id, project_id, name, subject, body, "from", status, audience_type, send_seq)
-       values ($1, $2, 'Spring', 'Spring', '<p>Hi</p>', $3, 'SENT', 'ALL', 1)`,
-      [campaignId, project.id, project.sender],
-    );
-  const sent = changes.sent ?? true;
-  await store.db.count(
-    `insert into emails (id, project_id, contact_id, to_address, "from", from_name, subject, source_type, message_class,
-       campaign_id, send_seq, status, message_id, sent_at)
-     values ($1, $2, $3, $4, $5, 'Birdwatch', 'A heron', $6, 'MARKETING', $7, $8, $9, $10, case when $11 then now() end)`,
-    [
-      id,
-      project.id,
-      contactId,
-      email,
-      project.sender,
-      campaignId === null ? 'TRANSACTIONAL' : 'CAMPAIGN',
-      campaignId,
-      campaignId === null ? null : 1,
-      changes.status ?? (sent ? 'SENT' : 'PENDING'),
-      sent ? messageId : null,
-      sent,
-    ],
-  );
-  return { id, project, contactId, messageId, email, campaignId };
-}
+const sentMail = (changes?: MailChanges) => aSentMail(store.db, changes);
 
 let reports = 0;
 function payload(mail: Mail, RecordType: string, more: object = {}): string {

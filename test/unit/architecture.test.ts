@@ -20,7 +20,6 @@ const foreseen = new Set([
   'dns2',
   'file-type',
   'nodemailer',
-  'postal-mime',
   'smtp-server',
   'stripe',
 ]);

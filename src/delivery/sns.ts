@@ -1,0 +1,76 @@
+import { verify, type X509Certificate } from 'node:crypto';
+import * as v from 'valibot';
+import { type AmazonDoor, amazonUrl } from './sns-door.ts';
+
+const text = v.fallback(v.optional(v.string()), undefined);
+
+const Envelope = v.object({
+  Type: text,
+  MessageId: text,
+  TopicArn: text,
+  Subject: text,
+  Message: text,
+  Timestamp: text,
+  Token: text,
+  SubscribeURL: text,
+  SignatureVersion: text,
+  Signature: text,
+  SigningCertURL: text,
+});
+
+/** What Amazon SNS posts. A field that is absent or no text is undefined. */
+export type SnsEnvelope = v.InferOutput<typeof Envelope>;
+
+/**
+ * Reads the body of a post of SNS, whatever content type it came with.
+ * @throws SyntaxError when it is no JSON object
+ */
+export function readSnsEnvelope(body: string): SnsEnvelope {
+  const parsed: unknown = JSON.parse(body);
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+    throw new SyntaxError('Not a JSON object');
+  return v.parse(Envelope, parsed);
+}
+
+// https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html
+const signedFields = {
+  Notification: ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'],
+  SubscriptionConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
+  UnsubscribeConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
+} as const;
+const algorithms: Record<string, string> = { 1: 'RSA-SHA1', 2: 'RSA-SHA256' };
+
+/** The text that SNS signs: name and value of each field that is there, a line each. */
+export function signedText(envelope: SnsEnvelope): string {
+  // What is of no known type is signed like a notification: its type is judged only once it is known to be Amazon's.
+  const names = signedFields[envelope.Type as keyof typeof signedFields] ?? signedFields.Notification;
+  return names
+    .map((name) => [name, envelope[name]] as const)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}\n${value}\n`)
+    .join('');
+}
+
+/**
+ * Why a message cannot be trusted to be Amazon's, or null when it can (contract page 3, 8.2): signature version 1 or 2 by a
+ * certificate from Amazon's own hosts that is valid now. Never rejects.
+ */
+export async function distrust(envelope: SnsEnvelope, door: AmazonDoor, now: Date): Promise<string | null> {
+  const { Signature, SignatureVersion = '', SigningCertURL = '' } = envelope;
+  const algorithm = Object.hasOwn(algorithms, SignatureVersion) ? algorithms[SignatureVersion] : undefined;
+  if (algorithm === undefined || Signature === undefined) return 'no signature of version 1 or 2';
+  const url = amazonUrl(SigningCertURL);
+  if (url === null || !url.pathname.endsWith('.pem')) return 'the certificate is not on a host of Amazon SNS';
+  let certificate: X509Certificate;
+  try {
+    certificate = await door.certificate(url);
+  } catch (error) {
+    return `the certificate cannot be had: ${(error as Error).message}`;
+  }
+  if (now < new Date(certificate.validFrom) || now > new Date(certificate.validTo))
+    return 'the certificate is not valid now';
+  const signed = Buffer.from(signedText(envelope), 'utf8');
+  const { publicKey } = certificate;
+  if (publicKey.asymmetricKeyType !== 'rsa') return 'the certificate has no RSA key';
+  return verify(algorithm, signed, publicKey, Buffer.from(Signature, 'base64')) ? null : 'the signature is wrong';
+}
