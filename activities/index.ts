@@ -1,3 +1,5 @@
+import { removeOldAttempts } from '../src/accounts/attempt-queries.ts';
+import { removeOldTokens } from '../src/accounts/token-queries.ts';
 import type { PrepareCampaign } from '../src/campaigns/content.ts';
 import { createGate } from '../src/campaigns/gate.ts';
 import { restartStalledCampaigns } from '../src/campaigns/recovery.ts';
@@ -12,6 +14,8 @@ import { isOpen } from '../src/outbox/calls.ts';
 import { removeDone } from '../src/outbox/queries.ts';
 import { removeOldVisits } from '../src/recipients/visits.ts';
 import { emptyOldBodies, removeExpiredKeys, removeOldLosses } from '../src/retention/queries.ts';
+import { removeOldMails } from '../src/system-mail/queries.ts';
+import { restartStalledMails } from '../src/system-mail/sending.ts';
 import type { QueueKind } from '../temporal/commands.ts';
 import { campaignActivities } from './campaign.ts';
 import type { ActivityDeps } from './deps.ts';
@@ -19,6 +23,7 @@ import { emailActivities } from './email.ts';
 import { jobActivities } from './jobs.ts';
 import { segmentActivities } from './segment.ts';
 import { type ReconcileCheck, type RetentionRule, sweepActivities } from './sweeps.ts';
+import { systemMailActivities } from './system-mail.ts';
 
 // Long enough for a lane to be worth an activity, short enough that the Web UI shows progress.
 const laneShareMs = 30_000;
@@ -38,7 +43,16 @@ export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, 
     lagMs: config.PROVIDER_LOOKUP_LAG_SECONDS * 1000,
   };
   return {
-    mail: emailActivities({ ...delivery, stopping }),
+    mail: {
+      ...emailActivities({ ...delivery, stopping }),
+      ...systemMailActivities({
+        db,
+        mailer,
+        encryptionKey: config.APP_ENCRYPTION_KEY,
+        from: { address: config.SYSTEM_FROM_ADDRESS, name: config.SYSTEM_FROM_NAME },
+        lagMs: delivery.lagMs,
+      }),
+    },
     campaign: campaignActivities({
       ...delivery,
       stopping,
@@ -84,6 +98,15 @@ function reconcileChecks({ db, outbox, temporal, waker }: ActivityDeps, delivery
         }),
     },
     {
+      name: 'system mail',
+      run: () =>
+        restartStalledMails({
+          db,
+          isOpen: (id) => isOpen(temporal, id),
+          dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),
+        }),
+    },
+    {
       name: 'jobs',
       run: () =>
         restartStalledJobs({
@@ -105,6 +128,9 @@ function retentionRules({ db, config, clock }: ActivityDeps): RetentionRule[] {
     { name: 'jobs', removeSome: (limit) => removeOldJobs(db, keepJobsHours, limit) },
     { name: 'files of cut-off uploads', removeSome: (limit) => removeLostParts(db, limit) },
     { name: 'visits of recipient pages', removeSome: (limit) => removeOldVisits(db, limit) },
+    { name: 'attempts', removeSome: (limit) => removeOldAttempts(db, limit) },
+    { name: 'account tokens', removeSome: (limit) => removeOldTokens(db, limit) },
+    { name: 'system mail', removeSome: (limit) => removeOldMails(db, limit) },
     { name: 'webhook receipts', removeSome: (limit) => removeOldReceipts(db, limit) },
   ];
 }

@@ -29,6 +29,7 @@ export const workflowQueues = {
   segmentSweep: 'bulk',
   segmentCompute: 'bulk',
   automation: 'automation',
+  systemMail: 'mail',
 } as const satisfies Record<string, QueueKind>;
 /** Name of a workflow type. */
 export type WorkflowType = keyof typeof workflowQueues;
@@ -48,6 +49,10 @@ export const workflowId = {
   /** One contact's way through an automation; `entry` counts its ways. */
   automation: (automationId: string, contactId: string, entry: number) =>
     `automation/${automationId}/${contactId}/${entry}`,
+  /** A mail of the service itself. */
+  systemMail: (mailId: string) => `system-mail/${mailId}`,
+  /** The reset or removal of a project. */
+  wipe: (wipeId: string) => `wipe/${wipeId}`,
 } as const;
 
 /** The id of a housekeeping schedule: `housekeeping/reconcile`, or below the prefix where that is not the default. */

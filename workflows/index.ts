@@ -4,3 +4,4 @@ export { importContacts } from './contact-import.ts';
 export { emailDelivery } from './email-delivery.ts';
 export { segmentCompute, segmentSweep } from './segment-compute.ts';
 export { reconcile, retention } from './sweeps.ts';
+export { systemMail } from './system-mail.ts';

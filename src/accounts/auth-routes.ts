@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import type { Handled } from '../http/context.ts';
-import { type Reply, reply, route } from '../http/route.ts';
+import { reply, route } from '../http/route.ts';
+import { signedIn } from '../http/sign-in.ts';
 import { checkCredentials } from './login-service.ts';
 import { Credentials, OAuthConfig, SignedIn, UserBody } from './schema.ts';
-import { endedSessionHeader, sessionHeader, signSession } from './sessions.ts';
+import { endedSessionHeader } from './sessions.ts';
 
 /** Signing in and out with a password, and who is signed in. */
 export const authRoutes = [
@@ -16,10 +16,9 @@ export const authRoutes = [
       'Sets the session cookie for seven days. Five failed attempts for one address lock it for a quarter of an hour.',
     body: Credentials,
     reply: SignedIn,
-    async handle(input) {
-      const { app, db, body, ip } = input;
+    async handle({ app, db, body, ip }) {
       const user = await checkCredentials(db, app.config, body, ip);
-      return signedIn(input, user);
+      return signedIn(app, user);
     },
   }),
   route({
@@ -53,17 +52,3 @@ export const authRoutes = [
     handle: ({ actor }) => ({ id: actor.userId, email: actor.email }),
   }),
 ];
-
-/** The answer of a sign-in: who it is, and the session cookie. */
-export async function signedIn(
-  { app }: Pick<Handled<unknown, unknown, 'none'>, 'app'>,
-  user: { id: string; email: string; sessionVersion: number },
-): Promise<Reply> {
-  const now = app.clock();
-  const token = await signSession({ id: user.id, sv: user.sessionVersion }, app.config.JWT_SECRET, now);
-  return reply(
-    200,
-    { success: true, data: { id: user.id, email: user.email } },
-    { 'Set-Cookie': sessionHeader(token, app.config, now) },
-  );
-}

@@ -1,6 +1,6 @@
 import type { Sql } from '../db/sql.ts';
 import { AppError } from '../lib/errors.ts';
-import { forgetAttempts, giveBackAttempt, networkOf, takeAttempt } from './attempts.ts';
+import { forgetAttempts, giveBackAttempt, networkOf, takeAttempt } from './attempt-queries.ts';
 import { verifyPassword } from './passwords.ts';
 import { type UserRow, userByEmail } from './queries.ts';
 import type { Credentials } from './schema.ts';

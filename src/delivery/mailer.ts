@@ -25,6 +25,9 @@ export interface OutgoingAttachment {
   contentId: string | null;
 }
 
+/** Stands where a project's id does in mail of the service itself, which is no project's. */
+export const systemProjectId = '00000000-0000-0000-0000-000000000000';
+
 /** Mail of one stream never waits behind, or shares suppressions with, the other. */
 export type MailStream = 'transactional' | 'broadcast';
 

@@ -1,6 +1,7 @@
 import type { Database } from '../db/sql.ts';
 import { applyNotification, findByMessageId, type Notified } from '../emails/notify.ts';
 import { type Clock, pause } from '../lib/time.ts';
+import { systemProjectId } from './mailer.ts';
 import type { Notification } from './notification.ts';
 
 /** What a webhook is answered. */
@@ -30,6 +31,8 @@ export async function takeReport(
   source: string,
   notification: Notification,
 ): Promise<WebhookAnswer> {
+  // Mail of the service itself has no ledger row that a report could change.
+  if (notification.projectId === systemProjectId) return { status: 200, body: { success: true, message: 'Ignored' } };
   const outcome = await apply(deps, source, notification);
   if (outcome === 'done') return { status: 200, body: { success: true } };
   if (outcome === 'duplicate') return { status: 200, body: { success: true, duplicate: true } };

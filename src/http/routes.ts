@@ -1,4 +1,5 @@
 import { authRoutes } from '../accounts/auth-routes.ts';
+import { signUpRoutes } from '../accounts/sign-up-routes.ts';
 import { campaignRoutes } from '../campaigns/routes.ts';
 import { contactFieldRoutes } from '../contacts/fields-routes.ts';
 import { publicContactRoutes } from '../contacts/public-routes.ts';
@@ -32,4 +33,5 @@ export const routes: readonly Route[] = [
   ...suppressionRoutes,
   ...webhookRoutes,
   ...authRoutes,
+  ...signUpRoutes,
 ];

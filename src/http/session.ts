@@ -25,7 +25,7 @@ type Rules = Pick<Route, 'access' | 'role' | 'ungated'>;
 export async function admitUser(door: Door, route: Rules, knock: Knock): Promise<UserActor> {
   const session = await signedIn(door, knock);
   const user = current(door, route, session, await sessionUser(door.sql, session.id, null));
-  return { kind: 'user', userId: user.id, email: user.email, role: null };
+  return { kind: 'user', userId: session.id, email: user?.email ?? '', role: null };
 }
 
 /**
@@ -44,6 +44,7 @@ export async function admitMember(
   const projectId = (named === '' && !inPath ? ((await knock.findProject()) ?? '') : named).toLowerCase();
   const known = isUuid(projectId) ? projectId : null;
   const user = current(door, route, session, await sessionUser(door.sql, session.id, known));
+  if (user === null) throw unauthorized();
   if (user.role === null) {
     if (inPath) throw noSuchProject(named);
     if (projectId === '') throw new AppError(400, 'BAD_REQUEST', 'Name the project in the header "X-Project-Id"');
@@ -75,17 +76,20 @@ function refuseForeignPage(origins: ReadonlySet<string>, knock: Knock): void {
     });
 }
 
+// Users are never deleted. A session that we signed for nobody answered a sign-up with an address that was taken (see
+// src/accounts/sign-up-service.ts): it must look like that of a new account, so it is told the same, and null lets it as far.
 function current(
   { sessions }: Door,
   route: Rules,
   session: { id: string; sv: number },
   user: SessionUser | null,
-): SessionUser {
-  // Users are never deleted. A session that we signed for nobody answered a sign-up with an address that was taken, and
-  // must look like that of a new account (see src/accounts/sign-up-service.ts).
-  const unconfirmed = user === null ? session.sv === 0 : user.type === 'PASSWORD' && !user.emailVerified;
+): SessionUser | null {
   if (user !== null && user.sessionVersion !== session.sv) throw unauthorized();
-  if (unconfirmed && sessions.requireVerification && !route.ungated) throw verificationRequired();
+  const unconfirmed = user === null || (user.type === 'PASSWORD' && !user.emailVerified);
+  if (unconfirmed && sessions.requireVerification) {
+    if (route.ungated) return user;
+    throw verificationRequired();
+  }
   if (user === null) throw unauthorized();
   return user;
 }

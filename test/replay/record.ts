@@ -20,12 +20,13 @@ import type { ReplayCase } from './cases/case.ts';
 import { emailDeliveryCases } from './cases/email-delivery.ts';
 import { jobCases } from './cases/jobs.ts';
 import { sweepCases } from './cases/sweeps.ts';
+import { systemMailCases } from './cases/system-mail.ts';
 import { savedHistories, saveHistories } from './histories.ts';
 import { startRecorder } from './recorder.ts';
 
 // A busy server lets steps time out, and the history shows that instead of the case.
 const atOnce = 4;
-const cases = [...emailDeliveryCases, ...campaignSendCases, ...jobCases, ...sweepCases];
+const cases = [...emailDeliveryCases, ...campaignSendCases, ...jobCases, ...sweepCases, ...systemMailCases];
 const named = process.argv.slice(2);
 const unknown = named.filter((name) => !cases.some((one) => one.name === name));
 if (unknown.length > 0) throw new Error(`There is no case ${unknown.join(', ')}`);

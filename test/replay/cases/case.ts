@@ -6,9 +6,15 @@ import type { EmailActivities } from '../../../activities/email.ts';
 import type { JobActivities } from '../../../activities/jobs.ts';
 import type { SegmentActivities } from '../../../activities/segment.ts';
 import type { SweepActivities } from '../../../activities/sweeps.ts';
+import type { SystemMailActivities } from '../../../activities/system-mail.ts';
 import type { Launch } from '../../../temporal/commands.ts';
 
-type Activities = EmailActivities & CampaignActivities & JobActivities & SegmentActivities & SweepActivities;
+type Activities = EmailActivities &
+  CampaignActivities &
+  JobActivities &
+  SegmentActivities &
+  SweepActivities &
+  SystemMailActivities;
 
 /** What a case may do to its execution while that runs. */
 export interface Hand {

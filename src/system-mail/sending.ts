@@ -1,0 +1,130 @@
+import type { Database } from '../db/sql.ts';
+import { holdFor } from '../delivery/breaker.ts';
+import { type Mailer, systemProjectId, type Verdict } from '../delivery/mailer.ts';
+import { unseal } from '../lib/seal.ts';
+import { enqueue, type OutboxTicket } from '../outbox/enqueue.ts';
+import type { Letter } from './letter.ts';
+import {
+  beginHandOver,
+  noteFailed,
+  noteRefusal,
+  noteSent,
+  type PendingMail,
+  pendingMail,
+  stalledMails,
+} from './queries.ts';
+import { startOfMail } from './service.ts';
+
+/** What mail of the service is handed over with. */
+export interface SystemMailDeps {
+  db: Database;
+  mailer: Mailer;
+  encryptionKey: string;
+  from: { address: string; name: string };
+  /** How long a message the provider does not know may still turn up there, in milliseconds. */
+  lagMs: number;
+}
+
+/** What became of a mail, or in how many milliseconds to look at it again. */
+export type SystemMailReport = { state: 'sent' | 'failed' | 'gone' } | { state: 'later'; waitMs: number };
+
+const givenUpAfterMs = 24 * 3600 * 1000;
+const shortestPauseMs = 5_000;
+const longestPauseMs = 10 * 60_000;
+
+/**
+ * Hands a mail of the service to the provider. Safe to repeat from any point: a hand-over is noted before it begins, and
+ * one whose outcome is not known is looked up at the provider before the mail is sent again.
+ */
+export async function sendSystemMail(deps: SystemMailDeps, id: string): Promise<SystemMailReport> {
+  const { db, mailer } = deps;
+  const mail = await pendingMail(db, id);
+  if (mail === null) return { state: 'gone' };
+  if (mail.attempts > 0 && mail.error === null) {
+    const known = (await mailer.accepted(id)).get(id);
+    if (known) return sent(deps, id, known);
+    if (mail.sinceMs < deps.lagMs) return { state: 'later', waitMs: Math.ceil(deps.lagMs - mail.sinceMs) };
+  }
+  if (mail.ageMs > givenUpAfterMs) return failed(deps, id, mail.error ?? 'Not taken by the provider within 24 hours');
+  const hold = await holdFor(db, mailer.name);
+  if (hold !== null) return { state: 'later', waitMs: Math.max(hold.waitMs, shortestPauseMs) };
+  if (!(await beginHandOver(db, id, mail.attempts))) return { state: 'later', waitMs: shortestPauseMs };
+  const [verdict] = await mailer.send(id, [messageOf(deps, mail)]);
+  return settle(deps, mail, verdict ?? { kind: 'unknown', reason: 'the provider named no result' });
+}
+
+async function settle(deps: SystemMailDeps, mail: PendingMail, verdict: Verdict): Promise<SystemMailReport> {
+  switch (verdict.kind) {
+    case 'accepted':
+      return sent(deps, mail.id, verdict);
+    case 'rejected':
+      return failed(deps, mail.id, `Refused by the provider (${verdict.code}): ${verdict.reason}`);
+    case 'retry':
+      await noteRefusal(deps.db, mail.id, verdict.reason);
+      return { state: 'later', waitMs: Math.max(pauseAfter(mail.attempts), verdict.afterMs ?? 0) };
+    case 'unknown':
+      return { state: 'later', waitMs: deps.lagMs };
+  }
+}
+
+function pauseAfter(attempts: number): number {
+  return Math.min(longestPauseMs, shortestPauseMs * 2 ** Math.min(attempts, 20));
+}
+
+async function sent(
+  { db }: SystemMailDeps,
+  id: string,
+  { messageId, at }: { messageId: string; at: string },
+): Promise<SystemMailReport> {
+  await noteSent(db, id, messageId, at);
+  return { state: 'sent' };
+}
+
+async function failed({ db }: SystemMailDeps, id: string, reason: string): Promise<SystemMailReport> {
+  await noteFailed(db, id, reason);
+  return { state: 'failed' };
+}
+
+function messageOf({ encryptionKey, from }: SystemMailDeps, mail: PendingMail) {
+  const { subject, html, text } = JSON.parse(unseal(mail.contentSealed, encryptionKey)) as Letter;
+  return {
+    emailId: mail.id,
+    projectId: systemProjectId,
+    from,
+    to: { address: mail.to, name: null },
+    replyTo: null,
+    subject,
+    html,
+    text,
+    headers: [{ name: 'Auto-Submitted', value: 'auto-generated' }],
+    attachments: [],
+    tag: 'SYSTEM',
+    stream: 'transactional' as const,
+    tracking: false,
+  };
+}
+
+/** What the check for stalled mails needs. */
+export interface MailRecoveryDeps {
+  db: Database;
+  /** Whether an execution of this id is open. Rejects when Temporal cannot be asked. */
+  isOpen(workflowId: string): Promise<boolean>;
+  /** Makes the calls behind the tickets soon. */
+  dispatchSoon(...tickets: OutboxTicket[]): void;
+}
+
+const stalledAfterSeconds = 900;
+const mailsPerRun = 100;
+
+/** Starts mails again that no execution works on, as after a lost Temporal store. Answers how many. */
+export async function restartStalledMails(deps: MailRecoveryDeps, afterSeconds = stalledAfterSeconds): Promise<number> {
+  let restarted = 0;
+  for (const id of await stalledMails(deps.db, afterSeconds, mailsPerRun)) {
+    const start = startOfMail(id);
+    if (await deps.isOpen(start.id)) continue;
+    const again = { ...start, restart: `stalled-${Date.now()}` };
+    deps.dispatchSoon(await deps.db.transaction((sql) => enqueue(sql, again)));
+    restarted += 1;
+  }
+  return restarted;
+}

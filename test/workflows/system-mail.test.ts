@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemMailActivities } from '../../activities/system-mail.ts';
+import { readConfig } from '../../src/config.ts';
+import { receivePostmark } from '../../src/delivery/webhooks.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { restartStalledMails } from '../../src/system-mail/sending.ts';
+import { queueMemberMails, queueSystemMails, startOfMail } from '../../src/system-mail/service.ts';
+import { aProject } from '../support/api.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { FakeMailer } from '../support/mailer.ts';
+import { aPerson, joins } from '../support/people.ts';
+import { testWorker } from '../support/worker.ts';
+
+let db: TestDatabase;
+const config = readConfig({});
+beforeAll(async () => {
+  db = await testDatabase();
+});
+afterAll(() => db.close());
+
+const deps = (mailer: FakeMailer) => ({
+  db: db.db,
+  mailer,
+  encryptionKey: config.APP_ENCRYPTION_KEY,
+  from: { address: 'no-reply@harbourmail.test', name: 'Posthorn' },
+  lagMs: 50,
+});
+
+async function queued(to: string): Promise<string> {
+  const [ticket] = await queueSystemMails(db.db, config, [
+    { kind: 'reset-password', to, language: 'fr-FR', link: 'https://mail.harbour.test/auth/reset-password?token=1' },
+  ]);
+  return ticket?.workflowId.replace('system-mail/', '') ?? '';
+}
+
+const rowOf = (id: string) =>
+  db.db.row<{ status: string; content: string | null; message: string | null; error: string | null }>(
+    'select status, content_sealed as content, message_id as message, error from system_mails where id = $1',
+    [id],
+  );
+
+test('a mail of the service reaches the provider once, through an outage, and leaves no ledger row', async () => {
+  const mailer = new FakeMailer({ outages: 1, outage: 429, name: 'system-outage' });
+  await using worker = await testWorker({ activities: systemMailActivities(deps(mailer)), queues: ['mail'] });
+  const id = await queued('petra.holm@harbourmail.test');
+  await worker.perform(startOfMail(id));
+  expect(await worker.result(startOfMail(id).id)).toBe('sent');
+  expect(mailer.sent).toHaveLength(1);
+  expect(mailer.sent[0]).toMatchObject({
+    to: { address: 'petra.holm@harbourmail.test' },
+    from: { address: 'no-reply@harbourmail.test', name: 'Posthorn' },
+    subject: 'Choisissez un nouveau mot de passe',
+    stream: 'transactional',
+    tracking: false,
+  });
+  expect(await rowOf(id)).toMatchObject({ status: 'SENT', content: null, message: mailer.taken[0]?.messageId });
+  const traces = await db.db.row<{ n: number }>(
+    'select (select count(*) from emails)::int + (select count(*) from events)::int as n',
+  );
+  expect(traces?.n).toBe(0);
+});
+
+test('a mail whose answer was lost is looked up and not sent twice', async () => {
+  const mailer = new FakeMailer({ dropAnswers: 1, name: 'system-lost' });
+  await using worker = await testWorker({ activities: systemMailActivities(deps(mailer)), queues: ['mail'] });
+  const id = await queued('ruben.voss@harbourmail.test');
+  await worker.perform(startOfMail(id));
+  expect(await worker.result(startOfMail(id).id)).toBe('sent');
+  expect(mailer.sent).toHaveLength(1);
+});
+
+test('a mail that never arrived is sent again once it cannot turn up any more', async () => {
+  const mailer = new FakeMailer({ lostCalls: 1, name: 'system-never' });
+  await using worker = await testWorker({ activities: systemMailActivities(deps(mailer)), queues: ['mail'] });
+  const id = await queued('ana.costa@harbourmail.test');
+  await worker.perform(startOfMail(id));
+  expect(await worker.result(startOfMail(id).id)).toBe('sent');
+  expect([mailer.sent.length, mailer.calls.length]).toEqual([1, 2]);
+});
+
+test('a mail that the provider refuses is given up and says why', async () => {
+  const mailer = new FakeMailer({ rejects: { 'gone@harbourmail.test': 406 }, name: 'system-refused' });
+  await using worker = await testWorker({ activities: systemMailActivities(deps(mailer)), queues: ['mail'] });
+  const id = await queued('gone@harbourmail.test');
+  await worker.perform(startOfMail(id));
+  expect(await worker.result(startOfMail(id).id)).toBe('failed');
+  expect(await rowOf(id)).toMatchObject({ status: 'FAILED', content: null, error: expect.stringContaining('406') });
+});
+
+test('a mail that no execution works on is started again by the reconciler', async () => {
+  const id = await queued('left.behind@harbourmail.test');
+  await db.db.count(`update system_mails set updated_at = now() - interval '1 hour' where id = $1`, [id]);
+  const tickets: string[] = [];
+  const found = await restartStalledMails({
+    db: db.db,
+    isOpen: async () => false,
+    dispatchSoon: (...given) => void tickets.push(...given.map(({ workflowId }) => workflowId)),
+  });
+  expect(found).toBeGreaterThan(0);
+  expect(tickets).toContain(`system-mail/${id}`);
+});
+
+test('every member of a project gets a mail once for each key', async () => {
+  const project = await aProject(db, 'Lighthouse');
+  const member = await aPerson(db.db, config);
+  await joins(db.db, project.id, member, 'MEMBER');
+  const mail = {
+    projectId: project.id,
+    kind: 'domain-verified' as const,
+    link: 'https://mail.harbour.test/domains',
+    values: { domain: project.domain },
+    dedupeKey: `domain-verified:${project.domain}`,
+  };
+  expect(await queueMemberMails(db.db, config, mail)).toHaveLength(2);
+  expect(await queueMemberMails(db.db, config, mail)).toHaveLength(0);
+});
+
+test('reports about mail of the service are taken and left alone', async () => {
+  const body = JSON.stringify({
+    RecordType: 'Delivery',
+    MessageID: newId(),
+    Recipient: 'petra.holm@harbourmail.test',
+    DeliveredAt: new Date().toISOString(),
+    Metadata: { eid: newId(), pid: '00000000-0000-0000-0000-000000000000' },
+  });
+  const answer = await receivePostmark({ db: db.db, clock: () => new Date(), log: { warn: () => undefined } }, body);
+  expect(answer.status).toBe(200);
+});
