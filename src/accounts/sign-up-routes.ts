@@ -1,7 +1,6 @@
 import { route } from '../http/route.ts';
 import { signedIn } from '../http/sign-in.ts';
-import { shippedLists } from '../verification/lists.ts';
-import { verifyAddress } from '../verification/service.ts';
+import { verifyByShippedLists } from '../verification/shipped-service.ts';
 import { requestPasswordReset, requestVerification, resetPassword, verifyEmail } from './confirm-service.ts';
 import { Credentials, RequestReset, ResetPassword, SignedIn, Told, VerifyEmail } from './schema.ts';
 import { refuseSignUps, signUp } from './sign-up-service.ts';
@@ -21,7 +20,7 @@ export const signUpRoutes = [
     body: Credentials,
     reply: SignedIn,
     async handle({ app, db, body, ip, header }) {
-      const verify = (email: string) => verifyAddress(email, { resolver: app.resolver, lists: shippedLists() });
+      const verify = (email: string) => verifyByShippedLists(email, app.resolver);
       const deps = { db, settings: app.config, verify, ip, language: header('accept-language') };
       const { user, tickets } = await signUp(deps, body);
       app.outbox.dispatchSoon(...tickets);
