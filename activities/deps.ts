@@ -3,6 +3,9 @@ import type { Logger } from 'pino';
 import type { Config } from '../src/config.ts';
 import type { Database } from '../src/db/sql.ts';
 import type { Mailer } from '../src/delivery/mailer.ts';
+import type { TellMembers } from '../src/domains/checks.ts';
+import type { DnsLookup } from '../src/domains/dns.ts';
+import type { DomainProvider } from '../src/domains/provider.ts';
 import type { Clock } from '../src/lib/time.ts';
 import type { Outbox } from '../src/outbox/dispatcher.ts';
 import type { DeliveryWaker } from '../src/outbox/wake.ts';
@@ -14,6 +17,12 @@ export interface ActivityDeps {
   orm: MikroORM;
   db: Database;
   mailer: Mailer;
+  /** Null when the provider's account is not configured. */
+  domainProvider: DomainProvider | null;
+  /** Null with the sandbox, for whose domains nobody sets records. */
+  dns: DnsLookup | null;
+  /** Sends mail of the service to the members of a project. */
+  tellMembers: TellMembers;
   outbox: Outbox;
   waker: DeliveryWaker;
   temporal: TemporalConnection;

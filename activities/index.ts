@@ -19,6 +19,7 @@ import { restartStalledMails } from '../src/system-mail/sending.ts';
 import type { QueueKind } from '../temporal/commands.ts';
 import { campaignActivities } from './campaign.ts';
 import type { ActivityDeps } from './deps.ts';
+import { domainActivities } from './domains.ts';
 import { emailActivities } from './email.ts';
 import { jobActivities } from './jobs.ts';
 import { segmentActivities } from './segment.ts';
@@ -65,6 +66,14 @@ export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, 
     }),
     bulk: {
       ...sweepActivities({ checks: reconcileChecks(deps, delivery), rules: retentionRules(deps), log }),
+      ...domainActivities({
+        db,
+        log,
+        provider: deps.domainProvider,
+        dns: deps.dns,
+        tell: deps.tellMembers,
+        dispatchSoon: (...tickets) => deps.outbox.dispatchSoon(...tickets),
+      }),
       ...segmentActivities({ db, log, clock: deps.clock, stopping }),
       ...jobActivities({ db, log, stopping }),
     },

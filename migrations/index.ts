@@ -6,6 +6,7 @@ import { Migration20261121000600_recipient_visits } from './Migration20261121000
 import { Migration20261121000700_automations } from './Migration20261121000700_automations.ts';
 import { Migration20261121000800_accounts } from './Migration20261121000800_accounts.ts';
 import { Migration20261121000900_usage } from './Migration20261121000900_usage.ts';
+import { Migration20261121000901_domains } from './Migration20261121000901_domains.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. */
 export const migrations = [
@@ -17,4 +18,5 @@ export const migrations = [
   { name: 'Migration20261121000700_automations', class: Migration20261121000700_automations },
   { name: 'Migration20261121000800_accounts', class: Migration20261121000800_accounts },
   { name: 'Migration20261121000900_usage', class: Migration20261121000900_usage },
+  { name: 'Migration20261121000901_domains', class: Migration20261121000901_domains },
 ];

@@ -26,6 +26,7 @@ export const workflowQueues = {
   bulkContacts: 'bulk',
   reconcile: 'bulk',
   retention: 'bulk',
+  domainSweep: 'bulk',
   segmentSweep: 'bulk',
   segmentCompute: 'bulk',
   automation: 'automation',

@@ -53,17 +53,28 @@ async function findByName(client: AccountClient, domain: string): Promise<number
 }
 
 function described(details: Awaited<ReturnType<AccountClient['getDomain']>>): ProviderDomain {
+  const host = details.DKIMPendingHost || details.DKIMHost;
   return {
     providerId: String(details.ID),
-    dkimVerified: details.DKIMVerified,
-    dkim: {
-      host: details.DKIMPendingHost || details.DKIMHost,
-      value: details.DKIMPendingTextValue || details.DKIMTextValue,
-    },
-    returnPath: {
-      host: details.ReturnPathDomain,
-      target: details.ReturnPathDomainCNAMEValue,
-      verified: details.ReturnPathDomainVerified,
-    },
+    state: details.DKIMVerified ? 'Success' : details.DKIMUpdateStatus === 'Failed' ? 'Failed' : 'Pending',
+    tokens: [host.split('._domainkey')[0] ?? ''],
+    records: [
+      {
+        purpose: 'DKIM',
+        type: 'TXT',
+        name: host,
+        value: details.DKIMPendingTextValue || details.DKIMTextValue,
+        priority: null,
+        verified: details.DKIMVerified,
+      },
+      {
+        purpose: 'RETURN_PATH',
+        type: 'CNAME',
+        name: details.ReturnPathDomain,
+        value: details.ReturnPathDomainCNAMEValue,
+        priority: null,
+        verified: details.ReturnPathDomainVerified,
+      },
+    ],
   };
 }

@@ -16,7 +16,10 @@ const DomainSchema = defineEntity({
     dkimTokens: p.json<string[]>(),
     records: p.json<DnsRecord[]>(),
     providerId: p.text().nullable(),
+    dkimKeySealed: p.text().nullable().lazy(),
     checkedAt: p.datetime(3).nullable(),
+    verifiedAt: p.datetime(3).nullable(),
+    misses: p.smallint().default(0),
   },
 });
 

@@ -61,6 +61,17 @@ function projectNamedIn(body: unknown): string | null {
   return typeof named === 'string' ? named : null;
 }
 
-function deps({ app, em, log }: Handled<unknown, unknown, 'dashboard'>): DomainDeps {
-  return { em, provider: app.domainProvider, sandbox: app.config.mailProvider === 'sandbox', log, now: app.clock() };
+function deps({ app, em, log, actor }: Handled<unknown, unknown, 'dashboard'>): DomainDeps {
+  return {
+    em,
+    db: app.db,
+    provider: app.domainProvider,
+    dns: app.dns,
+    tell: app.tellMembers,
+    dispatchSoon: (...tickets) => app.outbox.dispatchSoon(...tickets),
+    userId: actor.kind === 'user' ? actor.userId : null,
+    encryptionKey: app.config.APP_ENCRYPTION_KEY,
+    log,
+    now: app.clock(),
+  };
 }

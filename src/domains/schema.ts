@@ -15,6 +15,8 @@ export const DnsRecord = v.object({
   priority: v.nullable(v.number()),
   required: v.boolean(),
   status: v.picklist(['pending', 'verified', 'failed']),
+  /** What the last look at the DNS found, for people; null when the record is as it should be or was not looked at. */
+  finding: v.nullable(v.string()),
 });
 export type DnsRecord = v.InferOutput<typeof DnsRecord>;
 
@@ -57,6 +59,7 @@ export const DomainCheck = v.object({
   verified: v.boolean(),
   records: v.array(DnsRecord),
 });
+export type DomainCheck = v.InferOutput<typeof DomainCheck>;
 
 function isDomainName(name: string): boolean {
   return (

@@ -1,22 +1,26 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Logger } from 'pino';
-import { sqlOf } from '../db/sql.ts';
-import { AppError, conflict, notFound } from '../lib/errors.ts';
+import { parse } from 'tldts';
+import { type Sql, sqlOf } from '../db/sql.ts';
+import { AppError, bareBadRequest, conflict, forbidden, notFound } from '../lib/errors.ts';
 import type { ProjectFacts } from '../projects/directory.ts';
+import { type CheckDeps, checkTaken } from './checks.ts';
 import { Domain } from './entity.ts';
-import type { DomainProvider, ProviderDomain } from './provider.ts';
-import type { CreateDomain, DnsRecord, DomainBody } from './schema.ts';
+import { newOwnKey } from './own-key.ts';
+import { ownerOf, takeDomain, useOfDomain } from './queries.ts';
+import { keepAtProvider, removalDone, removeLater } from './removal-queries.ts';
+import type { CreateDomain, DnsRecord, DomainBody, DomainCheck } from './schema.ts';
+import { firstState } from './state.ts';
 
 const checkPauseMs = 10_000;
 
 /** What the routes of domains need. */
-export interface DomainDeps {
+export interface DomainDeps extends CheckDeps {
   em: EntityManager;
-  provider: DomainProvider | null;
-  /** True with the sandbox, where domains below `.test` count as verified at once. */
-  sandbox: boolean;
-  log: Logger;
+  /** The signed-in user who asks; null for a key. */
+  userId: string | null;
+  /** Encrypts private keys of our own. */
+  encryptionKey: string;
   now: Date;
 }
 
@@ -32,81 +36,99 @@ export async function listDomains(em: EntityManager, project: ProjectFacts, proj
 }
 
 /**
- * Registers a domain with the provider and answers the DNS records to set (contract page 3, 3.3).
- * @throws bare 400 when the project has it, bare 403 when another one has it, 503 when the provider cannot be asked
+ * Registers a domain with the provider, or makes a key pair of our own where there is no register, and answers the DNS
+ * records to set (contract page 3, 3.3).
+ * @throws bare 400 when the project has it or another one of the caller's does, bare 403 when a stranger's has it, 403 for
+ * the subdomain of a disabled project's domain, 503 when the provider cannot be asked
  */
 export async function createDomain(deps: DomainDeps, project: ProjectFacts, body: CreateDomain): Promise<DomainBody> {
-  const { em } = deps;
+  const { em, provider } = deps;
+  const sql = sqlOf(em);
+  const name = body.domain;
   if (body.projectId !== undefined) refuseOtherProject(project, body.projectId);
-  await refuseTaken(em, project, body.domain);
-  const registered = await asked(deps, async (provider) => {
-    const created = await provider.create(body.domain);
-    const atOnce = deps.sandbox && body.domain.endsWith('.test') && !created.dkimVerified;
-    return atOnce ? provider.check(created.providerId) : created;
-  });
-  const domain = em.create(Domain, {
-    projectId: project.id,
-    domain: body.domain,
-    ...findings(body.domain, registered),
-    providerId: registered.providerId,
-    checkedAt: deps.now,
-  });
+  await refuseTaken(deps, sql, project, name);
+  await refuseDisabledRoot(sql, name);
+  const facts = provider === null ? await withOwnKey(deps, name) : await registered(deps, name);
+  const domain = em.create(Domain, { projectId: project.id, domain: name, checkedAt: deps.now, ...facts });
   try {
     await em.flush();
   } catch (error) {
     if (!(error instanceof UniqueConstraintViolationException)) throw error;
     // Another request took the name meanwhile; the provider has one entry for both, so it stays.
-    await refuseTaken(em.fork(), project, body.domain);
+    await refuseTaken(deps, sqlOf(em.fork()), project, name);
     throw error;
   }
   return domainBody(domain, project.name);
 }
 
-/** Checks a domain now, at most once in ten seconds. @throws 404, 503 */
-export async function checkDomain(deps: DomainDeps, projectId: string, id: string) {
+async function registered(deps: DomainDeps, name: string) {
+  // A sandbox has no DNS of its own: names below .test are taken to be set up.
+  const atOnce = deps.dns === null && name.endsWith('.test');
+  const found = await asked(deps, async (provider) => {
+    await keepAtProvider(deps.db, name);
+    const created = await provider.create(name);
+    return atOnce && created.state !== 'Success' ? provider.check(created.providerId) : created;
+  });
+  const { records, verified, status } = firstState(name, found);
+  const verifiedAt = verified ? deps.now : null;
+  return {
+    records: [...records],
+    verified,
+    status,
+    verifiedAt,
+    dkimTokens: found.tokens,
+    providerId: found.providerId,
+  };
+}
+
+async function withOwnKey(deps: DomainDeps, name: string) {
+  const key = await newOwnKey(name, deps.encryptionKey, deps.now);
+  const { records } = firstState(name, { state: 'Pending', records: [key.record] });
+  return {
+    records: [...records],
+    verified: false,
+    status: 'Pending' as const,
+    dkimTokens: [key.selector],
+    dkimKeySealed: key.keySealed,
+  };
+}
+
+/** Checks a domain now, at most once in ten seconds; in between the last result stands. @throws 404, 503 */
+export async function checkDomain(deps: DomainDeps, projectId: string, id: string): Promise<DomainCheck> {
   const domain = await load(deps.em, projectId, id);
-  const providerId = domain.providerId;
-  const recent = domain.checkedAt && deps.now.getTime() - domain.checkedAt.getTime() < checkPauseMs;
-  if (!recent && providerId) {
-    const found = await asked(deps, (provider) => provider.check(providerId));
-    deps.em.assign(domain, { ...findings(domain.domain, found), checkedAt: deps.now });
-    await deps.em.flush();
-  }
-  const { dkimTokens, status, verified, records } = domain;
-  return { domain: domain.domain, tokens: dkimTokens, status, verified, records };
+  const taken = await takeDomain(deps.db, domain.id, checkPauseMs);
+  if (taken === null) return checkBody(domain);
+  return checkBody((await asked(deps, () => checkTaken(deps, taken, false))).domain);
 }
 
 /** Removes a domain. @throws 404, 409 while templates or unfinished campaigns send from it */
 export async function deleteDomain(deps: DomainDeps, projectId: string, id: string): Promise<void> {
   const domain = await load(deps.em, projectId, id);
-  const use = await sqlOf(deps.em).row<{ templates: number; campaigns: number }>(
-    `select (select count(*)::int from templates where project_id = $1 and split_part("from", '@', 2) = $2) as templates,
-       (select count(*)::int from campaigns where project_id = $1 and split_part("from", '@', 2) = $2
-          and status in ('DRAFT', 'SCHEDULED', 'SENDING')) as campaigns`,
-    [projectId, domain.domain],
-  );
-  if (use && use.templates + use.campaigns > 0)
+  const use = await useOfDomain(deps.db, projectId, domain.domain);
+  if (use.templates + use.campaigns > 0)
     throw conflict(`${use.templates} templates and ${use.campaigns} campaigns send from this domain`, { ...use });
   const { providerId } = domain;
-  await deps.em.remove(domain).flush();
-  if (!providerId || !deps.provider) return;
-  await deps.provider.remove(providerId).catch((error: Error) => {
-    deps.log.warn({ err: error.message, projectId }, 'a removed domain is still registered with the mail provider');
+  await deps.em.transactional(async (em) => {
+    if (providerId) await removeLater(sqlOf(em), providerId, domain.domain);
+    em.remove(domain);
   });
+  if (!providerId || !deps.provider) return;
+  try {
+    await deps.provider.remove(providerId);
+    await removalDone(deps.db, providerId);
+  } catch (error) {
+    deps.log.warn(
+      { err: (error as Error).message, projectId },
+      'the mail provider did not remove a domain; it is tried again',
+    );
+  }
 }
 
-async function asked(
-  deps: DomainDeps,
-  call: (provider: DomainProvider) => Promise<ProviderDomain>,
-): Promise<ProviderDomain> {
-  if (deps.provider === null)
-    throw new AppError(
-      503,
-      'EXTERNAL_SERVICE_ERROR',
-      'Domains cannot be managed: the operator has not set POSTMARK_ACCOUNT_TOKEN',
-    );
+type Provider = NonNullable<CheckDeps['provider']>;
+
+async function asked<T>(deps: DomainDeps, call: (provider: Provider) => Promise<T>): Promise<T> {
   try {
-    return await call(deps.provider);
+    return await call(deps.provider as Provider);
   } catch (error) {
     deps.log.warn({ err: (error as Error).message }, 'the mail provider did not serve a domain call');
     throw new AppError(
@@ -117,12 +139,22 @@ async function asked(
   }
 }
 
-async function refuseTaken(em: EntityManager, project: ProjectFacts, name: string): Promise<void> {
-  const taken = await em.findOne(Domain, { domain: name });
+async function refuseTaken(deps: DomainDeps, sql: Sql, project: ProjectFacts, name: string): Promise<void> {
+  const taken = await ownerOf(sql, name, deps.userId);
   if (taken === null) return;
-  if (taken.projectId === project.id)
-    throw new AppError(400, 'BAD_REQUEST', `${name} is already a domain of this project`, {}, true);
+  if (taken.projectId === project.id) throw bareBadRequest(`${name} is already a domain of this project`);
+  if (taken.member)
+    throw bareBadRequest(`${name} is already a domain of your project "${taken.name}": send from it there`);
   throw new AppError(403, 'FORBIDDEN', `${name} is already in use on this service`, {}, true);
+}
+
+// Who was stopped for abuse must not go on below the same name.
+async function refuseDisabledRoot(sql: Sql, name: string): Promise<void> {
+  const root = parse(name).domain;
+  if (root === null || root === name) return;
+  const above = await ownerOf(sql, root, null);
+  if (above?.disabled)
+    throw forbidden(`${root} belongs to a project that is disabled: no domain below it can be added`);
 }
 
 function refuseOtherProject(project: ProjectFacts, projectId: string): void {
@@ -145,44 +177,15 @@ export function senderDomainRefused(domain: string): AppError {
   );
 }
 
-/** What a provider's answer means for the row. */
-export function findings(name: string, found: ProviderDomain) {
-  const state = (good: boolean): DnsRecord['status'] => (good ? 'verified' : 'pending');
-  const records: DnsRecord[] = [
-    {
-      purpose: 'DKIM',
-      type: 'TXT',
-      name: found.dkim.host,
-      value: found.dkim.value,
-      priority: null,
-      required: true,
-      status: state(found.dkimVerified),
-    },
-    {
-      purpose: 'RETURN_PATH',
-      type: 'CNAME',
-      name: found.returnPath.host,
-      value: found.returnPath.target,
-      priority: null,
-      required: false,
-      status: state(found.returnPath.verified),
-    },
-    {
-      purpose: 'DMARC',
-      type: 'TXT',
-      name: `_dmarc.${name}`,
-      value: 'v=DMARC1; p=none;',
-      priority: null,
-      required: false,
-      status: 'pending',
-    },
-  ];
-  return {
-    verified: found.dkimVerified,
-    status: found.dkimVerified ? ('Success' as const) : ('Pending' as const),
-    dkimTokens: [found.dkim.host.split('._domainkey')[0] ?? ''],
-    records,
-  };
+function checkBody({ domain, dkimTokens, status, verified, records }: CheckedBody): DomainCheck {
+  return { domain, tokens: dkimTokens, status, verified, records: records.map(recordBody) };
+}
+
+type CheckedBody = Pick<Domain, 'domain' | 'dkimTokens' | 'status' | 'verified' | 'records'>;
+
+// Rows of earlier versions know no findings.
+function recordBody(record: DnsRecord): DnsRecord {
+  return { ...record, finding: record.finding ?? null };
 }
 
 function domainBody(domain: Domain, projectName?: string): DomainBody {
@@ -192,7 +195,7 @@ function domainBody(domain: Domain, projectName?: string): DomainBody {
     verified: domain.verified,
     status: domain.status,
     dkimTokens: domain.dkimTokens,
-    records: domain.records,
+    records: domain.records.map(recordBody),
     projectId: domain.projectId,
     ...(projectName === undefined ? {} : { project: { name: projectName } }),
     createdAt: domain.createdAt.toISOString(),

@@ -4,6 +4,8 @@ import type { Config } from '../config.ts';
 import type { Database } from '../db/sql.ts';
 import type { Mailer } from '../delivery/mailer.ts';
 import type { AmazonDoor } from '../delivery/sns-door.ts';
+import type { TellMembers } from '../domains/checks.ts';
+import type { DnsLookup } from '../domains/dns.ts';
 import type { DomainProvider } from '../domains/provider.ts';
 import type { Clock } from '../lib/time.ts';
 import type { Outbox } from '../outbox/dispatcher.ts';
@@ -26,8 +28,12 @@ export interface App {
   /** Amazon's own hosts, for what proves that a message is of Amazon SNS. */
   amazon: AmazonDoor;
   resolver: Resolver;
-  /** Null when the provider's account is not configured. */
+  /** Null when the provider's account is not configured: sender domains then get keys of our own. */
   domainProvider: DomainProvider | null;
+  /** For the records of sender domains; null with the sandbox, for whose domains nobody sets any. */
+  dns: DnsLookup | null;
+  /** Sends mail of the service to the members of a project. */
+  tellMembers: TellMembers;
   /** Answers `ok`, or says what is wrong, within a second. */
   checks: Record<'postgres' | 'temporal', () => Promise<string>>;
 }

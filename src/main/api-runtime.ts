@@ -20,7 +20,7 @@ import { createProjectDirectory } from '../projects/directory.ts';
 import { cachedResolver } from '../verification/cached-resolver.ts';
 import { dnsResolver, type Resolver } from '../verification/resolver.ts';
 import { entities } from './entities.ts';
-import { createDomainProvider, createMailer } from './mail.ts';
+import { createDomainLookup, createDomainProvider, createMailer, createTellMembers } from './mail.ts';
 import { revivers } from './revivers.ts';
 import { temporalSettings } from './temporal-settings.ts';
 
@@ -68,6 +68,8 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
     amazon: createAmazonDoor(overrides.getFromAmazon),
     resolver: overrides.resolver ?? cachedResolver(dnsResolver({ servers: config.DNS_SERVERS })),
     domainProvider: createDomainProvider(config),
+    dns: createDomainLookup(config),
+    tellMembers: createTellMembers(config),
     checks: {
       postgres: () => answersInTime(store.db.row('select 1')),
       temporal: async () => (await checkTemporal(temporal, 1_000)) ?? 'ok',

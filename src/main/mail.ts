@@ -3,7 +3,10 @@ import type { Config } from '../config.ts';
 import type { Mailer } from '../delivery/mailer.ts';
 import { createPostmarkMailer } from '../delivery/postmark.ts';
 import { createPostmarkDomains } from '../delivery/postmark-domains.ts';
+import type { TellMembers } from '../domains/checks.ts';
+import { type DnsLookup, dnsLookup } from '../domains/dns.ts';
 import type { DomainProvider } from '../domains/provider.ts';
+import { queueMemberMails } from '../system-mail/service.ts';
 
 const megabyte = 1024 * 1024;
 
@@ -29,4 +32,14 @@ export function createDomainProvider(config: Config): DomainProvider | null {
     apiUrl: config.POSTMARK_API_URL,
     returnPathLabel: config.MAIL_FROM_SUBDOMAIN,
   });
+}
+
+/** Look-ups of the records of sender domains; null with the sandbox, for whose domains nobody sets any. */
+export function createDomainLookup(config: Config): DnsLookup | null {
+  return config.mailProvider === 'sandbox' ? null : dnsLookup(config.DNS_SERVERS);
+}
+
+/** Mail of the service to the members of a project. */
+export function createTellMembers(config: Config): TellMembers {
+  return (sql, { path, ...mail }) => queueMemberMails(sql, config, { ...mail, link: `${config.DASHBOARD_URI}${path}` });
 }

@@ -19,7 +19,7 @@ import { touchedProjects } from '../segments/changes.ts';
 import { logActivities } from './activity-log.ts';
 import { entities } from './entities.ts';
 import { freePorts } from './local/ports.ts';
-import { createMailer } from './mail.ts';
+import { createDomainLookup, createDomainProvider, createMailer, createTellMembers } from './mail.ts';
 import { revivers } from './revivers.ts';
 import { servedQueues } from './served-queues.ts';
 import { installTemporalRuntime } from './temporal-runtime.ts';
@@ -77,6 +77,9 @@ export async function startWorker(
     orm: store.orm,
     db: store.db,
     mailer: overrides.mailer ?? createMailer(config, log),
+    domainProvider: createDomainProvider(config),
+    dns: createDomainLookup(config),
+    tellMembers: createTellMembers(config),
     outbox,
     waker,
     temporal,

@@ -28,6 +28,7 @@ test('an empty server is set up, side by side and again, with the same result', 
   expect(await checkTemporal(temporal)).toBeNull();
 
   const wanted = {
+    'housekeeping/domains': 'domainSweep on posthorn-bulk, SKIP',
     'housekeeping/reconcile': 'reconcile on posthorn-bulk, SKIP',
     'housekeeping/retention': 'retention on posthorn-bulk, SKIP',
     'housekeeping/segments': 'segmentSweep on posthorn-bulk, SKIP',

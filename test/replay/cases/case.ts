@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cancelled, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { CampaignActivities } from '../../../activities/campaign.ts';
+import type { DomainActivities } from '../../../activities/domains.ts';
 import type { EmailActivities } from '../../../activities/email.ts';
 import type { JobActivities } from '../../../activities/jobs.ts';
 import type { SegmentActivities } from '../../../activities/segment.ts';
@@ -9,8 +10,9 @@ import type { SweepActivities } from '../../../activities/sweeps.ts';
 import type { SystemMailActivities } from '../../../activities/system-mail.ts';
 import type { Launch } from '../../../temporal/commands.ts';
 
-type Activities = EmailActivities &
-  CampaignActivities &
+type Activities = CampaignActivities &
+  DomainActivities &
+  EmailActivities &
   JobActivities &
   SegmentActivities &
   SweepActivities &

@@ -1,3 +1,4 @@
+import type { DomainPage } from '../../../src/domains/sweep.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { emptyReport } from '../../../src/segments/sweep.ts';
 import { type Json, type WorkflowType, workflowId } from '../../../temporal/commands.ts';
@@ -15,6 +16,22 @@ export const sweepCases: readonly ReplayCase[] = [
   sweep('reconcile', 'failed', { runChecks: [failed, failed, failed] }, { ends: 'FAILED' }),
   sweep('retention', 'done', { removeOldRows: [{ outbox: 812 }] }),
   sweep('retention', 'failed', { removeOldRows: [failed, failed, failed] }, { ends: 'FAILED' }),
+  sweep('domainSweep', 'one-page', { removeDomainLeftovers: [1], checkDomainsPage: [domains()] }),
+  sweep('domainSweep', 'provider-stopped-looking', {
+    removeDomainLeftovers: [0],
+    checkDomainsPage: [domains({ more: true, stopped: [newId()] }), domains({ stopped: [newId()] })],
+    restartDomainCheck: [failed, undefined, failed, failed, failed, failed, failed],
+  }),
+  sweep(
+    'domainSweep',
+    'continued',
+    {
+      removeDomainLeftovers: [0],
+      checkDomainsPage: [...Array.from({ length: 20 }, () => domains({ more: true })), domains()],
+    },
+    { runs: 2 },
+  ),
+  sweep('domainSweep', 'failed', { removeDomainLeftovers: [failed, failed, failed] }, { ends: 'FAILED' }),
   sweep('segmentSweep', 'one-page', { settleSegmentsPage: [lastPage] }),
   sweep('segmentSweep', 'several-pages', { settleSegmentsPage: [page, page, lastPage] }),
   sweep(
@@ -31,6 +48,10 @@ export const sweepCases: readonly ReplayCase[] = [
     { input: { projectId }, id: workflowId.segments(projectId), ends: 'RUNNING' },
   ),
 ];
+
+function domains(changes: Partial<DomainPage> = {}): DomainPage {
+  return { checked: 100, failed: 1, more: false, stopped: [], ...changes };
+}
 
 function sweep(
   workflow: WorkflowType,

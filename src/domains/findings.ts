@@ -1,0 +1,124 @@
+import { getDomain } from 'tldts';
+import type { DnsAnswer, DnsLookup } from './dns.ts';
+import { plainName } from './dns.ts';
+import type { DnsRecord } from './schema.ts';
+
+/** What a look at one record came to; `unknown` when its name servers did not answer. */
+export interface Finding {
+  outcome: 'right' | 'wrong' | 'missing' | 'unknown';
+  /** For people: what was found, and what to do; null when all is as it should be. */
+  text: string | null;
+}
+
+type Wanted = Pick<DnsRecord, 'purpose' | 'type' | 'name' | 'value' | 'priority'>;
+
+const right: Finding = { outcome: 'right', text: null };
+
+/** Looks at a record of a domain in the DNS and says what is there. Never rejects. */
+export async function lookAt(dns: DnsLookup, domain: string, record: Wanted): Promise<Finding> {
+  if (record.purpose === 'DMARC') return lookAtDmarc(dns, domain, record);
+  if (record.type === 'CNAME') return judge(dns, domain, record, await dns.cname(record.name), ownName);
+  if (record.type === 'MX') {
+    const answer = await dns.mx(record.name);
+    return judge(dns, domain, record, answer, ({ exchange }) =>
+      exchange === plainName(record.value) ? right : wrong(`mail for this name goes to ${exchange}`),
+    );
+  }
+  const answer = await dns.txt(record.name);
+  if (record.purpose === 'SPF') return judge(dns, domain, record, answer, spf(record.value));
+  return judge(dns, domain, record, answer, (text) => dkimKey(text, record.value));
+
+  function ownName(target: string): Finding {
+    return target === plainName(record.value) ? right : wrong(`found a CNAME to ${target}`);
+  }
+}
+
+/** Compares the values of a name with the wanted one: the first that is right counts, whatever else stands there. */
+async function judge<T>(
+  dns: DnsLookup,
+  domain: string,
+  record: Wanted,
+  answer: DnsAnswer<T>,
+  compare: (value: T) => Finding,
+): Promise<Finding> {
+  if (answer.kind === 'unanswered') return unknown(answer.reason);
+  if (answer.kind === 'absent') return missing(dns, domain, record);
+  const findings = answer.values.map(compare);
+  const good = findings.find(({ outcome }) => outcome === 'right');
+  if (good && findings.length === 1) return good;
+  if (good && record.purpose === 'DKIM')
+    return { outcome: 'right', text: `${findings.length} records stand at this name: keep only this one` };
+  return good ?? findings.find(({ text }) => text !== null) ?? wrong('found another record');
+}
+
+// Many control panels append the domain to whatever is typed, which makes the name end in it twice.
+async function missing(dns: DnsLookup, domain: string, record: Wanted): Promise<Finding> {
+  const doubled = `${record.name}.${domain}`;
+  const short = record.name.slice(0, -domain.length - 1);
+  const there =
+    record.type === 'TXT' ? await dns.txt(doubled) : record.type === 'CNAME' ? await dns.cname(doubled) : null;
+  if (there?.kind === 'found')
+    return {
+      outcome: 'missing',
+      text: `found at ${doubled}: your DNS service appends the domain, so enter "${short}" as the name`,
+    };
+  return { outcome: 'missing', text: `no ${record.type} record found at ${record.name}` };
+}
+
+function dkimKey(text: string, wanted: string): Finding {
+  const [found, own] = [tagsOf(text), tagsOf(wanted)];
+  const key = found.get('p');
+  if (key === undefined) return wrong(`found a TXT record that is no DKIM key: ${shortened(text)}`);
+  if (key === '') return wrong('found a revoked key ("p=" is empty)');
+  if (key === own.get('p')) return right;
+  if (own.get('p')?.startsWith(key)) return wrong('found the key cut short: set the whole value');
+  return wrong(`found ${text.trimStart().startsWith('v=DKIM1') ? 'v=DKIM1' : 'a DKIM record'} with another key`);
+}
+
+function spf(value: string): (text: string) => Finding {
+  const needed = value.split(' ').filter((term) => term.startsWith('include:'));
+  return (text) => {
+    if (!/^v=spf1( |$)/i.test(text)) return { outcome: 'wrong', text: null };
+    const terms = new Set(text.toLowerCase().split(/\s+/));
+    const lacking = needed.filter((term) => !terms.has(term));
+    return lacking.length === 0 ? right : wrong(`found v=spf1 without ${lacking.join(' ')}`);
+  };
+}
+
+// RFC 7489, 6.6.3: a name without a policy of its own has that of the registrable domain. Any policy will do.
+async function lookAtDmarc(dns: DnsLookup, domain: string, record: Wanted): Promise<Finding> {
+  const own = await dns.txt(record.name);
+  if (own.kind === 'unanswered') return unknown(own.reason);
+  if (own.kind === 'found' && own.values.some(isDmarc)) return right;
+  const root = getDomain(domain);
+  const above = root === null || root === domain ? null : await dns.txt(`_dmarc.${root}`);
+  if (above?.kind === 'found' && above.values.some(isDmarc))
+    return { outcome: 'right', text: `the policy of ${root} counts for this domain` };
+  if (own.kind === 'found')
+    return wrong(`found a TXT record that is no DMARC policy: ${shortened(own.values[0] ?? '')}`);
+  return missing(dns, domain, record);
+}
+
+const isDmarc = (text: string) => /^v\s*=\s*DMARC1\s*(;|$)/i.test(text.trim());
+
+// RFC 6376, 3.2: tags are separated by semicolons, and blanks inside a key do not count.
+function tagsOf(text: string): Map<string, string> {
+  return new Map(
+    text.split(';').flatMap((part) => {
+      const equals = part.indexOf('=');
+      return equals === -1 ? [] : [[part.slice(0, equals).trim(), part.slice(equals + 1).replace(/\s+/g, '')]];
+    }),
+  );
+}
+
+function wrong(text: string): Finding {
+  return { outcome: 'wrong', text };
+}
+
+function unknown(reason: string): Finding {
+  return { outcome: 'unknown', text: `the name servers did not answer (${reason}): it is looked at again soon` };
+}
+
+function shortened(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
