@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import type { Logger } from 'pino';
+import { pause } from '../lib/time.ts';
 
 /** Tells caches of this process which rows changed, wherever the change was made. */
 export interface Changes {
@@ -7,10 +9,20 @@ export interface Changes {
   readonly listening: boolean;
   /** Calls back with the table and project of each change; with null when changes may have been missed. */
   subscribe(listener: (change: { table: string; projectId: string } | null) => void): void;
+  /**
+   * Resolves once every process that listens has heard what was committed before the call. A process that does not answer
+   * within a second is not waited for: it has lost its connection, or is about to, and then it caches nothing.
+   */
+  heardEverywhere(): Promise<void>;
   close(): Promise<void>;
 }
 
 const channel = 'posthorn_changes';
+const applicationName = 'posthorn-changes';
+const longestWaitMs = 1_000;
+// Not tables: one process asks who has heard all so far, the others answer. Notifications of one channel keep their order.
+const asked = 'ask';
+const answered = 'heard';
 
 /**
  * Listens for the notifications that triggers send when projects, domains and templates change.
@@ -18,6 +30,7 @@ const channel = 'posthorn_changes';
  */
 export function listenForChanges(url: string, log: Logger): Changes {
   const listeners: ((change: { table: string; projectId: string } | null) => void)[] = [];
+  const waiting = new Map<string, () => void>();
   const tell = (change: { table: string; projectId: string } | null) => {
     for (const listener of listeners) listener(change);
   };
@@ -40,13 +53,17 @@ export function listenForChanges(url: string, log: Logger): Changes {
   };
   const connect = () => {
     if (closed) return;
-    const fresh = new Client({ connectionString: url, application_name: 'posthorn-changes', keepAlive: true });
+    const fresh = new Client({ connectionString: url, application_name: applicationName, keepAlive: true });
     client = fresh;
     fresh.on('error', lost);
     fresh.on('end', () => lost());
     fresh.on('notification', ({ payload = '' }) => {
       const colon = payload.indexOf(':');
-      if (colon !== -1) tell({ table: payload.slice(0, colon), projectId: payload.slice(colon + 1) });
+      if (colon === -1) return;
+      const [table, projectId] = [payload.slice(0, colon), payload.slice(colon + 1)];
+      if (table === asked) say(fresh, answered, projectId).catch(lost);
+      else if (table === answered) waiting.get(projectId)?.();
+      else tell({ table, projectId });
     });
     fresh
       .connect()
@@ -65,6 +82,27 @@ export function listenForChanges(url: string, log: Logger): Changes {
       return listening;
     },
     subscribe: (listener) => void listeners.push(listener),
+    async heardEverywhere() {
+      const own = client;
+      if (own === null || !listening) return pause(longestWaitMs);
+      const token = randomUUID();
+      const over = new AbortController();
+      let heard = 0;
+      let listeners = Number.POSITIVE_INFINITY;
+      const all = new Promise<void>((resolve) => {
+        waiting.set(token, () => {
+          if (++heard >= listeners) resolve();
+        });
+      });
+      try {
+        listeners = await countListeners(own);
+        await say(own, asked, token);
+        await Promise.race([all, pause(longestWaitMs, over.signal)]);
+      } finally {
+        waiting.delete(token);
+        over.abort();
+      }
+    },
     async close() {
       closed = true;
       clearTimeout(retry);
@@ -73,6 +111,18 @@ export function listenForChanges(url: string, log: Logger): Changes {
       await open?.end().catch(() => undefined);
     },
   };
+}
+
+function say(client: Client, word: string, token: string): Promise<unknown> {
+  return client.query('select pg_notify($1, $2)', [channel, `${word}:${token}`]);
+}
+
+async function countListeners(client: Client): Promise<number> {
+  const { rows } = await client.query<{ count: number }>(
+    'select count(*)::int as count from pg_stat_activity where application_name = $1 and datname = current_database()',
+    [applicationName],
+  );
+  return rows[0]?.count ?? 1;
 }
 
 /**

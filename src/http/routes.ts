@@ -8,6 +8,8 @@ import { webhookRoutes } from '../delivery/routes.ts';
 import { domainRoutes } from '../domains/routes.ts';
 import { eventRoutes } from '../events/routes.ts';
 import { jobRoutes } from '../jobs/routes.ts';
+import { memberRoutes } from '../projects/member-routes.ts';
+import { projectRoutes } from '../projects/routes.ts';
 import { recipientRoutes } from '../recipients/routes.ts';
 import { segmentRoutes } from '../segments/routes.ts';
 import { suppressionRoutes } from '../suppressions/routes.ts';
@@ -34,4 +36,6 @@ export const routes: readonly Route[] = [
   ...webhookRoutes,
   ...authRoutes,
   ...signUpRoutes,
+  ...projectRoutes,
+  ...memberRoutes,
 ];

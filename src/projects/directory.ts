@@ -40,6 +40,11 @@ export interface ProjectDirectory {
   suppressionRules(projectId: string): Promise<readonly SuppressionRule[]>;
   /** Forgets a project at once in this process; others hear of the change by notification. */
   forget(projectId: string): void;
+  /**
+   * Forgets a project here and resolves once the other processes have done so: what must hold for the very next request
+   * anywhere, such as new keys, is answered after it.
+   */
+  forgetEverywhere(projectId: string): Promise<void>;
 }
 
 const factColumns = `id, name, disabled, resetting, tracking, language, escape_contact_data as "escapeContactData", send_rate as "sendRate",
@@ -62,6 +67,9 @@ export function createProjectDirectory(sql: Sql, changes: Changes): ProjectDirec
   const domains = createCache<ReadonlySet<string>>(changes, ['domains']);
   const templates = createCache<TemplateRow>(changes, ['templates'], 1_000);
   const suppressions = createCache<readonly SuppressionRule[]>(changes, ['suppression_rules']);
+  const forget = (projectId: string) => {
+    for (const cache of [owners, projects, domains, templates, suppressions]) cache.forget(projectId);
+  };
   return {
     byKey: (key) =>
       owners.get(key, async () => {
@@ -94,8 +102,10 @@ export function createProjectDirectory(sql: Sql, changes: Changes): ProjectDirec
       }));
       return known ?? [];
     },
-    forget(projectId) {
-      for (const cache of [owners, projects, domains, templates, suppressions]) cache.forget(projectId);
+    forget,
+    forgetEverywhere(projectId) {
+      forget(projectId);
+      return changes.heardEverywhere();
     },
   };
 }

@@ -1,7 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { type Sql, sqlOf } from '../db/sql.ts';
+import { AppError } from '../lib/errors.ts';
 import { seal, sha256 } from '../lib/seal.ts';
 import { Membership, Project } from './entity.ts';
-import type { KeyPair } from './keys.ts';
+import { type KeyPair, newKeyPair } from './keys.ts';
+import { isInDisabledProject, projectRecord, replaceKeys, type StoredKeys } from './queries.ts';
+import type { ProjectRecord, RotatedProject } from './schema.ts';
 
 /** Creates a project with these keys, owned by the user. Call inside a transaction. */
 export async function createProject(
@@ -15,8 +19,53 @@ export async function createProject(
   return project;
 }
 
+/**
+ * Creates a project with new keys for a user. Members of a disabled project may not, so that nobody leaves a bad
+ * reputation behind. @throws 403 PROJECT_DISABLED
+ */
+export async function foundProject(
+  em: EntityManager,
+  userId: string,
+  name: string,
+  encryptionKey: string,
+): Promise<ProjectRecord> {
+  return em.transactional(async (tx) => {
+    if (await isInDisabledProject(sqlOf(tx), userId))
+      throw new AppError(
+        403,
+        'PROJECT_DISABLED',
+        'One of your projects is disabled: you cannot create others meanwhile',
+        {
+          suggestion: 'Ask the operator of this service why the project is disabled.',
+        },
+      );
+    const { id } = await createProject(tx, { name, ownerId: userId, keys: newKeyPair(), encryptionKey });
+    const record = await projectRecord(sqlOf(tx), id, encryptionKey);
+    if (record === null) throw new Error('The project was not created');
+    return record;
+  });
+}
+
+/** Replaces both keys of a project by one statement; null when it is gone. */
+export async function rotateKeys(sql: Sql, id: string, encryptionKey: string): Promise<RotatedProject | null> {
+  const record = await replaceKeys(sql, id, storedKeys(newKeyPair(), encryptionKey), encryptionKey);
+  if (record === null) return null;
+  const { name, createdAt, updatedAt, disabled, customer, subscription } = record;
+  return {
+    id,
+    name,
+    public: record.public,
+    secret: record.secret,
+    createdAt,
+    updatedAt,
+    disabled,
+    customer,
+    subscription,
+  };
+}
+
 /** A pair of keys as the row keeps it. */
-export function storedKeys(keys: KeyPair, encryptionKey: string) {
+export function storedKeys(keys: KeyPair, encryptionKey: string): StoredKeys {
   return {
     publicKeyHash: sha256(keys.publicKey),
     secretKeyHash: sha256(keys.secretKey),

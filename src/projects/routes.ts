@@ -1,0 +1,94 @@
+import * as v from 'valibot';
+import type { App } from '../http/context.ts';
+import { noSuchProject } from '../http/errors.ts';
+import { route } from '../http/route.ts';
+import { changeProject, projectRecord, projectSummaries, projectSummary, projectsOfUser } from './queries.ts';
+import { ChangeProject, CreateProject, OwnProject, ProjectRecord, ProjectSummary, RotatedProject } from './schema.ts';
+import { foundProject, rotateKeys } from './service.ts';
+
+const keyOf = ({ config }: App) => config.APP_ENCRYPTION_KEY;
+
+/** Projects: what users have, and what may be changed of one. */
+export const projectRoutes = [
+  route({
+    method: 'GET',
+    path: '/users/@me/projects',
+    access: 'account',
+    summary: 'List your projects, with their keys',
+    description: 'With a secret key: its own project alone, as ADMIN.',
+    tag: 'projects',
+    reply: v.array(OwnProject),
+    async handle({ app, db, actor, project }) {
+      if (actor.kind === 'user') return projectsOfUser(db, actor.userId, keyOf(app));
+      const own = project && (await projectRecord(db, project.id, keyOf(app)));
+      return own ? [{ ...own, role: 'ADMIN' }] : [];
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/users/@me/projects',
+    access: 'cookie',
+    refusesKeys: true,
+    summary: 'Create a project, of which you are the owner',
+    tag: 'projects',
+    status: 201,
+    body: CreateProject,
+    reply: ProjectRecord,
+    handle: ({ app, em, actor, body }) => foundProject(em, actor.userId, body.name, keyOf(app)),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/users/@me/projects/:id',
+    access: 'project',
+    role: 'ADMIN',
+    summary: 'Rename a project, or change its tracking or language',
+    tag: 'projects',
+    body: ChangeProject,
+    reply: ProjectRecord,
+    async handle({ app, db, project, body }) {
+      const changed = await changeProject(db, project.id, body, keyOf(app));
+      if (changed === null) throw noSuchProject(project.id);
+      await app.directory.forgetEverywhere(project.id);
+      return changed;
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/users/@me/projects/:id/regenerate-keys',
+    access: 'project',
+    role: 'ADMIN',
+    summary: 'Replace both keys of a project',
+    description: 'The old ones stop working before this answers, on every process.',
+    tag: 'projects',
+    reply: RotatedProject,
+    async handle({ app, db, project }) {
+      const rotated = await rotateKeys(db, project.id, keyOf(app));
+      if (rotated === null) throw noSuchProject(project.id);
+      await app.directory.forgetEverywhere(project.id);
+      return rotated;
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/projects',
+    access: 'account',
+    summary: 'The project of the key, or the projects of the session',
+    reply: v.object({ success: v.literal(true), data: v.union([ProjectSummary, v.array(ProjectSummary)]) }),
+    async handle({ db, actor, project }) {
+      if (actor.kind === 'user') return { success: true, data: await projectSummaries(db, actor.userId) };
+      return { success: true, data: project && (await projectSummary(db, project.id)) };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/projects/:id',
+    access: 'project',
+    summary: 'Get a project in short',
+    reply: v.object({ success: v.literal(true), data: ProjectSummary }),
+    async handle({ db, project }) {
+      const data = await projectSummary(db, project.id);
+      if (data === null) throw noSuchProject(project.id);
+      return { success: true, data };
+    },
+  }),
+];
