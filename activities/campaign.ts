@@ -6,18 +6,20 @@ import {
   heartbeat,
 } from '@temporalio/activity';
 import { needsSubscription } from '../src/campaigns/audience.ts';
+import { beginDueSend } from '../src/campaigns/begin.ts';
 import { claimsOpen } from '../src/campaigns/claims.ts';
 import { type CleanUpReport, cleanUpCancelled } from '../src/campaigns/cleanup.ts';
 import { finishSend, rewindClaims, type SendView, viewSend } from '../src/campaigns/completion.ts';
 import { claimSize, loadContent, type PrepareCampaign } from '../src/campaigns/content.ts';
-import { expandPage, expansionPage, loadExpansion, noteRecipients } from '../src/campaigns/expansion.ts';
+import { type ExpansionDeps, expandFrom } from '../src/campaigns/expand-audience.ts';
+import { loadExpansion, noteRecipients } from '../src/campaigns/expansion.ts';
 import { type LanePace, type LaneReport, runLane } from '../src/campaigns/lane.ts';
 import type { LaneDeps, LaneSend } from '../src/campaigns/lane-deps.ts';
-import { cancelSend, lockCampaignSend } from '../src/campaigns/state.ts';
+import { cancelSend, lockCampaign, lockCampaignSend, unscheduleSend } from '../src/campaigns/state.ts';
 import { holdSentence } from '../src/delivery/breaker.ts';
 
 /** What the activities of campaigns are built from. */
-export interface CampaignActivityDeps extends LaneDeps {
+export interface CampaignActivityDeps extends LaneDeps, ExpansionDeps {
   prepare: PrepareCampaign;
   /** Aborts when the process begins to stop. */
   stopping: AbortSignal;
@@ -26,8 +28,6 @@ export interface CampaignActivityDeps extends LaneDeps {
   /** Setting SEND_CHUNK: messages of one claim. */
   chunk: number;
   pace: LanePace;
-  /** Contacts that one statement of the expansion freezes; tests choose fewer. */
-  expansionPage?: number;
 }
 
 /** The activities of campaigns, as workflows call them. */
@@ -52,9 +52,12 @@ const othersMs = 1000;
 export function campaignActivities(deps: CampaignActivityDeps) {
   const { db } = deps;
   return {
-    /** Reads a send: local, and touches nothing. Null when it is gone. */
+    /** Begins a scheduled send whose time has come, and reads where it stands: local. Null when it is gone. */
     async beginSend(campaignId: string, sendSeq: number): Promise<SendStart | null> {
-      const view = await viewSend(db, campaignId, sendSeq);
+      const before = await viewSend(db, campaignId, sendSeq);
+      const isDue = before?.status === 'SCHEDULED' && before.dueMs === 0;
+      if (isDue) await beginDueSend(db, deps.clock, campaignId, sendSeq);
+      const view = isDue ? await viewSend(db, campaignId, sendSeq) : before;
       if (view === null) return null;
       return { ...view, lanes: Math.max(1, Math.min(deps.lanes, Math.ceil(view.recipients / deps.chunk))) };
     },
@@ -68,14 +71,10 @@ export function campaignActivities(deps: CampaignActivityDeps) {
             await noteRecipients(db, campaignId, sendSeq);
             return send?.count ?? 0;
           }
-          let { through } = send;
-          for (;;) {
+          await expandFrom(deps, send, (count) => {
             stopIfTold();
-            const page = await expandPage(db, send, through, deps.expansionPage ?? expansionPage);
-            if (page === null || page.expanded) break;
-            through = page.through;
-            beat({ expanded: page.count });
-          }
+            beat({ expanded: count });
+          });
         }
       });
     },
@@ -87,13 +86,13 @@ export function campaignActivities(deps: CampaignActivityDeps) {
     async sendLane(campaignId: string, sendSeq: number): Promise<SendLaneReport> {
       return alive(async () => {
         const send = await laneSend(campaignId, sendSeq);
-        if (send === null) return { end: 'stopped', sent: 0, failed: 0, waitMs: null, held: null };
+        if (send === null) return { end: 'stopped', sent: 0, skipped: 0, failed: 0, waitMs: null, held: null };
         const stop = AbortSignal.any([deps.stopping, cancellationSignal()]);
         const { hold, ...report } = await runLane(deps, send, deps.pace, stop);
         if (deps.stopping.aborted && report.waitMs === 0) throw workerStopping();
         if (hold === null) return { ...report, held: null };
         const view = await viewSend(db, campaignId, sendSeq);
-        const waiting = view === null ? 0 : view.recipients - view.sent - view.failed;
+        const waiting = view === null ? 0 : view.recipients - view.sent - view.skipped - view.failed;
         return { ...report, held: holdSentence(hold, Math.max(0, waiting)) };
       });
     },
@@ -112,6 +111,9 @@ export function campaignActivities(deps: CampaignActivityDeps) {
     /** Cancels the campaign for an operator who cancelled the execution: the row first. */
     async cancelByOperator(campaignId: string, sendSeq: number): Promise<void> {
       await db.transaction(async (sql) => {
+        const view = await viewSend(sql, campaignId, sendSeq);
+        if (view === null || (await lockCampaign(sql, view.projectId, campaignId)) === null) return;
+        if (await unscheduleSend(sql, campaignId, sendSeq)) return;
         await lockCampaignSend(sql, campaignId, sendSeq);
         await cancelSend(sql, campaignId, sendSeq);
       });

@@ -57,6 +57,8 @@ export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, 
     campaign: campaignActivities({
       ...delivery,
       stopping,
+      clock: deps.clock,
+      billing: config,
       prepare: prepareCampaign(compose),
       gate: createGate(Math.max(2, config.DATABASE_POOL_SIZE - 5)),
       claiming: createGate(1),

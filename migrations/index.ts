@@ -2,6 +2,7 @@ import { Migration20261121000000_foundation } from './Migration20261121000000_fo
 import { Migration20261121000100_audience } from './Migration20261121000100_audience.ts';
 import { Migration20261121000200_segments } from './Migration20261121000200_segments.ts';
 import { Migration20261121000300_history } from './Migration20261121000300_history.ts';
+import { Migration20261121000400_campaigns } from './Migration20261121000400_campaigns.ts';
 import { Migration20261121000600_recipient_visits } from './Migration20261121000600_recipient_visits.ts';
 import { Migration20261121000700_automations } from './Migration20261121000700_automations.ts';
 import { Migration20261121000800_accounts } from './Migration20261121000800_accounts.ts';
@@ -14,6 +15,7 @@ export const migrations = [
   { name: 'Migration20261121000100_audience', class: Migration20261121000100_audience },
   { name: 'Migration20261121000200_segments', class: Migration20261121000200_segments },
   { name: 'Migration20261121000300_history', class: Migration20261121000300_history },
+  { name: 'Migration20261121000400_campaigns', class: Migration20261121000400_campaigns },
   { name: 'Migration20261121000600_recipient_visits', class: Migration20261121000600_recipient_visits },
   { name: 'Migration20261121000700_automations', class: Migration20261121000700_automations },
   { name: 'Migration20261121000800_accounts', class: Migration20261121000800_accounts },

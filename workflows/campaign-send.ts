@@ -1,5 +1,5 @@
 import * as wf from '@temporalio/workflow';
-import type { CampaignActivities, SendLaneReport } from '../activities/campaign.ts';
+import type { CampaignActivities, SendLaneReport, SendStart } from '../activities/campaign.ts';
 import { queries, searchAttribute, signals } from '../temporal/commands.ts';
 
 const local = wf.proxyLocalActivities<CampaignActivities>({
@@ -24,9 +24,22 @@ export const wake = wf.defineSignal(signals.wake);
 
 /** How far a campaign is, for people. `sent` and `failed` are as of the last time the lanes reported. */
 export interface CampaignProgress {
-  phase: 'starting' | 'sending' | 'held' | 'finishing' | 'cancelling' | 'sent' | 'cancelled' | 'draft' | 'gone';
+  phase:
+    | 'starting'
+    | 'scheduled'
+    | 'sending'
+    | 'held'
+    | 'paused'
+    | 'finishing'
+    | 'cancelling'
+    | 'sent'
+    | 'cancelled'
+    | 'draft'
+    | 'gone';
   recipients: number;
   sent: number;
+  /** Left out on purpose. */
+  skipped: number;
   failed: number;
   lanes: number;
   detail: string;
@@ -41,23 +54,35 @@ export interface CampaignSend {
 }
 
 /** How a send ended. */
-export type CampaignSendResult = Pick<CampaignProgress, 'recipients' | 'sent' | 'failed'> & {
+export type CampaignSendResult = Pick<CampaignProgress, 'recipients' | 'sent' | 'skipped' | 'failed'> & {
   status: 'SENT' | 'CANCELLED' | 'DRAFT' | 'GONE';
 };
 
 // A hold may end early by another campaign's probe, so that it is looked at this often.
 const longestHoldMs = 60_000;
+// Rows decide and signals only hurry: whoever waits for one looks at the row once in a while all the same.
+const longestPauseMs = 3_600_000;
+const longestTimerMs = 86_400_000;
 // A run ends well before the limits of histories; a round of lanes is about five events for each lane.
 const roundsPerRun = 200;
 
 /**
- * Sends a campaign: freezes its audience, lets a few streaming lanes deliver, and ends it when the rows add up. All state is
+ * Sends a campaign: waits for its time where it is scheduled, freezes its audience, lets a few streaming lanes deliver, and ends it when the rows add up. All state is
  * in the rows, so that an execution may be killed, cancelled or started again at any moment. Cancelling it in the Web UI
  * cancels the campaign.
  */
 export async function campaignSend({ campaignId, sendSeq }: CampaignSend): Promise<CampaignSendResult> {
-  const state: CampaignProgress = { phase: 'starting', recipients: 0, sent: 0, failed: 0, lanes: 0, detail: '' };
+  const state: CampaignProgress = {
+    phase: 'starting',
+    recipients: 0,
+    sent: 0,
+    skipped: 0,
+    failed: 0,
+    lanes: 0,
+    detail: '',
+  };
   let marked: string | null = null;
+  let due: string | null = null;
   let woken = false;
   let expanding: Promise<void> = Promise.resolve();
   wf.setHandler(wake, () => {
@@ -77,7 +102,7 @@ export async function campaignSend({ campaignId, sendSeq }: CampaignSend): Promi
   }
 
   async function run(): Promise<CampaignSendResult> {
-    const start = await steadily((steps) => steps.beginSend(campaignId, sendSeq));
+    const start = await begun();
     if (start === null) return end('gone', 'GONE');
     look(start);
     if (start.status === 'CANCELLED') return cleanUp();
@@ -88,7 +113,12 @@ export async function campaignSend({ campaignId, sendSeq }: CampaignSend): Promi
     if (!start.expanded) expanding = expand();
     // It is waited for below, after the lanes; a failure must not be an unhandled one until then.
     expanding.catch(() => undefined);
+    let paused = start.paused;
     for (let round = 1; ; round += 1) {
+      if (paused) {
+        await pauseOf(round);
+        paused = false;
+      }
       woken = false;
       show('sending', '');
       const reports = await Promise.all(Array.from({ length: start.lanes }, (_, lane) => deliver(lane + 1)));
@@ -99,11 +129,45 @@ export async function campaignSend({ campaignId, sendSeq }: CampaignSend): Promi
       look(view);
       if (view.status === 'CANCELLED') return cleanUp();
       if (done) return end('sent', 'SENT');
+      paused = view.paused;
       if (round >= roundsPerRun || wf.workflowInfo().continueAsNewSuggested) {
         await expanding;
         await wf.continueAsNew<typeof campaignSend>({ campaignId, sendSeq });
       }
-      await pauseAfter(reports, waitMs);
+      if (!paused) await pauseAfter(reports, waitMs);
+    }
+  }
+
+  /** Where the send stands once its time has come; null when it is gone. The row is read again at each wake. */
+  async function begun(): Promise<SendStart | null> {
+    for (let round = 1; ; round += 1) {
+      woken = false;
+      const view = await steadily((steps) => steps.beginSend(campaignId, sendSeq));
+      if (view === null || view.status !== 'SCHEDULED') return view;
+      // The start has set State and DueAt.
+      marked ??= 'SCHEDULED';
+      look(view);
+      show('scheduled', `due at ${view.dueAt}`);
+      if (due !== null && due !== view.dueAt) markDue(view.dueAt);
+      due = view.dueAt;
+      if (round >= roundsPerRun || wf.workflowInfo().continueAsNewSuggested)
+        await wf.continueAsNew<typeof campaignSend>({ campaignId, sendSeq });
+      const waitMs = Math.max(1, Math.min(view.dueMs ?? 0, longestTimerMs));
+      await wf.condition(() => woken, waitMs, { summary: `due at ${view.dueAt}` });
+    }
+  }
+
+  /** Waits until the row says that the campaign goes on, or is over; the lanes and `finishSend` see which. */
+  async function pauseOf(round: number): Promise<void> {
+    for (let looks = round; ; looks += 1) {
+      show('paused', 'paused by request: nothing is handed over until it is resumed');
+      if (looks >= roundsPerRun)
+        await expanding.then(() => wf.continueAsNew<typeof campaignSend>({ campaignId, sendSeq }));
+      await wf.condition(() => woken, longestPauseMs, { summary: 'paused' });
+      woken = false;
+      const view = await steadily((steps) => steps.beginSend(campaignId, sendSeq));
+      if (view === null || !view.paused) return;
+      look(view);
     }
   }
 
@@ -113,6 +177,8 @@ export async function campaignSend({ campaignId, sendSeq }: CampaignSend): Promi
       sendSeq,
     ]);
     state.recipients = recipients;
+    if (wf.patched('recipients-once-frozen'))
+      wf.upsertSearchAttributes([{ key: searchAttribute.Recipients, value: recipients }]);
   }
 
   function deliver(lane: number): Promise<SendLaneReport> {
@@ -153,28 +219,31 @@ export async function campaignSend({ campaignId, sendSeq }: CampaignSend): Promi
   function end(phase: CampaignProgress['phase'], status: CampaignSendResult['status']): CampaignSendResult {
     show(phase, '');
     mark(status);
-    const { recipients, sent, failed } = state;
+    const { recipients, sent, skipped, failed } = state;
     if (status !== 'GONE')
       wf.upsertSearchAttributes([
         { key: searchAttribute.Recipients, value: recipients },
         { key: searchAttribute.Failed, value: failed },
       ]);
-    return { status, recipients, sent, failed };
+    return { status, recipients, sent, skipped, failed };
   }
 
-  function look(view: { recipients: number; sent: number; failed: number }): void {
+  function look(view: { recipients: number; sent: number; skipped: number; failed: number }): void {
     state.recipients = view.recipients;
     state.sent = view.sent;
+    // Histories from before it was counted apart have none.
+    state.skipped = view.skipped ?? 0;
     state.failed = view.failed;
   }
 
   function show(phase: CampaignProgress['phase'], detail: string): void {
     state.phase = phase;
     state.detail = detail;
+    const skipped = state.skipped === 0 ? '' : `, ${grouped(state.skipped)} skipped`;
     const failed = state.failed === 0 ? '' : `, ${grouped(state.failed)} failed`;
-    const counts = `${grouped(state.sent)} of ${grouped(state.recipients)} handed over${failed}`;
+    const counts = `${grouped(state.sent)} of ${grouped(state.recipients)} handed over${skipped}${failed}`;
     wf.setCurrentDetails(`**${phase}** · ${counts}${detail === '' ? '' : `\n\n${detail}`}`);
-    if (phase === 'held' || phase === 'cancelling') mark(phase.toUpperCase());
+    if (phase === 'held' || phase === 'paused' || phase === 'cancelling') mark(phase.toUpperCase());
     else if (phase === 'sending' && marked !== null) mark('SENDING');
   }
 
@@ -183,6 +252,10 @@ export async function campaignSend({ campaignId, sendSeq }: CampaignSend): Promi
     if (value === (marked ?? 'SENDING')) return;
     marked = value;
     wf.upsertSearchAttributes([{ key: searchAttribute.State, value }]);
+  }
+
+  function markDue(at: string | null): void {
+    if (at !== null) wf.upsertSearchAttributes([{ key: searchAttribute.DueAt, value: new Date(at) }]);
   }
 
   async function steadily<T>(step: (steps: Steps) => Promise<T>): Promise<T> {

@@ -73,7 +73,7 @@ const pendingOf = `
     group by 1
     union all
     select case when c.type = 'TRANSACTIONAL' then 'TRANSACTIONAL' else 'CAMPAIGN' end,
-      greatest(0, sum(s.expanded_count - c.sent_count - c.failed_count))::integer
+      greatest(0, sum(s.expanded_count - c.sent_count - c.skipped_count - c.failed_count))::integer
     from campaigns c join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
     where c.project_id = $1::uuid and c.status = 'SENDING' and not s.closed
     group by 1)`;

@@ -1,40 +1,58 @@
 import { type Sql, statement } from '../db/sql.ts';
 import { notFound } from '../lib/errors.ts';
-import { skipReasons } from './reasons.ts';
-import type { CampaignAudit } from './schema.ts';
+import { ledgerHash } from './ledger-file.ts';
+import { countedSend } from './recipients-queries.ts';
+import type { CampaignAudit } from './report-schema.ts';
+import { type LedgerVerdict, reasonOf, verdictOf } from './verdicts.ts';
 
-interface AuditRow extends Omit<CampaignAudit, 'addsUp'> {
-  agrees: boolean;
+interface Group {
+  verdict: LedgerVerdict;
+  reason: string | null;
+  count: number;
 }
 
 // Counted from the rows, not from counters: this is what the counters are held against.
-const audit = statement(
+const groups = statement(
   'campaigns.audit',
-  `with campaign as (
-     select id, send_seq, total_recipients, sent_count, failed_count from campaigns where project_id = $1 and id = $2),
-   grouped as (
-     select sent_at is not null as sent, sent_at is null and status = 'PENDING' as waits,
-       case when sent_at is null then error end as error, count(*)::int as count
-     from emails where campaign_id = $2::uuid and send_seq = (select send_seq from campaign)
-     group by 1, 2, 3),
-   totals as (
-     select coalesce(sum(count), 0)::int as recipients, coalesce(sum(count) filter (where sent), 0)::int as handed_over,
-       coalesce(sum(count) filter (where not sent and not waits and error = any ($3::text[])), 0)::int as skipped,
-       coalesce(sum(count) filter (where not sent and not waits and not coalesce(error = any ($3::text[]), false)), 0)::int as failed,
-       coalesce(sum(count) filter (where waits), 0)::int as pending
-     from grouped)
-   select t.recipients, t.handed_over as "handedOver", t.skipped, t.failed, t.pending,
-     t.recipients = c.total_recipients and t.handed_over = c.sent_count and t.skipped + t.failed = c.failed_count as agrees,
-     coalesce((select jsonb_agg(jsonb_build_object('reason', coalesce(r.error, 'unknown'), 'count', r.count) order by r.count desc, r.error)
-       from (select error, count from grouped where not sent and not waits order by count desc, error limit 10) as r), '[]') as reasons
-   from campaign c, totals t`,
+  `select ${verdictOf('e')} as verdict, ${reasonOf('e')} as reason, count(*)::int as count
+   from emails e where e.campaign_id = $1::uuid and e.send_seq = $2::int
+   group by 1, 2 order by count desc, reason`,
 );
 
-/** The ledger of a campaign's current send, added up. @throws 404 CAMPAIGN_NOT_FOUND */
+const mostReasons = 10;
+
+/**
+ * The ledger of a campaign's current send, added up. While it is under way the counters may trail the rows; once every row
+ * has its verdict they must agree, except for rows that went with contacts who were deleted later.
+ * @throws 404 CAMPAIGN_NOT_FOUND
+ */
 export async function auditCampaign(sql: Sql, projectId: string, id: string): Promise<CampaignAudit> {
-  const row = await sql.row<AuditRow>(audit, [projectId, id, Object.values(skipReasons)]);
-  if (row === null) throw notFound('campaign', id);
-  const { agrees, ...counts } = row;
-  const { recipients, handedOver, skipped, failed, pending } = counts;
-  return { ...counts, addsUp: agrees && pending === 0 && recipients === handedOver + skipped + failed };
+  const send = await countedSend(sql, projectId, id);
+  if (send === null) throw notFound('campaign', id);
+  const rows = await sql.rows<Group>(groups, [id, send.sendSeq]);
+  const of = (verdict: LedgerVerdict) => rows.reduce((sum, row) => sum + (row.verdict === verdict ? row.count : 0), 0);
+  const counts = {
+    recipients: rows.reduce((sum, { count }) => sum + count, 0),
+    handedOver: of('handed_over'),
+    skipped: of('skipped'),
+    failed: of('failed'),
+    unknown: of('unknown'),
+    pending: of('pending'),
+  };
+  const isFinal = counts.unknown === 0 && counts.pending === 0;
+  const isOver = send.status === 'SENT' || send.status === 'CANCELLED';
+  const counted = send.sent + send.skipped + send.failed;
+  // A report can prove later that a message which was given up did leave; then the row says so, and the counters as well.
+  const agrees =
+    counts.handedOver <= send.sent &&
+    counts.skipped <= send.skipped &&
+    counts.failed <= send.failed &&
+    (isOver ? counted === send.total : counted === counts.recipients);
+  return {
+    ...counts,
+    removed: isOver ? Math.max(0, send.total - counts.recipients) : 0,
+    addsUp: isFinal && agrees,
+    hash: isFinal ? await ledgerHash(sql, send) : null,
+    reasons: rows.flatMap(({ reason, count }) => (reason === null ? [] : [{ reason, count }])).slice(0, mostReasons),
+  };
 }

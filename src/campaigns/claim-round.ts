@@ -2,6 +2,7 @@ import { givenUp } from '../delivery/attempts.ts';
 import type { Accepted, MailStream, Verdict } from '../delivery/mailer.ts';
 import type { Claim } from './claims.ts';
 import { provenInstant, type Recipient, type Settlement } from './ledger.ts';
+import { refusedByProvider } from './reasons.ts';
 
 /** What a verdict that is not final says of the time until the next attempt. */
 export type Unsettled = { doubtful: true } | { doubtful: false; afterMs: number | null };
@@ -50,7 +51,7 @@ export class ClaimRound {
         this.#sent(recipient, verdict.messageId, verdict.at, subject);
         return null;
       case 'rejected': {
-        const error = `Refused by the provider (${verdict.code}): ${verdict.reason}`;
+        const error = `${refusedByProvider} (${verdict.code}): ${verdict.reason}`;
         this.#failed(recipient, verdict.inactive ? 'BOUNCED' : 'FAILED', error, subject);
         return null;
       }

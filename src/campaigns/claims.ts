@@ -25,6 +25,8 @@ export interface Claim {
 export interface ClaimAnswer {
   /** Whether the campaign is still SENDING this send. */
   sending: boolean;
+  /** Whether it is paused: then nothing is claimed. */
+  paused: boolean;
   /** Whether the audience is frozen completely. */
   expanded: boolean;
   /** Whether the provider is held. */
@@ -63,7 +65,7 @@ const claimStatement = (size: number) =>
     `campaigns.claim_${size}`,
     `with ${bucketCtes()},
    send as materialized (
-     select s.claimed_through, s.expanded, c.project_id, c."from" from campaign_sends s join campaigns c on c.id = s.campaign_id
+     select s.claimed_through, s.expanded, c.project_id, c."from", c.paused_at is not null as paused from campaign_sends s join campaigns c on c.id = s.campaign_id
      where s.campaign_id = $4::uuid and s.send_seq = $5::int and c.send_seq = s.send_seq and c.status = 'SENDING'),
    gate as materialized (
      select
@@ -71,7 +73,7 @@ const claimStatement = (size: number) =>
        (select available - least(rate, burst / 2) from bucket) as spare,
        (select least(${size}, greatest(1, burst / 4)) from bucket) as worthwhile),
    quota as materialized (
-     select case when held then 0 when spare is null then ${size} when spare < worthwhile then 0
+     select case when held or coalesce((select paused from send), false) then 0 when spare is null then ${size} when spare < worthwhile then 0
        else least(${size}, floor(spare))::int end as most from gate),
    range as materialized (
      select e.contact_id from emails e
@@ -93,7 +95,8 @@ const claimStatement = (size: number) =>
    spent as (
      update send_buckets b set tokens = k.available - t.size, refilled_at = k.at from bucket k, taken t
      where b.id = k.id and t.size > 0)
-   select exists (select from send) as sending, coalesce((select expanded from send), false) as expanded, g.held,
+   select exists (select from send) as sending, coalesce((select paused from send), false) as paused,
+     coalesce((select expanded from send), false) as expanded, g.held,
      case when g.spare < g.worthwhile then ceil(1000 * (g.worthwhile - g.spare) / (select rate from pace))::float8 else 0 end as "throttleMs",
      m.id, m.after_contact as "afterContact", m.through_contact as "throughContact", ${facts('$1::uuid', '(select "from" from send)')}
    from gate g left join made m on true`,
@@ -130,7 +133,7 @@ export async function claimRange(
     const values = [projectId, rate, null, campaignId, sendSeq, provider, probing, claimId, holder];
     return sql.row<ClaimRow>(claimOf(size), values);
   });
-  if (row === null) return { sending: false, expanded: false, held: false, throttleMs: 0, claim: null };
+  if (row === null) return { sending: false, paused: false, expanded: false, held: false, throttleMs: 0, claim: null };
   const { id, afterContact, throughContact, projectDisabled, domainVerified, ...answer } = row;
   if (id === null) return { ...answer, claim: null };
   const range = { id, afterContact, throughContact, projectDisabled, domainVerified };
@@ -143,12 +146,13 @@ const abandonedAfter = `interval '12 minutes'`;
 const retake = statement(
   'campaigns.retake',
   `with due as (
-     select id from campaign_claims
-     where campaign_id = $1::uuid and send_seq = $2::int and not settled and (
-       holder is null and due_at <= clock_timestamp()
-       or holder <> $4 and starts_with(holder, $3)
-       or taken_at < clock_timestamp() - ${abandonedAfter})
-     order by id limit 1 for update skip locked)
+     select k.id from campaign_claims k join campaigns c on c.id = k.campaign_id
+     where k.campaign_id = $1::uuid and k.send_seq = $2::int and not k.settled and (
+       k.holder is null and k.due_at <= clock_timestamp()
+       or k.holder <> $4 and starts_with(k.holder, $3)
+       or k.taken_at < clock_timestamp() - ${abandonedAfter})
+       and (c.paused_at is null or c.status <> 'SENDING')
+     order by k.id limit 1 for update of k skip locked)
    update campaign_claims k set holder = $4, taken_at = clock_timestamp()
    from due, campaigns c where k.id = due.id and c.id = k.campaign_id
    returning k.id, coalesce(k.after_contact, ${lowest}) as "afterContact", k.through_contact as "throughContact", k.attempts,
@@ -158,7 +162,7 @@ const retake = statement(
 );
 
 /**
- * Takes over an open claim: one that was put back and is due, one of a dead attempt of the same activity (its holder begins
+ * Takes over an open claim of a send that is not paused: one that was put back and is due, one of a dead attempt of the same activity (its holder begins
  * with `prefix`), or one that nobody can be working on any more. Null when there is none.
  */
 export function retakeClaim(

@@ -1,5 +1,7 @@
 import { usageMoved } from '../billing/counting-queries.ts';
-import { type Sql, statement } from '../db/sql.ts';
+import { type Database, type Sql, statement } from '../db/sql.ts';
+import { isoText } from '../emails/sql.ts';
+import { isSkipped } from './reasons.ts';
 import type { CampaignStatus } from './schema.ts';
 
 /** A send as its workflow sees it. */
@@ -10,13 +12,22 @@ export interface SendView {
   /** Rows so far, or the estimate until all are there. */
   recipients: number;
   sent: number;
+  /** Left out on purpose. */
+  skipped: number;
   failed: number;
+  paused: boolean;
+  /** ISO instant at which a SCHEDULED one is due, and how long until then by the database's clock, in milliseconds. */
+  dueAt: string | null;
+  dueMs: number | null;
 }
 
 const view = statement(
   'campaigns.send_view',
   `select c.project_id as "projectId", c.status, s.expanded, c.total_recipients as recipients, c.sent_count as sent,
-     c.failed_count as failed
+     c.skipped_count as skipped, c.failed_count as failed, c.status = 'SENDING' and c.paused_at is not null as paused,
+     case when c.status = 'SCHEDULED' then ${isoText('c.scheduled_for')} end as "dueAt",
+     case when c.status = 'SCHEDULED'
+       then greatest(0, ceil(1000 * extract(epoch from c.scheduled_for - clock_timestamp()))) end::float8 as "dueMs"
    from campaigns c join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
    where c.id = $1 and c.send_seq = $2`,
 );
@@ -29,16 +40,17 @@ export function viewSend(sql: Sql, campaignId: string, sendSeq: number): Promise
 const countRows = `
   rows as (
     select count(*)::int as total, (count(*) filter (where sent_at is not null))::int as sent,
-      (count(*) filter (where sent_at is null and status <> 'SUPPRESSED'))::int as failed,
+      (count(*) filter (where sent_at is null and ${isSkipped('e')}))::int as skipped,
+      (count(*) filter (where sent_at is null and not ${isSkipped('e')}))::int as failed,
       (count(*) filter (where sent_at is null and status = 'PENDING' and message_id is null))::int as pending
-    from emails where campaign_id = $1::uuid and send_seq = $2::int)`;
+    from emails e where campaign_id = $1::uuid and send_seq = $2::int)`;
 
 const finish = statement(
   'campaigns.finish',
   `with ${countRows},
    finished as (
-     update campaigns c set status = 'SENT', total_recipients = r.total, sent_count = r.sent,
-       failed_count = r.failed, updated_at = now()
+     update campaigns c set status = 'SENT', total_recipients = r.total, sent_count = r.sent, skipped_count = r.skipped,
+       failed_count = r.failed, paused_at = null, updated_at = now()
      from rows r, campaign_sends s
      where c.id = $1::uuid and c.send_seq = $2::int and c.status = 'SENDING' and s.campaign_id = c.id and s.send_seq = c.send_seq
        and s.expanded and r.pending = 0
@@ -140,7 +152,8 @@ const closeCancelled = statement(
   'campaigns.close_cancelled',
   `with ${countRows},
    counted as (
-     update campaigns c set total_recipients = r.total, sent_count = r.sent, failed_count = r.failed, updated_at = now()
+     update campaigns c set total_recipients = r.total, sent_count = r.sent, skipped_count = r.skipped,
+       failed_count = r.failed, updated_at = now()
      from rows r where c.id = $1::uuid and c.send_seq = $2::int and c.status = 'CANCELLED'
      returning c.id)
    update campaign_sends s set closed = true, updated_at = now() from counted c
@@ -161,7 +174,7 @@ const revert = statement(
      returning s.campaign_id)
    update campaigns c set status = 'DRAFT', sent_at = null, scheduled_for = null, cancelled_at = null, sent_count = 0,
      delivered_count = 0, opened_count = 0, clicked_count = 0, bounced_count = 0, complained_count = 0, unsubscribed_count = 0,
-     failed_count = 0, updated_at = now()
+     skipped_count = 0, failed_count = 0, paused_at = null, updated_at = now()
    from gone where c.id = gone.campaign_id`,
 );
 
@@ -169,6 +182,10 @@ const revert = statement(
  * Moves a cancelled campaign without any row back to DRAFT and forgets the send; its number is never used again. Answers
  * false when there are rows or it was not cancelled.
  */
-export async function revertToDraft(sql: Sql, campaignId: string, sendSeq: number): Promise<boolean> {
-  return (await sql.count(revert, [campaignId, sendSeq])) > 0;
+export async function revertToDraft(db: Database, campaignId: string, sendSeq: number): Promise<boolean> {
+  return db.transaction(async (sql) => {
+    // Whoever locks both locks the campaign first.
+    await sql.rows('select from campaigns where id = $1 for no key update', [campaignId]);
+    return (await sql.count(revert, [campaignId, sendSeq])) > 0;
+  });
 }

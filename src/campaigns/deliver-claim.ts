@@ -7,7 +7,7 @@ import { noteQuietly } from './call-notes.ts';
 import { ClaimRound } from './claim-round.ts';
 import { type Claim, renewClaim } from './claims.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
-import { type ClaimEnd, type Recipient, readRecipients, settleClaim, type Tally } from './ledger.ts';
+import { type ClaimEnd, countSuppressed, type Recipient, readRecipients, settleClaim, type Tally } from './ledger.ts';
 import { refusalReasons, skipReasons } from './reasons.ts';
 
 /** A claim in the hands of this process. */
@@ -114,16 +114,16 @@ async function handOver(deps: LaneDeps, send: LaneSend, claim: TakenClaim, round
 }
 
 /** The open recipients to whose addresses nothing may be sent by the project's rules; their rows say so. */
-function catchRecipients(
-  { db }: LaneDeps,
-  { projectId }: LaneSend,
-  round: ClaimRound,
-): Promise<ReadonlySet<Recipient>> {
-  return catchMail(db, [...round.open], {
-    projectId,
-    claimId: null,
-    idOf: ({ emailId }) => emailId,
-    textsOf: () => null,
+function catchRecipients({ db }: LaneDeps, send: LaneSend, round: ClaimRound): Promise<ReadonlySet<Recipient>> {
+  return db.transaction(async (sql) => {
+    const caught = await catchMail(sql, [...round.open], {
+      projectId: send.projectId,
+      claimId: null,
+      idOf: ({ emailId }) => emailId,
+      textsOf: () => null,
+    });
+    if (caught.size > 0) await countSuppressed(sql, send, caught.size);
+    return caught;
   });
 }
 

@@ -32,12 +32,16 @@ const CampaignSchema = defineEntity({
     bouncedCount: p.integer().default(0),
     complainedCount: p.integer().default(0),
     unsubscribedCount: p.integer().default(0),
+    skippedCount: p.integer().default(0),
     failedCount: p.integer().default(0),
     archived: p.boolean().default(false),
     sendSeq: p.integer().default(0),
     sentAt: p.datetime(3).nullable(),
+    pausedAt: p.datetime(3).nullable(),
     cancelledAt: p.datetime(3).nullable(),
     auditNote: p.text().nullable(),
+    resendOf: p.uuid().nullable(),
+    resendSeq: p.integer().nullable(),
   },
 });
 

@@ -1,6 +1,7 @@
+import { type BillingSettings, reserveMail } from '../billing/service.ts';
+import { limitReached, usageCategory } from '../billing/usage-schema.ts';
 import { type Database, type Sql, type Statement, statement } from '../db/sql.ts';
-import type { TemplateType } from '../templates/queries.ts';
-import { baseAudience, needsSubscription, sourceTypeOf } from './audience.ts';
+import { type Audience, baseAudience, needsSubscription, sourceTypeOf } from './audience.ts';
 import { lockCampaignSend } from './state.ts';
 
 /** How far the audience of a send is frozen into ledger rows. */
@@ -15,22 +16,23 @@ export interface Expansion {
   count: number;
 }
 
-/** What the rows of a send have in common. */
-export interface ExpandedCampaign {
-  projectId: string;
+/** What the rows of a send have in common, and who gets one. */
+export interface ExpandedCampaign extends Audience {
   campaignId: string;
   sendSeq: number;
   from: string;
   fromName: string | null;
   replyTo: string | null;
-  type: TemplateType;
+  /** When the send began, as Postgres writes it; contacts that came later are not in its audience. */
+  sentAt: string;
 }
 
 const load = statement(
   'campaigns.expansion',
   `select c.project_id as "projectId", c.id as "campaignId", s.send_seq as "sendSeq", c."from", c.from_name as "fromName",
-     c.reply_to as "replyTo", c.type, c.status = 'SENDING' as sending, s.expanded, s.expanded_through as through,
-     s.expanded_count as count
+     c.reply_to as "replyTo", c.type, c.audience_type as "audienceType", c.audience_condition as "audienceCondition",
+     c.segment_id as "segmentId", c.resend_of as "resendOf", c.resend_seq as "resendSeq", c.sent_at::text as "sentAt",
+     c.status = 'SENDING' as sending, s.expanded, s.expanded_through as through, s.expanded_count as count
    from campaigns c join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
    where c.id = $1 and c.send_seq = $2`,
 );
@@ -47,18 +49,30 @@ export function loadExpansion(
 /** Rows that one statement freezes. */
 export const expansionPage = 5000;
 
-const insertPage = (name: string, tail: string) =>
+/** Lower than every id. A comparison with it can use the index; one with null cannot. */
+export const lowestId = '00000000-0000-0000-0000-000000000000';
+
+// A page of everybody is found by the index, from the cursor on.
+const wholePage = `
+  select c.id, c.email from contacts c
+  where ${baseAudience} and c.id > $10::uuid
+    and c.created_at <= (select sent_at from campaigns where id = $3::uuid and send_seq = $4::int and status = 'SENDING')
+  order by c.project_id, c.id limit $12::int`;
+
+// A page of ids that were found before: whoever left or was deleted meanwhile drops out.
+const chosenPage = `
+  select c.id, c.email from contacts c
+  where ${baseAudience} and c.id = any($10::uuid[])
+    and exists (select from campaigns where id = $3::uuid and send_seq = $4::int and status = 'SENDING')`;
+
+const insertPage = (name: string, page: string, tail: string) =>
   statement(
     name,
-    `with page as materialized (
-       select ct.id, ct.email from contacts ct
-       where ${baseAudience} and ct.id > $5::uuid
-         and ct.created_at <= (select sent_at from campaigns where id = $3::uuid and send_seq = $4::int and status = 'SENDING')
-       order by ct.project_id, ct.id limit $6::int),
+    `with page as materialized (${page}),
      written as (
        insert into emails (id, project_id, contact_id, to_address, "from", from_name, reply_to, source_type, message_class,
          campaign_id, send_seq, simulated)
-       select uuidv7(), $1, id, email, $7, $8, $9, $10, $11, $3, $4, split_part(email, '@', 2) = any ($12::text[])
+       select uuidv7(), $1, id, email, $5, $6, $7, $8, $9, $3, $4, split_part(email, '@', 2) = any ($11::text[])
        from page ${tail}
        returning 1)
      select (select count(*) from page)::int as size, (select count(*) from written)::int as written,
@@ -66,8 +80,17 @@ const insertPage = (name: string, tail: string) =>
   );
 // The cursor keeps pages apart, so that a conflict can only come from a twin. Looking for one beforehand, row by row, would
 // cost a fifth of the insert.
-const insertAll = insertPage('campaigns.expand_page', '');
-const insertMissing = insertPage('campaigns.expand_page_again', 'on conflict do nothing');
+const ifMissing = 'on conflict do nothing';
+const inserts = {
+  whole: {
+    all: insertPage('campaigns.expand_page', wholePage, ''),
+    missing: insertPage('campaigns.expand_page_again', wholePage, ifMissing),
+  },
+  chosen: {
+    all: insertPage('campaigns.expand_ids', chosenPage, ''),
+    missing: insertPage('campaigns.expand_ids_again', chosenPage, ifMissing),
+  },
+};
 
 const moveCursor = statement(
   'campaigns.expand_move',
@@ -82,60 +105,94 @@ const moveCursor = statement(
 /** Recipients there are simulators, whose bounces and complaints say nothing of a project (contract page 3, 10.7). */
 const simulatorDomains = ['sandbox.test', 'simulator.amazonses.com', 'bounce-testing.postmarkapp.com'];
 
-// A comparison with the lowest uuid can use the index; one with null cannot.
-const lowest = '00000000-0000-0000-0000-000000000000';
-
 class CursorMoved extends Error {}
 
 // PostgreSQL manual, appendix A.
 const uniqueViolation = '23505';
 
+/** Which contacts a page freezes: the next of everybody, or ids that were found before, in their order. */
+export type PageOfContacts = { size: number } | { ids: readonly string[]; last: boolean };
+
 /**
  * Freezes the next page of the audience: one ledger row for each contact, in the order of their ids. Rows and cursor commit
  * together, and only from the cursor that the caller knows: a twin that runs at the same time changes nothing, and after a
- * crash the next attempt goes on where the rows end. Null when the cursor has moved or the send is over: load it again.
+ * crash the next attempt goes on where the rows end. Rows beyond the project's monthly limit are FAILED at once. Null when
+ * the cursor has moved or the send is over: load it again.
  */
 export async function expandPage(
   db: Database,
+  billing: BillingSettings,
   campaign: ExpandedCampaign,
   through: string | null,
-  size = expansionPage,
+  page: PageOfContacts,
 ): Promise<Expansion | null> {
   const { projectId, campaignId, sendSeq, type } = campaign;
+  const chosen = 'ids' in page;
   const values = [
     projectId,
     needsSubscription(type),
     campaignId,
     sendSeq,
-    through ?? lowest,
-    size,
     campaign.from,
     campaign.fromName,
     campaign.replyTo,
     sourceTypeOf(type),
     type,
+    chosen ? page.ids : (through ?? lowestId),
     simulatorDomains,
+    ...(chosen ? [] : [page.size]),
   ];
   const expandWith = (insert: Statement) =>
     db.transaction(async (sql) => {
-      const page = await sql.row<{ size: number; written: number; through: string | null }>(insert, values);
+      const rows = await sql.row<{ size: number; written: number; through: string | null }>(insert, values);
+      const { size = 0, written = 0 } = rows ?? {};
+      const reached = chosen ? (page.ids.at(-1) ?? null) : (rows?.through ?? null);
+      await holdLimit(sql, billing, campaign, through, reached, written);
       // The lock comes last and for a moment, for every claim waits on it.
       await lockCampaignSend(sql, campaignId, sendSeq);
-      const last = page === null || page.size < size;
-      const moved = [campaignId, sendSeq, through, page?.through ?? null, page?.written ?? 0, last];
-      const expansion = await sql.row<Expansion>(moveCursor, moved);
+      const last = chosen ? page.last : size < page.size;
+      const expansion = await sql.row<Expansion>(moveCursor, [campaignId, sendSeq, through, reached, written, last]);
       if (expansion === null) throw new CursorMoved();
       return expansion;
     });
+  const { all, missing } = chosen ? inserts.chosen : inserts.whole;
   try {
-    return await expandWith(insertAll).catch((error: unknown) => {
+    return await expandWith(all).catch((error: unknown) => {
       if ((error as { code?: unknown }).code !== uniqueViolation) throw error;
-      return expandWith(insertMissing);
+      return expandWith(missing);
     });
   } catch (error) {
     if (error instanceof CursorMoved) return null;
     throw error;
   }
+}
+
+const refuseBeyond = statement(
+  'campaigns.expand_refuse',
+  `with refused as (
+     update emails set status = 'FAILED', error = $6
+     where id in (
+       select id from emails where campaign_id = $1::uuid and send_seq = $2::int and contact_id > $3::uuid
+         and contact_id <= $4::uuid and status = 'PENDING'
+       order by contact_id desc limit $5)
+     returning 1)
+   update campaigns set failed_count = failed_count + (select count(*) from refused) where id = $1 and send_seq = $2`,
+);
+
+// The rows are there, so that the ledger says of everybody what became of them.
+async function holdLimit(
+  sql: Sql,
+  billing: BillingSettings,
+  { projectId, campaignId, sendSeq, type }: ExpandedCampaign,
+  after: string | null,
+  through: string | null,
+  written: number,
+): Promise<void> {
+  if (written === 0) return;
+  const category = usageCategory(sourceTypeOf(type), type);
+  const { granted } = await reserveMail(sql, billing, { projectId, category, count: written, partly: true });
+  if (granted < written)
+    await sql.count(refuseBeyond, [campaignId, sendSeq, after ?? lowestId, through, written - granted, limitReached]);
 }
 
 const countRecipients = statement(

@@ -17,10 +17,10 @@ export interface LanePace {
 /** How a lane ended. */
 export interface LaneReport extends Tally {
   /**
-   * `empty`: nothing is left that it could claim. `share`: its time was over. `held`: the provider is. `stopped`: the
-   * campaign is no longer SENDING, or the worker stops.
+   * `empty`: nothing is left that it could claim. `share`: its time was over. `held`: the provider is. `paused`: the
+   * campaign is. `stopped`: the campaign is no longer SENDING, or the worker stops.
    */
-  end: 'empty' | 'share' | 'held' | 'stopped';
+  end: 'empty' | 'share' | 'held' | 'paused' | 'stopped';
   /** When to look again, in milliseconds: 0 at once, null when nothing is open. */
   waitMs: number | null;
   /** Why it waits, where the provider is held. */
@@ -44,7 +44,7 @@ const othersMs = 5000;
 export async function runLane(deps: LaneDeps, send: LaneSend, pace: LanePace, stop: AbortSignal): Promise<LaneReport> {
   const { campaignId, sendSeq, projectId, holder, prefix } = send;
   const { db, gate, mailer } = deps;
-  const total: Tally = { sent: 0, failed: 0 };
+  const total: Tally = { sent: 0, skipped: 0, failed: 0 };
   const slots = new Set<Promise<void>>();
   let failure: { error: unknown } | null = null;
   let claims = 0;
@@ -83,6 +83,7 @@ export async function runLane(deps: LaneDeps, send: LaneSend, pace: LanePace, st
         const { open, dueMs } = await claimsOpen(db, campaignId, sendSeq, holder);
         return { end: 'stopped', waitMs: open === 0 ? null : (dueMs ?? othersMs), hold: null };
       }
+      if (answer.paused) return { end: 'paused', waitMs: null, hold: null };
       if (answer.held) {
         const hold = await probe();
         if (hold !== null) return heldEnd(hold);
@@ -134,8 +135,9 @@ export async function runLane(deps: LaneDeps, send: LaneSend, pace: LanePace, st
     const taken = { ...claim, sending, probing, takenAt: performance.now() };
     const slot: Promise<void> = deliverClaim(deps, send, taken)
       .then(
-        ({ sent, failed }) => {
+        ({ sent, skipped, failed }) => {
           total.sent += sent;
+          total.skipped += skipped;
           total.failed += failed;
         },
         (error: unknown) => {

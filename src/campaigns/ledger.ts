@@ -5,6 +5,7 @@ import type { MailStream } from '../delivery/mailer.ts';
 import { isoText, mailPayload } from '../emails/sql.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
 import type { Claim } from './claims.ts';
+import { isSkipped } from './reasons.ts';
 
 /** One recipient of a claim whose row has no verdict yet, with the contact as it is now. */
 export interface Recipient {
@@ -71,6 +72,8 @@ export type ClaimEnd =
 /** How many rows got a verdict. */
 export interface Tally {
   sent: number;
+  /** Left out on purpose. */
+  skipped: number;
   failed: number;
 }
 
@@ -94,7 +97,7 @@ const settle = statement(
      where e.campaign_id = $2::uuid and e.send_seq = $3::int and e.contact_id > $13::uuid and e.contact_id <= $14::uuid
        and e.contact_id = v.contact_id and e.sent_at is null and (v.outcome = 'SENT' or e.status = 'PENDING')
      returning e.id, e.project_id, e.contact_id, e.subject, e."from", e.from_name, e.message_id, e.template_id, e.campaign_id,
-       e.source_type, e.message_class, e.created_at, e.bounced_at, v.outcome),
+       e.source_type, e.message_class, e.created_at, e.bounced_at, v.outcome, v.outcome <> 'SENT' and ${isSkipped('e')} as skipped),
    ${usageMoved('settled', `outcome in ('SENT', 'BOUNCED')`, `outcome = 'FAILED'`)},
    flipped as (
      update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
@@ -111,7 +114,8 @@ const settle = statement(
        ${mailPayload('s', `'bounceType', 'Permanent', 'bouncedAt', ${isoText('s.bounced_at')}`)}
      from settled s where outcome = 'BOUNCED'),
    tally as (
-     select (count(*) filter (where outcome = 'SENT'))::int as sent, (count(*) filter (where outcome <> 'SENT'))::int as failed,
+     select (count(*) filter (where outcome = 'SENT'))::int as sent, (count(*) filter (where skipped))::int as skipped,
+       (count(*) filter (where outcome <> 'SENT' and not skipped))::int as failed,
        (count(*) filter (where outcome = 'BOUNCED'))::int as bounced
      from settled),
    ended as (
@@ -120,11 +124,21 @@ const settle = statement(
        handed_at = case when $17::boolean then k.handed_at end, attempts = k.attempts + $18::int
      where k.id = $1 and k.holder = $19 and not k.settled),
    counted as (
-     update campaigns c set sent_count = c.sent_count + t.sent, failed_count = c.failed_count + t.failed,
-       bounced_count = c.bounced_count + t.bounced
-     from tally t where c.id = $2::uuid and c.send_seq = $3::int and t.sent + t.failed > 0)
-   select sent, failed from tally`,
+     update campaigns c set sent_count = c.sent_count + t.sent, skipped_count = c.skipped_count + t.skipped,
+       failed_count = c.failed_count + t.failed, bounced_count = c.bounced_count + t.bounced
+     from tally t where c.id = $2::uuid and c.send_seq = $3::int and t.sent + t.skipped + t.failed > 0)
+   select sent, skipped, failed from tally`,
 );
+
+const countCaught = statement(
+  'campaigns.count_caught',
+  'update campaigns set skipped_count = skipped_count + $3 where id = $1 and send_seq = $2',
+);
+
+/** Counts rows that a suppression rule ended, in the transaction that ended them. */
+export async function countSuppressed(sql: Sql, { campaignId, sendSeq }: SendKey, rows: number): Promise<void> {
+  await sql.count(countCaught, [campaignId, sendSeq, rows]);
+}
 
 /** Where a settlement happens. */
 export interface SettlePlace extends SendKey {
@@ -166,7 +180,7 @@ export async function settleClaim(
     !end.settled && end.attempt ? 1 : 0,
     holder,
   ]);
-  return row ?? { sent: 0, failed: 0 };
+  return row ?? { sent: 0, skipped: 0, failed: 0 };
 }
 
 /** The instant at which a notification proved a message, as ISO text. */

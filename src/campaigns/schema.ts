@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { EmailField } from '../lib/email-address.ts';
 import { JsonObject, textField } from '../lib/validation.ts';
+import { SegmentBody } from '../segments/schema.ts';
 import { BodySource, ReplyTo, SenderName, SubjectSource, templateTypes } from '../templates/schema.ts';
 
 /** The states of a campaign (contract page 2, 2.2). */
@@ -43,6 +44,10 @@ export const CampaignBody = v.object({
   complainedCount: v.number(),
   unsubscribedCount: v.number(),
   archived: v.boolean(),
+  /** Since when a campaign that is SENDING is paused. */
+  pausedAt: v.nullable(Instant),
+  /** The campaign whose missed recipients this one goes to. */
+  resendOf: v.nullable(Uuid),
   projectId: Uuid,
   sentAt: v.nullable(Instant),
   createdAt: Instant,
@@ -50,8 +55,13 @@ export const CampaignBody = v.object({
 });
 export type CampaignBody = v.InferOutput<typeof CampaignBody>;
 
-/** A campaign with its segment, as the list, the single look-up and `send` answer it. Segments come with a later version. */
-export const CampaignWithSegment = v.object({ ...CampaignBody.entries, segment: v.null() });
+/** A campaign with its segment, as the list, the single look-up and `send` answer it. */
+export const CampaignWithSegment = v.object({
+  ...CampaignBody.entries,
+  segment: v.nullable(SegmentBody),
+  /** Why a campaign that is SENDING stands still, as a sentence; null while it moves. */
+  held: v.nullable(v.string()),
+});
 export type CampaignWithSegment = v.InferOutput<typeof CampaignWithSegment>;
 
 /** `POST /campaigns`. */
@@ -112,45 +122,20 @@ export const CampaignPage = v.object({
 export const SendCampaign = v.object({ scheduledFor: v.optional(v.unknown()) });
 export type SendCampaign = v.InferOutput<typeof SendCampaign>;
 
-/** Counts and rates of a campaign; a rate is a percentage of `sentCount`, 0 when nothing was sent. */
-export const CampaignStats = v.object({
-  totalRecipients: v.number(),
-  sentCount: v.number(),
-  deliveredCount: v.number(),
-  openedCount: v.number(),
-  clickedCount: v.number(),
-  bouncedCount: v.number(),
-  complainedCount: v.number(),
-  unsubscribedCount: v.number(),
-  failedCount: v.number(),
-  pendingCount: v.number(),
-  openRate: v.number(),
-  clickRate: v.number(),
-  bounceRate: v.number(),
-  deliveryRate: v.number(),
-  complaintRate: v.number(),
-  unsubscribeRate: v.number(),
-});
-export type CampaignStats = v.InferOutput<typeof CampaignStats>;
+/** `POST /campaigns/{id}/test`. */
+export const TestCampaign = v.object({ email: EmailField });
 
-/** The ledger of a campaign's current send, counted row by row. */
-export const CampaignAudit = v.object({
-  /** Rows of the ledger. */
-  recipients: v.number(),
-  /** Handed over to the provider. */
-  handedOver: v.number(),
-  /** Left out on purpose: unsubscribed, suppressed, cancelled. */
-  skipped: v.number(),
-  /** Refused, or given up. */
-  failed: v.number(),
-  /** Not finished yet. */
-  pending: v.number(),
-  /** Whether the rows add up, agree with the campaign's counters, and none is pending. */
-  addsUp: v.boolean(),
-  /** Reasons of what was skipped or failed, with how many rows have each; the most frequent first, ten at most. */
-  reasons: v.array(v.object({ reason: v.string(), count: v.number() })),
+/** `POST /campaigns/bulk-update`: one of the two modes. */
+export const BulkUpdateCampaigns = v.object({
+  ids: v.pipe(
+    v.array(Uuid),
+    v.minLength(1, 'must name at least one id'),
+    v.maxLength(1000, 'must name at most 1000 ids'),
+  ),
+  delete: v.optional(v.boolean()),
+  archived: v.optional(v.boolean()),
 });
-export type CampaignAudit = v.InferOutput<typeof CampaignAudit>;
+export type BulkUpdateCampaigns = v.InferOutput<typeof BulkUpdateCampaigns>;
 
 /** The envelope of the endpoints for one campaign. */
 export const wrapped = <Schema extends v.GenericSchema>(data: Schema) => v.object({ success: v.literal(true), data });

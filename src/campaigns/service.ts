@@ -1,26 +1,39 @@
+import { isDeepStrictEqual } from 'node:util';
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { sqlOf } from '../db/sql.ts';
-import { badRequest, conflict, notFound } from '../lib/errors.ts';
+import { type Sql, sqlOf, statement } from '../db/sql.ts';
+import { badRequest, notFound } from '../lib/errors.ts';
 import { offsetAnswer, offsetPage } from '../lib/offset-page.ts';
+import type { Clock } from '../lib/time.ts';
+import { checkedDefinition } from '../segments/service.ts';
 import { checkSender, checkSources, type SenderDomains } from '../templates/service.ts';
-import { audienceSize, checkAudience } from './audience.ts';
+import { audienceSize } from './audience.ts';
+import { checkConditionShape } from './condition-shape.ts';
 import { Campaign } from './entity.ts';
+import { campaignBody, heldSentence, pendingCount, withSegments } from './record.ts';
+import type { CampaignStats } from './report-schema.ts';
 import {
   type CampaignBody,
-  type CampaignStats,
   type CampaignWithSegment,
   type CreateCampaign,
   campaignStatuses,
   type ListCampaigns,
   type UpdateCampaign,
 } from './schema.ts';
-import { campaignState, deleteDraft } from './state.ts';
+
+/** What reading and writing campaigns needs. */
+export interface CampaignDeps {
+  em: EntityManager;
+  senderDomains: SenderDomains;
+  clock: Clock;
+  /** The mailer's name, for what holds it. */
+  provider: string;
+}
 
 const sorts = ['name', 'subject', 'status', 'scheduledFor', 'sentAt', 'createdAt', 'updatedAt'] as const;
 
 /** A page of campaigns, newest first unless asked otherwise. @throws 400 for an unknown status */
-export async function listCampaigns(em: EntityManager, projectId: string, query: ListCampaigns) {
+export async function listCampaigns({ em, provider }: CampaignDeps, projectId: string, query: ListCampaigns) {
   const page = offsetPage(query, 1000);
   const status = query.status ? campaignStatuses.find((known) => known === query.status) : undefined;
   if (query.status && !status) throw badRequest(`"status" must be one of ${campaignStatuses.join(', ')}`);
@@ -41,96 +54,107 @@ export async function listCampaigns(em: EntityManager, projectId: string, query:
     { orderBy: [{ [sort]: dir }, { id: dir }], limit: page.pageSize, offset: page.offset },
   );
   const archivedCount = await em.count(Campaign, { projectId, archived: true });
-  return { ...offsetAnswer(campaigns.map(withSegment), page, total), archivedCount };
+  return { ...offsetAnswer(await withSegments(em, provider, campaigns), page, total), archivedCount };
 }
 
 /**
  * Creates a campaign as a draft (contract page 2, 2.5).
- * @throws 400 for an audience that is incomplete or a template that does not parse, 403 for the sender's domain
+ * @throws 422 for a condition that is no tree; 400 for an audience that is incomplete, a template that does not parse or a
+ * faulty condition; 403 for the sender's domain; 404 for the segment
  */
 export async function createCampaign(
-  em: EntityManager,
-  senderDomains: SenderDomains,
+  { em, senderDomains, clock }: CampaignDeps,
   projectId: string,
   body: CreateCampaign,
 ): Promise<CampaignBody> {
+  if (body.audienceType === 'FILTERED' && body.audienceCondition) checkConditionShape(body.audienceCondition);
   checkCompanions(body);
   checkSources(body);
   await checkSender(senderDomains, projectId, body.from);
-  checkAudience(body.audienceType);
-  const campaign = em.create(Campaign, {
-    projectId,
-    ...body,
-    description: body.description ?? null,
-    fromName: body.fromName || null,
-    replyTo: body.replyTo ?? null,
-    audienceCondition: body.audienceCondition ?? null,
-    segmentId: body.segmentId ?? null,
-    totalRecipients: await audienceSize(sqlOf(em), { projectId, ...body }),
-  });
-  await em.flush();
-  return campaignBody(campaign);
-}
-
-/** One campaign, archived ones too. @throws 404 CAMPAIGN_NOT_FOUND */
-export async function getCampaign(em: EntityManager, projectId: string, id: string): Promise<CampaignWithSegment> {
-  return withSegment(await load(em, projectId, id));
-}
-
-/**
- * Changes a campaign that is not under way; parts that are absent stay.
- * @throws 404, 400 for its status, an incomplete audience or a template that does not parse, 403 for the sender's domain
- */
-export async function updateCampaign(
-  em: EntityManager,
-  senderDomains: SenderDomains,
-  projectId: string,
-  id: string,
-  body: UpdateCampaign,
-): Promise<CampaignBody> {
   return em.transactional(async (inner) => {
-    // Locked, so that a send that begins at the same moment sends either the old content or the new one.
-    const campaign = await load(inner as EntityManager, projectId, id, LockMode.PESSIMISTIC_WRITE);
-    const { status } = campaign;
-    if (status !== 'DRAFT' && status !== 'SCHEDULED')
-      throw badRequest(`A campaign that is ${status} cannot be changed`, { status });
-    checkCompanions(body);
-    checkSources(body);
-    if (body.from !== undefined) await checkSender(senderDomains, projectId, body.from);
-    if (body.audienceType !== undefined) checkAudience(body.audienceType);
-    if (status === 'SCHEDULED' && body.segmentId !== undefined && body.segmentId !== campaign.segmentId)
-      throw badRequest('The segment of a scheduled campaign cannot be changed', { status });
-    for (const [field, value] of Object.entries(body))
-      if (value !== undefined) inner.assign(campaign, { [field]: value });
-    if (campaign.fromName === '') campaign.fromName = null;
-    const audienceKeys = [body.type, body.audienceType, body.audienceCondition, body.segmentId];
-    if (status === 'DRAFT' && audienceKeys.some((value) => value !== undefined))
-      campaign.totalRecipients = await audienceSize(sqlOf(inner as EntityManager), campaign);
+    const sql = sqlOf(inner as EntityManager);
+    await checkAudience(sql, projectId, body);
+    const campaign = inner.create(Campaign, {
+      projectId,
+      ...body,
+      description: body.description ?? null,
+      fromName: body.fromName || null,
+      replyTo: body.replyTo ?? null,
+      audienceCondition: body.audienceCondition ?? null,
+      segmentId: body.segmentId ?? null,
+      totalRecipients: await audienceSize(sql, { projectId, ...body }, clock()),
+    });
     await inner.flush();
     return campaignBody(campaign);
   });
 }
 
-/** Deletes a draft. @throws 404, 409 while it is scheduled or sending, 400 once it has been sent or cancelled */
-export async function deleteCampaign(em: EntityManager, projectId: string, id: string): Promise<void> {
-  const sql = sqlOf(em);
-  if (await deleteDraft(sql, projectId, id)) return;
-  const state = await campaignState(sql, projectId, id);
-  if (state === null) throw notFound('campaign', id);
-  if (state.status === 'SCHEDULED' || state.status === 'SENDING')
-    throw conflict(`A campaign that is ${state.status} cannot be deleted: cancel it first`, { status: state.status });
-  throw badRequest(`A campaign that is ${state.status} cannot be deleted: its history must stay`, {
-    status: state.status,
+/** One campaign, archived ones too. @throws 404 CAMPAIGN_NOT_FOUND */
+export async function getCampaign(
+  { em, provider }: Pick<CampaignDeps, 'em' | 'provider'>,
+  projectId: string,
+  id: string,
+): Promise<CampaignWithSegment> {
+  const [body] = await withSegments(em, provider, [await load(em, projectId, id)]);
+  return body as CampaignWithSegment;
+}
+
+/**
+ * Changes a campaign that is not under way; parts that are absent stay, null clears what may be empty.
+ * @throws 404, 400 for its status or an incomplete audience, and as on creation
+ */
+export async function updateCampaign(
+  { em, senderDomains, clock }: CampaignDeps,
+  projectId: string,
+  id: string,
+  body: UpdateCampaign,
+): Promise<CampaignBody> {
+  return em.transactional(async (inner) => {
+    const sql = sqlOf(inner as EntityManager);
+    // Locked, so that a send that begins at the same moment sends either the old content or the new one.
+    const campaign = await load(inner as EntityManager, projectId, id, LockMode.PESSIMISTIC_WRITE);
+    const { status } = campaign;
+    if (status !== 'DRAFT' && status !== 'SCHEDULED')
+      throw badRequest(`A campaign that is ${status} cannot be changed`, { status });
+    const audience = {
+      audienceType: body.audienceType ?? campaign.audienceType,
+      segmentId: body.segmentId === undefined ? campaign.segmentId : body.segmentId,
+      audienceCondition: body.audienceCondition === undefined ? campaign.audienceCondition : body.audienceCondition,
+    };
+    if (audience.audienceType === 'FILTERED' && body.audienceCondition) checkConditionShape(body.audienceCondition);
+    checkCompanions(body);
+    checkSources(body);
+    if (body.from !== undefined) await checkSender(senderDomains, projectId, body.from);
+    if (status === 'SCHEDULED' && body.segmentId !== undefined && body.segmentId !== (campaign.segmentId ?? null))
+      throw badRequest('The segment of a scheduled campaign cannot be changed: cancel it first', { status });
+    if (campaign.resendOf && changesAudience(campaign, body))
+      throw badRequest('This campaign goes to those whom another one missed: duplicate it to choose another audience', {
+        resendOf: campaign.resendOf,
+      });
+    const keys = [body.audienceType, body.audienceCondition, body.segmentId];
+    if (keys.some((value) => value !== undefined)) await checkAudience(sql, projectId, audience);
+    for (const [field, value] of Object.entries(body))
+      if (value !== undefined) inner.assign(campaign, { [field]: value });
+    if (campaign.fromName === '') campaign.fromName = null;
+    if (status === 'DRAFT' && [body.type, ...keys].some((value) => value !== undefined))
+      campaign.totalRecipients = await audienceSize(sql, campaign, clock());
+    await inner.flush();
+    return campaignBody(campaign);
   });
 }
 
 /** Copies content and audience into a draft named `<name> (Copy)`, from any status. @throws 404 */
-export async function duplicateCampaign(em: EntityManager, projectId: string, id: string): Promise<CampaignBody> {
+export async function duplicateCampaign(
+  { em, clock }: Pick<CampaignDeps, 'em' | 'clock'>,
+  projectId: string,
+  id: string,
+): Promise<CampaignBody> {
   const original = await load(em, projectId, id);
   const { description, subject, body, from, fromName, replyTo, type, audienceType, audienceCondition, segmentId } =
     original;
+  const audience = { projectId, type, audienceType, audienceCondition, segmentId };
   const copy = em.create(Campaign, {
-    projectId,
+    ...audience,
     name: `${original.name} (Copy)`,
     description,
     subject,
@@ -138,24 +162,24 @@ export async function duplicateCampaign(em: EntityManager, projectId: string, id
     from,
     fromName,
     replyTo,
-    type,
-    audienceType,
-    audienceCondition,
-    segmentId,
-    totalRecipients: await audienceSize(sqlOf(em), original),
+    totalRecipients: await audienceSize(sqlOf(em), audience, clock()),
   });
   await em.flush();
   return campaignBody(copy);
 }
 
-/** Counts and rates (contract page 2, 2.5); `failedCount` and `pendingCount` make them add up. @throws 404 */
-export async function campaignStats(em: EntityManager, projectId: string, id: string): Promise<CampaignStats> {
+/** Counts and rates (contract page 2, 2.5); the skipped, failed and pending ones make them add up. @throws 404 */
+export async function campaignStats(
+  { em, provider }: Pick<CampaignDeps, 'em' | 'provider'>,
+  projectId: string,
+  id: string,
+): Promise<CampaignStats> {
   const campaign = await load(em, projectId, id);
-  const { sentCount, failedCount, totalRecipients } = campaign;
+  const { sentCount } = campaign;
   const rate = (count: number) => (sentCount === 0 ? 0 : (count / sentCount) * 100);
   const underWay = campaign.status === 'SENDING' || campaign.status === 'CANCELLED';
   return {
-    totalRecipients,
+    totalRecipients: campaign.totalRecipients,
     sentCount,
     deliveredCount: campaign.deliveredCount,
     openedCount: campaign.openedCount,
@@ -163,14 +187,17 @@ export async function campaignStats(em: EntityManager, projectId: string, id: st
     bouncedCount: campaign.bouncedCount,
     complainedCount: campaign.complainedCount,
     unsubscribedCount: campaign.unsubscribedCount,
-    failedCount,
-    pendingCount: underWay ? Math.max(0, totalRecipients - sentCount - failedCount) : 0,
+    skippedCount: campaign.skippedCount,
+    failedCount: campaign.failedCount,
+    pendingCount: underWay ? pendingCount(campaign) : 0,
     openRate: rate(campaign.openedCount),
     clickRate: rate(campaign.clickedCount),
     bounceRate: rate(campaign.bouncedCount),
     deliveryRate: rate(campaign.deliveredCount),
     complaintRate: rate(campaign.complainedCount),
     unsubscribeRate: rate(campaign.unsubscribedCount),
+    pausedAt: campaign.pausedAt?.toISOString() ?? null,
+    held: await heldSentence(sqlOf(em), provider, campaign),
   };
 }
 
@@ -181,46 +208,41 @@ function checkCompanions(body: UpdateCampaign): void {
     throw badRequest('"audienceCondition" is required with audienceType FILTERED');
 }
 
-async function load(em: EntityManager, projectId: string, id: string, lockMode?: LockMode): Promise<Campaign> {
+// Held until the transaction ends, so that the segment cannot be deleted before the campaign that uses it is there.
+const holdSegment = statement(
+  'campaigns.hold_segment',
+  'select 1 as found from segments where project_id = $1 and id = $2 for key share',
+);
+
+/** @throws 404 for a segment that the project does not have, 400 for a faulty condition */
+async function checkAudience(
+  sql: Sql,
+  projectId: string,
+  {
+    audienceType,
+    segmentId,
+    audienceCondition,
+  }: Pick<Partial<Campaign>, 'segmentId' | 'audienceCondition'> & {
+    audienceType: Campaign['audienceType'];
+  },
+): Promise<void> {
+  if (audienceType === 'SEGMENT' && segmentId && (await sql.row(holdSegment, [projectId, segmentId])) === null)
+    throw notFound('segment', segmentId);
+  if (audienceType === 'FILTERED' && audienceCondition) await checkedDefinition(sql, projectId, audienceCondition);
+}
+
+function changesAudience(campaign: Campaign, body: UpdateCampaign): boolean {
+  const differs = (given: unknown, stored: unknown) => given !== undefined && !isDeepStrictEqual(given, stored ?? null);
+  return (
+    differs(body.audienceType, campaign.audienceType) ||
+    differs(body.segmentId, campaign.segmentId) ||
+    differs(body.audienceCondition, campaign.audienceCondition)
+  );
+}
+
+/** Loads a campaign of the project. @throws 404 CAMPAIGN_NOT_FOUND */
+export async function load(em: EntityManager, projectId: string, id: string, lockMode?: LockMode): Promise<Campaign> {
   const campaign = await em.findOne(Campaign, { projectId, id }, lockMode === undefined ? {} : { lockMode });
   if (campaign === null) throw notFound('campaign', id);
   return campaign;
-}
-
-/** A campaign as answers show it. */
-export function campaignBody(campaign: Campaign): CampaignBody {
-  return {
-    id: campaign.id,
-    name: campaign.name,
-    description: campaign.description ?? null,
-    subject: campaign.subject,
-    body: campaign.body,
-    from: campaign.from,
-    fromName: campaign.fromName ?? null,
-    replyTo: campaign.replyTo ?? null,
-    type: campaign.type,
-    status: campaign.status,
-    audienceType: campaign.audienceType,
-    audienceCondition: campaign.audienceCondition ?? null,
-    segmentId: campaign.segmentId ?? null,
-    scheduledFor: campaign.scheduledFor?.toISOString() ?? null,
-    totalRecipients: campaign.totalRecipients,
-    sentCount: campaign.sentCount,
-    deliveredCount: campaign.deliveredCount,
-    openedCount: campaign.openedCount,
-    clickedCount: campaign.clickedCount,
-    bouncedCount: campaign.bouncedCount,
-    complainedCount: campaign.complainedCount,
-    unsubscribedCount: campaign.unsubscribedCount,
-    archived: campaign.archived,
-    projectId: campaign.projectId,
-    sentAt: campaign.sentAt?.toISOString() ?? null,
-    createdAt: campaign.createdAt.toISOString(),
-    updatedAt: campaign.updatedAt.toISOString(),
-  };
-}
-
-/** `campaignBody` with its segment. */
-export function withSegment(campaign: Campaign): CampaignWithSegment {
-  return { ...campaignBody(campaign), segment: null };
 }

@@ -1,5 +1,6 @@
 import { authRoutes } from '../accounts/auth-routes.ts';
 import { signUpRoutes } from '../accounts/sign-up-routes.ts';
+import { campaignRecipientRoutes } from '../campaigns/recipients-routes.ts';
 import { campaignRoutes } from '../campaigns/routes.ts';
 import { contactFieldRoutes } from '../contacts/fields-routes.ts';
 import { publicContactRoutes } from '../contacts/public-routes.ts';
@@ -30,6 +31,7 @@ export const routes: readonly Route[] = [
   ...jobRoutes,
   ...templateRoutes,
   ...campaignRoutes,
+  ...campaignRecipientRoutes,
   ...domainRoutes,
   ...segmentRoutes,
   ...suppressionRoutes,

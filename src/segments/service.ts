@@ -16,6 +16,9 @@ import type { AddMembers, CreateSegment, ListMembers, PatchSegment, RemoveMember
 import { countNow, lockSegment, writeCount } from './settle.ts';
 import { exactTotal, findListed } from './total.ts';
 
+// What a condition means is asked by other subjects too.
+export { checkedDefinition, storedDefinition } from './definition.ts';
+
 /** The segments of a project, newest first. */
 export async function listSegments(em: EntityManager, projectId: string): Promise<SegmentBody[]> {
   const segments = await em.find(Segment, { projectId }, { orderBy: { createdAt: 'desc', id: 'desc' } });
@@ -49,6 +52,17 @@ export async function createSegment(
 /** One segment with its cached count. @throws 404 */
 export async function getSegment(em: EntityManager, projectId: string, id: string): Promise<SegmentBody> {
   return segmentBody(await load(em, projectId, id));
+}
+
+/** Segments of the project by id; ids that name none are left out. */
+export async function segmentsByIds(
+  em: EntityManager,
+  projectId: string,
+  ids: readonly string[],
+): Promise<Map<string, SegmentBody>> {
+  if (ids.length === 0) return new Map();
+  const segments = await em.find(Segment, { projectId, id: [...new Set(ids)] });
+  return new Map(segments.map((segment) => [segment.id, segmentBody(segment)]));
 }
 
 /** Changes a segment; a new condition is counted at once. No events. @throws 404, 400 for its condition */

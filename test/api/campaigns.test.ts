@@ -65,6 +65,8 @@ describe('creating a campaign', () => {
         complainedCount: 0,
         unsubscribedCount: 0,
         archived: false,
+        pausedAt: null,
+        resendOf: null,
         projectId: project.id,
         sentAt: null,
         createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
@@ -131,6 +133,13 @@ describe('one campaign', () => {
     ['POST', '/duplicate'],
     ['POST', '/send'],
     ['POST', '/cancel'],
+    ['POST', '/pause'],
+    ['POST', '/resume'],
+    ['POST', '/resend'],
+    ['POST', '/archive'],
+    ['POST', '/unarchive'],
+    ['GET', '/recipients'],
+    ['GET', '/recipients?format=csv'],
     ['GET', '/stats'],
     ['GET', '/audit'],
   ])(
@@ -345,7 +354,7 @@ describe('the numbers', () => {
     const zeros = (await call('GET', `/campaigns/${id}/stats`)).body;
     expect(zeros).toMatchObject({ success: true, data: { sentCount: 0, openRate: 0, deliveryRate: 0 } });
     await database.db.count(
-      `update campaigns set status = 'SENT', total_recipients = 812, sent_count = 800, failed_count = 12, delivered_count = 780,
+      `update campaigns set status = 'SENT', total_recipients = 812, sent_count = 800, skipped_count = 4, failed_count = 8, delivered_count = 780,
          opened_count = 312, clicked_count = 64, bounced_count = 12, complained_count = 1, unsubscribed_count = 5 where id = $1`,
       [id],
     );
@@ -358,8 +367,11 @@ describe('the numbers', () => {
       bouncedCount: 12,
       complainedCount: 1,
       unsubscribedCount: 5,
-      failedCount: 12,
+      skippedCount: 4,
+      failedCount: 8,
       pendingCount: 0,
+      pausedAt: null,
+      held: null,
       openRate: 39,
       clickRate: 8,
       bounceRate: 1.5,
@@ -386,8 +398,11 @@ describe('the numbers', () => {
       handedOver: 1,
       skipped: 1,
       failed: 1,
+      unknown: 0,
       pending: 1,
+      removed: 0,
       addsUp: false,
+      hash: null,
       reasons: [
         { reason: 'Contact is unsubscribed', count: 1 },
         { reason: 'Refused by the provider (300): no', count: 1 },

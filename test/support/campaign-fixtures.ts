@@ -1,13 +1,14 @@
 import { pino } from 'pino';
 import { type CampaignActivityDeps, campaignActivities } from '../../activities/campaign.ts';
 import { createGate } from '../../src/campaigns/gate.ts';
-import { launchCampaign } from '../../src/campaigns/sending.ts';
+import { launchCampaign } from '../../src/campaigns/launch.ts';
 import { startSend } from '../../src/campaigns/state.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Database, Sql } from '../../src/db/sql.ts';
 import { createComposer } from '../../src/delivery/compose.ts';
 import type { Mailer } from '../../src/delivery/mailer.ts';
 import { newId } from '../../src/lib/ids.ts';
+import { systemClock } from '../../src/lib/time.ts';
 import type { StartCommand } from '../../temporal/commands.ts';
 import type { TestProject } from './delivery-fixtures.ts';
 
@@ -77,6 +78,8 @@ export function campaignActivitiesFor(db: Database, mailer: Mailer, changes: Par
     log: pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
     rate: 0,
     lagMs: 0,
+    clock: systemClock,
+    billing: { freeTier: null },
     prepare:
       (content) =>
       ({ emailId, contactId, toAddress, email, subscribed, data }) =>

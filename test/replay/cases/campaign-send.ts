@@ -4,12 +4,30 @@ import { workflowId } from '../../../temporal/commands.ts';
 import { cancelling, failed, heardOfCancel, later, type ReplayCase, type Script, waking } from './case.ts';
 
 const projectId = newId();
-const view = { projectId, status: 'SENDING', expanded: false, recipients: 24, sent: 0, failed: 0 } as const;
+const view = {
+  projectId,
+  status: 'SENDING',
+  expanded: false,
+  recipients: 24,
+  sent: 0,
+  skipped: 0,
+  failed: 0,
+  paused: false,
+  dueAt: null,
+  dueMs: null,
+} as const;
 const begun: SendStart = { ...view, lanes: 1 };
 const begunWith = (lanes: number): SendStart => ({ ...view, recipients: 9000, lanes });
 const cancelledRow: SendStart = { ...view, status: 'CANCELLED', sent: 4, failed: 20, lanes: 1 };
 
-const lane = (end: SendLaneReport['end']): SendLaneReport => ({ end, sent: 8, failed: 0, waitMs: null, held: null });
+const lane = (end: SendLaneReport['end']): SendLaneReport => ({
+  end,
+  sent: 8,
+  skipped: 0,
+  failed: 0,
+  waitMs: null,
+  held: null,
+});
 const share: SendLaneReport = { ...lane('share'), waitMs: 0 };
 const stopped = lane('stopped');
 const held = (waitMs: number): SendLaneReport => ({

@@ -1,0 +1,67 @@
+import type { BillingSettings } from '../billing/service.ts';
+import type { Database } from '../db/sql.ts';
+import { AppError } from '../lib/errors.ts';
+import type { Clock } from '../lib/time.ts';
+import { type AudienceCursor, openAudience } from './audience-cursor.ts';
+import { type ExpandedCampaign, type Expansion, expandPage, expansionPage, lowestId } from './expansion.ts';
+import { noteCampaign } from './state.ts';
+
+/** What freezing an audience needs. */
+export interface ExpansionDeps {
+  db: Database;
+  billing: BillingSettings;
+  clock: Clock;
+  /** Contacts that one statement freezes; 5,000 when absent. */
+  expansionPage?: number;
+}
+
+/**
+ * Freezes the rest of an audience into ledger rows, page by page. Ends early when a twin moved the cursor or the send is
+ * over: load it again. `onPage` is told how many rows there are before each page, and may throw.
+ */
+export async function expandFrom(
+  deps: ExpansionDeps,
+  send: ExpandedCampaign & Expansion,
+  onPage: (count: number) => void,
+): Promise<void> {
+  const { db, billing } = deps;
+  const size = deps.expansionPage ?? expansionPage;
+  let { through, count } = send;
+  if (send.audienceType === 'ALL' && !send.resendOf) {
+    for (;;) {
+      onPage(count);
+      const page = await expandPage(db, billing, send, through, { size });
+      if (page === null || page.expanded) return;
+      ({ through, count } = page);
+    }
+  }
+
+  const audience = await evaluated(deps, send);
+  try {
+    let ids = await audience.next(size);
+    for (;;) {
+      onPage(count);
+      const following = ids.length < size ? [] : await audience.next(size);
+      const page = await expandPage(db, billing, send, through, { ids, last: following.length === 0 });
+      if (page === null || page.expanded) return;
+      ({ through, count } = page);
+      ids = following;
+    }
+  } finally {
+    await audience.close();
+  }
+}
+
+const nobody: AudienceCursor = { next: async () => [], close: async () => undefined };
+
+// A condition that was sent and can no longer be read matches nobody: a send that waits for it would never end.
+async function evaluated({ db, clock }: ExpansionDeps, send: ExpandedCampaign & Expansion): Promise<AudienceCursor> {
+  const start = { after: send.through ?? lowestId, createdBy: send.sentAt, now: clock() };
+  try {
+    return await openAudience(db, send, start);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    await noteCampaign(db, send.campaignId, send.sendSeq, `Its audience cannot be found: ${error.message}`);
+    return nobody;
+  }
+}
