@@ -8,6 +8,7 @@ import { Migration20261121000700_automations } from './Migration20261121000700_a
 import { Migration20261121000800_accounts } from './Migration20261121000800_accounts.ts';
 import { Migration20261121000900_usage } from './Migration20261121000900_usage.ts';
 import { Migration20261121000901_domains } from './Migration20261121000901_domains.ts';
+import { Migration20261121001000_analytics } from './Migration20261121001000_analytics.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. */
 export const migrations = [
@@ -21,4 +22,5 @@ export const migrations = [
   { name: 'Migration20261121000800_accounts', class: Migration20261121000800_accounts },
   { name: 'Migration20261121000900_usage', class: Migration20261121000900_usage },
   { name: 'Migration20261121000901_domains', class: Migration20261121000901_domains },
+  { name: 'Migration20261121001000_analytics', class: Migration20261121001000_analytics },
 ];

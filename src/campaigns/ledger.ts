@@ -97,21 +97,21 @@ const settle = statement(
      where e.campaign_id = $2::uuid and e.send_seq = $3::int and e.contact_id > $13::uuid and e.contact_id <= $14::uuid
        and e.contact_id = v.contact_id and e.sent_at is null and (v.outcome = 'SENT' or e.status = 'PENDING')
      returning e.id, e.project_id, e.contact_id, e.subject, e."from", e.from_name, e.message_id, e.template_id, e.campaign_id,
-       e.source_type, e.message_class, e.created_at, e.bounced_at, v.outcome, v.outcome <> 'SENT' and ${isSkipped('e')} as skipped),
+       e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at, v.outcome, v.outcome <> 'SENT' and ${isSkipped('e')} as skipped),
    ${usageMoved('settled', `outcome in ('SENT', 'BOUNCED')`, `outcome = 'FAILED'`)},
    flipped as (
      update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
      from settled s where c.id = s.contact_id and c.subscribed and s.outcome = 'BOUNCED' and (select count(*) from usage_moved) >= 0
      returning c.id as contact_id, s.id),
    told as (
-     insert into events (id, project_id, contact_id, email_id, name, data)
-     select uuidv7(), $4::uuid, contact_id, id, 'email.sent', null
+     insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
+     select uuidv7(), $4::uuid, contact_id, id, 'email.sent', null, s.sent_at
      from settled s where outcome = 'SENT'
      union all
-     select uuidv7(), $4::uuid, contact_id, id, 'contact.unsubscribed', '{"reason": "bounce"}'::jsonb from flipped
+     select uuidv7(), $4::uuid, contact_id, id, 'contact.unsubscribed', '{"reason": "bounce"}'::jsonb, null from flipped
      union all
      select uuidv7(), $4::uuid, contact_id, id, 'email.bounce',
-       ${mailPayload('s', `'bounceType', 'Permanent', 'bouncedAt', ${isoText('s.bounced_at')}`)}
+       ${mailPayload('s', `'bounceType', 'Permanent', 'bouncedAt', ${isoText('s.bounced_at')}`)}, s.bounced_at
      from settled s where outcome = 'BOUNCED'),
    tally as (
      select (count(*) filter (where outcome = 'SENT'))::int as sent, (count(*) filter (where skipped))::int as skipped,

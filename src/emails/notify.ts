@@ -6,6 +6,11 @@ import { isoText, mailPayload, statusRank } from './sql.ts';
 /** What became of a notification: `unsettled` means that our own record of the hand-over is still on its way. */
 export type Notified = 'done' | 'duplicate' | 'unsettled' | 'unknown';
 
+// The instant of a mail that a report of its kind tells.
+const instantOf = (row: string) => `case $5 when 'delivery' then ${row}.delivered_at when 'open' then ${row}.opened_at
+  when 'click' then ${row}.clicked_at when 'bounce' then case when $6 = 'BOUNCED' then ${row}.bounced_at end
+  when 'complaint' then ${row}.complained_at end`;
+
 // A mail that was given up as FAILED without a message id was never known to be with the provider; a report that proves it
 // was corrects it: SENT at the latest from the report's own time, with its `email.sent`. FAILED with a message id is the
 // provider's own refusal, which only what happened to the recipient can overrule. Times are the earliest reported ones, so
@@ -47,7 +52,8 @@ const notify = statement(
        e.send_seq, e.source_type, e.sent_at, e.delivered_at, e.opened_at, e.clicked_at, e.bounced_at, e.complained_at, e.opens, e.clicks,
        m.given_up as corrected, $5 = 'delivery' and m.delivered_at is null as first_delivery, $5 = 'open' and m.opened_at is null as first_open,
        $5 = 'click' and m.clicked_at is null as first_click, $6 = 'BOUNCED' and m.bounced_at is null as first_bounce,
-       $5 = 'complaint' and m.complained_at is null as first_complaint),
+       $5 = 'complaint' and m.complained_at is null as first_complaint,
+       ${instantOf('m')} as was, ${instantOf('e')} as becomes),
    flipped as (
      update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
      from moved m where c.id = m.contact_id and c.subscribed and ($6 in ('BOUNCED', 'COMPLAINED') or $5 = 'optOut')
@@ -65,13 +71,17 @@ const notify = statement(
      from moved m
      where c.id = m.campaign_id and c.send_seq = m.send_seq
        and (m.corrected or m.first_delivery or m.first_open or m.first_click or m.first_bounce or m.first_complaint or exists (select from flipped))),
+   retimed as (
+     update events v set mail_at = m.becomes from moved m
+     where m.becomes < m.was and v.project_id = m.project_id and v.name = 'email.' || $5 and v.name <> 'email.sent'
+       and v.mail_at = m.was and v.email_id = m.id),
    told as (
-     insert into events (id, project_id, contact_id, email_id, name, data)
-     select $15::uuid, m.project_id, m.contact_id, m.id, 'email.sent', ${mailPayload('m', `'sentAt', ${isoText('m.sent_at')}`)}
+     insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
+     select $15::uuid, m.project_id, m.contact_id, m.id, 'email.sent', ${mailPayload('m', `'sentAt', ${isoText('m.sent_at')}`)}, m.sent_at
      from moved m where m.corrected
      union all
      select $13::uuid, m.project_id, m.contact_id, m.id, 'contact.unsubscribed',
-       case when $10::text is not null then jsonb_build_object('reason', $10::text) end
+       case when $10::text is not null then jsonb_build_object('reason', $10::text) end, null
      from moved m where exists (select from flipped)
      union all
      select $14::uuid, m.project_id, m.contact_id, m.id, 'email.' || $5, ${mailPayload('m')} || case $5
@@ -81,7 +91,8 @@ const notify = statement(
          'isFirstClick', m.first_click)
        when 'bounce' then jsonb_build_object('bounceType', $11::text) || case when $6 = 'BOUNCED'
          then jsonb_build_object('bouncedAt', ${isoText('m.bounced_at')}) else '{"transientBounce": true}' end
-       else jsonb_build_object('complainedAt', ${isoText('m.complained_at')}) end
+       else jsonb_build_object('complainedAt', ${isoText('m.complained_at')}) end,
+       case when m.was is null then m.becomes end
      from moved m where $5 not in ('optOut', 'sent', 'failure'))
    select case
      when exists (select from moved) then 'done'

@@ -30,8 +30,8 @@ const store = statement(
      insert into emails (id, project_id, contact_id, to_address, "from", subject, body, source_type, message_class, status,
        message_id, provider, simulated, delivered_at)
      values ($1, $2, $3, $4, $4, $5, $6, 'INBOUND', 'TRANSACTIONAL', 'RECEIVED', $7, $8, $9, $10::timestamptz))
-   insert into events (id, project_id, contact_id, email_id, name, data)
-   values ($11, $2, $3, $1, 'email.received', $12::jsonb)`,
+   insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
+   values ($11, $2, $3, $1, 'email.received', $12::jsonb, $10::timestamptz)`,
 );
 
 /**

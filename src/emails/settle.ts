@@ -75,15 +75,15 @@ const settle = statement(
      where c.id = s.contact_id and c.subscribed and (select count(*) from usage_moved) >= 0
      returning s.flip_id, s.project_id, c.id as contact_id, s.id),
    told as (
-     insert into events (id, project_id, contact_id, email_id, name, data)
+     insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
      select event_id, project_id, contact_id, id, 'email.sent',
-       ${mailPayload('s')} || jsonb_build_object('sentAt', ${isoText('s.sent_at')})
+       ${mailPayload('s')} || jsonb_build_object('sentAt', ${isoText('s.sent_at')}), s.sent_at
      from settled s where outcome = 'SENT'
      union all
-     select flip_id, project_id, contact_id, id, 'contact.unsubscribed', '{"reason": "bounce"}'::jsonb from flipped
+     select flip_id, project_id, contact_id, id, 'contact.unsubscribed', '{"reason": "bounce"}'::jsonb, null from flipped
      union all
      select event_id, project_id, contact_id, id, 'email.bounce',
-       ${mailPayload('s')} || jsonb_build_object('bounceType', 'Permanent', 'bouncedAt', ${isoText('s.bounced_at')})
+       ${mailPayload('s')} || jsonb_build_object('bounceType', 'Permanent', 'bouncedAt', ${isoText('s.bounced_at')}), s.bounced_at
      from settled s where outcome = 'BOUNCED')
    select (count(*) filter (where outcome = 'SENT'))::int as sent, (count(*) filter (where outcome <> 'SENT'))::int as failed
    from settled`,

@@ -25,12 +25,19 @@ const horizon = statement(
 const count = statement(
   'events.count',
   `with fresh as materialized (
-     select e.project_id, e.name, (e.created_at at time zone 'UTC')::date as day, count(*)::integer as events
+     select e.project_id, e.name, date_bin('1 hour', e.created_at, timestamptz 'epoch') as hour,
+       date_bin('1 hour', e.mail_at, timestamptz 'epoch') as mail_hour, count(*)::integer as events
      from events e, event_counts_state s
      where e.created_at >= s.counted_through and e.created_at < $1::timestamptz(3)
-     group by 1, 2, 3),
+     group by 1, 2, 3, 4),
+   days as materialized (
+     select project_id, name, (hour at time zone 'UTC')::date as day, sum(events) as events from fresh group by 1, 2, 3),
+   hours as materialized (
+     select project_id, '' as kind, hour, sum(events) as items from fresh group by 1, 3
+     union all
+     select project_id, name, mail_hour, sum(events) from fresh where mail_hour is not null group by 1, 2, 3),
    touched as materialized (
-     select project_id, name, day from fresh
+     select project_id, name, day from days
      union select project_id, name, day from event_counts where events < 0),
    before as (
      delete from event_counts c using touched t
@@ -39,16 +46,29 @@ const count = statement(
    summed as (
      insert into event_counts (project_id, name, day, events)
      select project_id, name, day, sum(events)
-     from (select * from fresh union all select * from before) every
+     from (select * from days union all select * from before) every
      where exists (select from projects p where p.id = every.project_id)
      group by project_id, name, day having sum(events) > 0),
+   touched_hours as materialized (
+     select project_id, kind, hour from hours
+     union select project_id, kind, hour from activity_counts where items < 0),
+   before_hours as (
+     delete from activity_counts c using touched_hours t
+     where c.project_id = t.project_id and c.hour = t.hour and c.kind = t.kind
+     returning c.project_id, c.kind, c.hour, c.items),
+   summed_hours as (
+     insert into activity_counts (project_id, kind, hour, items)
+     select project_id, kind, hour, sum(items)
+     from (select * from hours union all select * from before_hours) every
+     where exists (select from projects p where p.id = every.project_id)
+     group by project_id, kind, hour having sum(items) > 0),
    moved as (update event_counts_state set counted_through = $1::timestamptz(3))
    select coalesce(sum(events), 0)::integer as counted from fresh`,
 );
 
 /**
- * Counts the events that happened since the last time into the counts by day, and answers how many those were. Does
- * nothing while another process counts, or when it was done a moment ago.
+ * Counts the events that happened since the last time into the counts by day and those by hour, and answers how many they
+ * were. Does nothing while another process counts, or when it was done a moment ago.
  */
 export function countNewEvents(db: Database): Promise<number> {
   return db.transaction(async (sql) => {

@@ -3,10 +3,10 @@ import { isoInstant } from '../db/columns.ts';
 import type { Database, Sql } from '../db/sql.ts';
 import { splitData, withoutDangerousKeys } from '../lib/contact-data.ts';
 import { clampLimit } from '../lib/cursor.ts';
-import { AppError, badRequest, bareBadRequest, invalidField, notFound } from '../lib/errors.ts';
+import { AppError, bareBadRequest, invalidField, notFound } from '../lib/errors.ts';
 import { isUuid, newId } from '../lib/ids.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
-import { parseDate } from '../lib/time.ts';
+import { dateParameter, dayMs, sqlSpan } from '../lib/span.ts';
 import { type CountRange, countByName, type EventCount } from './counting-queries.ts';
 import { isReservedEvent } from './names.ts';
 import {
@@ -119,32 +119,11 @@ export async function eventNames(sql: Sql, projectId: string): Promise<{ eventNa
 }
 
 function rangeOf({ startDate, endDate }: EventStatsQuery): CountRange {
-  const from = dateOf('startDate', startDate);
+  const end = dateParameter('endDate', endDate);
   // Instants are kept in milliseconds, so that this is the first one after the last that belongs to the range.
-  const end = dateOf('endDate', endDate);
-  const until = end === null ? null : new Date(end.getTime() + 1);
-  return {
-    from: sqlInstant(from, '-infinity'),
-    until: sqlInstant(until, 'infinity'),
-    firstDay: sqlInstant(from && new Date(Math.ceil(from.getTime() / dayMs) * dayMs), '-infinity'),
-    lastDay: sqlInstant(until && new Date(Math.floor(until.getTime() / dayMs) * dayMs), 'infinity'),
-  };
-}
-
-const dayMs = 86_400_000;
-
-function dateOf(name: string, text: string | undefined): Date | null {
-  if (text === undefined || text === '') return null;
-  const date = parseDate(text);
-  if (date === null) throw badRequest(`"${name}" is not a date`, { field: name });
-  return date;
-}
-
-// Years that ISO 8601 writes with more than four digits lie before or after everything.
-function sqlInstant(date: Date | null, open: '-infinity' | 'infinity'): string {
-  if (date === null) return open;
-  const text = date.toISOString();
-  return text.startsWith('-') ? '-infinity' : text.startsWith('+') ? 'infinity' : text;
+  const until = end && new Date(end.getTime() + 1);
+  const { first, last, ...ends } = sqlSpan({ from: dateParameter('startDate', startDate), until }, dayMs);
+  return { ...ends, firstDay: first, lastDay: last };
 }
 
 // Addresses of their own, with whatever method: an event that is called so has none (contract page 1, 1.2).

@@ -1,5 +1,7 @@
 import { authRoutes } from '../accounts/auth-routes.ts';
 import { signUpRoutes } from '../accounts/sign-up-routes.ts';
+import { activityRoutes } from '../activity/routes.ts';
+import { analyticsRoutes } from '../analytics/routes.ts';
 import { campaignRecipientRoutes } from '../campaigns/recipients-routes.ts';
 import { campaignRoutes } from '../campaigns/routes.ts';
 import { contactFieldRoutes } from '../contacts/fields-routes.ts';
@@ -35,6 +37,8 @@ export const routes: readonly Route[] = [
   ...domainRoutes,
   ...segmentRoutes,
   ...suppressionRoutes,
+  ...activityRoutes,
+  ...analyticsRoutes,
   ...webhookRoutes,
   ...authRoutes,
   ...signUpRoutes,

@@ -4,6 +4,7 @@ import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
 import { createActivities } from '../../activities/index.ts';
 import { openTemporal } from '../../temporal/connection.ts';
 import { reconcileNow } from '../../temporal/setup.ts';
+import { foldMailChanges } from '../analytics/mail-count-queries.ts';
 import type { Config } from '../config.ts';
 import { foldAllContactChanges } from '../contacts/catalogue-queries.ts';
 import { openStore } from '../db/orm.ts';
@@ -102,6 +103,7 @@ export async function startWorker(
   const bookkeeping = async () => {
     await foldAllContactChanges(store.db, stopping.signal);
     await countNewEvents(store.db);
+    await foldMailChanges(store.db, async () => undefined, stopping.signal);
   };
   const keeping = everyFewSeconds(
     bookkeeping,

@@ -1,0 +1,56 @@
+import { type Sql, statement } from '../db/sql.ts';
+import type { SqlSpan } from '../lib/span.ts';
+import { sources } from './types.ts';
+
+// Whole hours come from the counts that workers keep; the parts of hours at the ends are counted by an index, and so is
+// what happened in whole hours after the counts were last brought up to date. $2 from, $3 first whole hour, $4 the hour
+// that the span ends in, $5 until, $6 which of the sources are asked for.
+const parts = sources.flatMap(({ event, prefix }, place) => {
+  const asked = `($6::boolean[])[${place + 1}]`;
+  if (prefix === 'campaign_')
+    return `select count(*) from campaigns where ${asked} and project_id = $1 and sent_at >= $2::timestamptz and sent_at < $5::timestamptz`;
+  const at = event === null ? 'created_at' : 'mail_at';
+  const which = `${asked} and project_id = $1${event === null ? '' : ` and name = '${event}'`}`;
+  const counted = (begin: string, end: string) =>
+    `select count(*) from events where ${which} and ${at} >= ${begin} and ${at} < ${end}`;
+  return [
+    `select coalesce(sum(items), 0) from activity_counts where ${asked} and project_id = $1 and kind = '${event ?? ''}'
+       and hour >= $3::timestamptz and hour < $4::timestamptz`,
+    `${counted('$3::timestamptz', '$4::timestamptz')} and created_at >= (select counted_through from event_counts_state)`,
+    counted('$2::timestamptz', 'least($3::timestamptz, $5::timestamptz)'),
+    counted('greatest($3::timestamptz, $4::timestamptz)', '$5::timestamptz'),
+  ];
+});
+const ofProject = statement(
+  'activity.total',
+  `select sum(items)::float8 as total from (${parts.join('\n union all ')}) as part (items)`,
+);
+
+/** How many items the feed has within a span, by hours. `asked` has one entry for each of `sources`. */
+export async function totalOf(sql: Sql, projectId: string, span: SqlSpan, asked: readonly boolean[]): Promise<number> {
+  const values = [projectId, span.from, span.first, span.last, span.until, asked];
+  return (await sql.row<{ total: number }>(ofProject, values))?.total ?? 0;
+}
+
+const mailOfContact = sources.flatMap(({ event }, place) =>
+  event === null ? [] : [`name = '${event}' and ($5::boolean[])[${place + 1}]`],
+);
+const ofContact = statement(
+  'activity.total_of_contact',
+  `select (count(*) filter (where ($5::boolean[])[1] and created_at >= $3::timestamptz and created_at < $4::timestamptz)
+     + count(*) filter (where mail_at >= $3::timestamptz and mail_at < $4::timestamptz and (${mailOfContact.join(' or ')})))::float8
+     as total
+   from events where contact_id = $2 and project_id = $1`,
+);
+
+/** How many items of one contact the feed has within a span. */
+export async function totalOfContact(
+  sql: Sql,
+  projectId: string,
+  contactId: string,
+  span: SqlSpan,
+  asked: readonly boolean[],
+): Promise<number> {
+  const values = [projectId, contactId, span.from, span.until, asked];
+  return (await sql.row<{ total: number }>(ofContact, values))?.total ?? 0;
+}

@@ -1,0 +1,49 @@
+/** What the feed tells of, in the order in which `GET /activity/types` lists it (contract page 3, 4.1). */
+export const activityTypes = [
+  'event.triggered',
+  'email.sent',
+  'email.delivered',
+  'email.received',
+  'email.opened',
+  'email.clicked',
+  'email.bounced',
+  'email.complaint',
+  'campaign.sent',
+  'campaign.scheduled',
+  'workflow.started',
+  'workflow.completed',
+  'workflow.email.scheduled',
+] as const;
+export type ActivityType = (typeof activityTypes)[number];
+
+/** A kind of row that the feed pages through. */
+export interface Source {
+  type: ActivityType;
+  /** How an item's id is made of the row's: contract page 3, 4.2. */
+  prefix: string;
+  suffix: string;
+  /** The event that carries this instant of a mail in `mail_at`; null where the source is no mail. */
+  event: string | null;
+}
+
+const mail = (type: ActivityType, suffix: string, event: string): Source => ({ type, prefix: '', suffix, event });
+
+/** The sources of the feed; queries name them by their place in this list. */
+export const sources: readonly Source[] = [
+  { type: 'event.triggered', prefix: '', suffix: '', event: null },
+  mail('email.sent', '_sent', 'email.sent'),
+  mail('email.delivered', '_delivered', 'email.delivery'),
+  mail('email.received', '_received', 'email.received'),
+  mail('email.opened', '_opened', 'email.open'),
+  mail('email.clicked', '_clicked', 'email.click'),
+  mail('email.bounced', '_bounced', 'email.bounce'),
+  mail('email.complaint', '_complaint', 'email.complaint'),
+  { type: 'campaign.sent', prefix: 'campaign_', suffix: '_sent', event: null },
+];
+
+/** The types that a request asks for; all where it names none. Unknown names are dropped. */
+export function typesOf(list: string | undefined): ReadonlySet<ActivityType> {
+  if (list === undefined || list === '') return new Set(activityTypes);
+  const named = list.split(',').map((name) => name.trim());
+  return new Set(activityTypes.filter((type) => named.includes(type)));
+}

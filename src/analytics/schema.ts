@@ -1,0 +1,52 @@
+import * as v from 'valibot';
+
+const text = v.optional(v.string());
+
+/** A window; both dates belong to it. */
+export const WindowQuery = v.object({ startDate: text, endDate: text });
+export type WindowQuery = v.InferOutput<typeof WindowQuery>;
+
+/** A window and how many rows of a list are wanted. */
+export const TopQuery = v.object({ limit: text, startDate: text, endDate: text });
+export type TopQuery = v.InferOutput<typeof TopQuery>;
+
+/** Mail by the day (UTC) it was created on, one element for each day. */
+export const TimeSeries = v.array(
+  v.object({
+    date: v.pipe(v.string(), v.isoTimestamp()),
+    emails: v.number(),
+    opens: v.number(),
+    clicks: v.number(),
+    bounces: v.number(),
+    delivered: v.number(),
+  }),
+);
+export type TimeSeries = v.InferOutput<typeof TimeSeries>;
+
+/** Campaigns by how many recipients opened them; rates are percentages of `sentCount`. */
+export const TopCampaigns = v.array(
+  v.object({
+    id: v.string(),
+    subject: v.string(),
+    sentCount: v.number(),
+    openedCount: v.number(),
+    clickedCount: v.number(),
+    openRate: v.number(),
+    clickRate: v.number(),
+  }),
+);
+export type TopCampaigns = v.InferOutput<typeof TopCampaigns>;
+
+/** Campaigns of a window; averages are percentages of all mail that they sent. */
+export const CampaignStats = v.object({
+  total: v.number(),
+  active: v.number(),
+  completed: v.number(),
+  averageOpenRate: v.number(),
+  averageClickRate: v.number(),
+});
+export type CampaignStats = v.InferOutput<typeof CampaignStats>;
+
+/** Events by how often they happened; `trend` is the change in percent against the equally long time before. */
+export const TopEvents = v.array(v.object({ name: v.string(), count: v.number(), trend: v.number() }));
+export type TopEvents = v.InferOutput<typeof TopEvents>;

@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { totalOf, totalOfContact } from '../../src/activity/total-queries.ts';
+import { sources } from '../../src/activity/types.ts';
+import { foldMailChanges, type MailCounts, mailByDay, mailCounts } from '../../src/analytics/mail-count-queries.ts';
+import { countNewEvents } from '../../src/events/counting-queries.ts';
+import { hourMs, type Span, sqlSpan } from '../../src/lib/span.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { aProject, type TestProject } from '../support/delivery-fixtures.ts';
+import { liveThrough, seeded } from '../support/mail-history.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await testDatabase();
+});
+afterAll(() => database.close());
+
+const now = Date.now();
+const at = (hours: number, ms = 0) => new Date(Math.floor(now / hourMs) * hourMs + hours * hourMs + ms).toISOString();
+const instants = [at(-80), at(-80, 1), at(-30, 59_999), at(-30), at(-2, 3_599_999), at(-1), at(0), at(0, 5)];
+const created = [...instants.map((text) => new Date(text)), new Date(now - 50 * hourMs), new Date(now - 49 * hourMs)];
+const fold = (then = async () => {}) => foldMailChanges(database.db, then);
+
+async function countEvents() {
+  await expect
+    .poll(async () => {
+      await countNewEvents(database.db);
+      return (
+        await database.db.row<{ done: boolean }>(
+          `select counted_through > now() - interval '20 seconds' as done from event_counts_state`,
+        )
+      )?.done;
+    })
+    .toBe(true);
+}
+
+/** Moves the events of a project into the past, so that they can be counted apart from what follows. */
+async function longAgo(project: TestProject, hours: number) {
+  await database.db.count(`update events set created_at = created_at - $2 * interval '1 hour' where project_id = $1`, [
+    project.id,
+    hours,
+  ]);
+}
+
+function spans(random: ReturnType<typeof seeded>): Span[] {
+  const ends = [
+    ...instants.map((text) => new Date(text)),
+    new Date(now - 90 * hourMs),
+    new Date(now),
+    new Date(now + hourMs),
+  ];
+  const some = Array.from({ length: 12 }, (): Span => {
+    const [one, other] = [random.one(ends), random.one(ends)];
+    return one < other ? { from: one, until: other } : { from: other, until: one };
+  });
+  return [
+    { from: null, until: null },
+    { from: random.one(ends), until: null },
+    { from: null, until: random.one(ends) },
+    ...some,
+  ];
+}
+
+async function scanned(project: TestProject, { from, until }: ReturnType<typeof sqlSpan>): Promise<MailCounts> {
+  const out = `source_type <> 'INBOUND' and status <> 'SUPPRESSED'`;
+  const rated = `${out} and status <> 'FAILED' and not simulated`;
+  const count = (name: string, condition: string) => `(count(*) filter (where ${condition}))::float8 as "${name}"`;
+  return (await database.db.row<MailCounts>(
+    `select ${[
+      count('outgoing', out),
+      count('incoming', `source_type = 'INBOUND'`),
+      count('delivered', `${out} and delivered_at is not null`),
+      count('opened', `${out} and opened_at is not null`),
+      count('clicked', `${out} and clicked_at is not null`),
+      count('bounced', `${out} and bounced_at is not null`),
+      count('rated', rated),
+      count('ratedBounced', `${rated} and bounced_at is not null`),
+      count('ratedComplained', `${rated} and complained_at is not null`),
+    ].join(', ')} from emails where project_id = $1 and created_at >= $2::timestamptz and created_at < $3::timestamptz`,
+    [project.id, from, until],
+  )) as MailCounts;
+}
+
+async function expectCountsToHold(project: TestProject, random: ReturnType<typeof seeded>) {
+  for (const span of spans(random).map((one) => sqlSpan(one, hourMs))) {
+    expect(await mailCounts(database.db, project.id, span), JSON.stringify(span)).toEqual(await scanned(project, span));
+    const columns = [
+      'created_at',
+      'sent_at',
+      'delivered_at',
+      'delivered_at',
+      'opened_at',
+      'clicked_at',
+      'bounced_at',
+      'complained_at',
+    ];
+    for (const [place, { event, type }] of sources.entries()) {
+      const asked = sources.map((_, other) => other === place);
+      if (type === 'campaign.sent') continue;
+      const isInbound = type === 'email.received';
+      const rows = event === null ? 'events' : `emails where source_type ${isInbound ? '=' : '<>'} 'INBOUND'`;
+      const scan = await database.db.row<{ items: number }>(
+        `select count(*)::float8 as items from (select * from ${rows}) e
+         where project_id = $1 and ${columns[place]} >= $2::timestamptz and ${columns[place]} < $3::timestamptz`,
+        [project.id, span.from, span.until],
+      );
+      expect(await totalOf(database.db, project.id, span, asked), `${type} ${JSON.stringify(span)}`).toBe(scan?.items);
+    }
+  }
+  const days = await mailByDay(database.db, project.id, new Date(now - 100 * hourMs), new Date(now + 48 * hourMs));
+  const byDay = await database.db.rows<{ day: string; emails: number; opens: number }>(
+    `select (created_at at time zone 'UTC')::date::text as day, count(*)::float8 as emails, count(opened_at)::float8 as opens
+     from emails where project_id = $1 and status <> 'SUPPRESSED' group by 1`,
+    [project.id],
+  );
+  const known = (rows: { day: string; emails: number; opens: number }[]) =>
+    rows.filter(({ emails }) => emails > 0).sort((one, other) => one.day.localeCompare(other.day));
+  expect(known(days.map(({ day, outgoing, opened }) => ({ day, emails: outgoing, opens: opened })))).toEqual(
+    known(byDay),
+  );
+}
+
+test.each([1, 2, 3, 4])(
+  'counts equal a plain scan after sends, reports in any order and deletions, folded or not (%i)',
+  async (seed) => {
+    const random = seeded(seed);
+    const { db } = database;
+    const [project, other] = [await aProject(db), await aProject(db)];
+    await db.count('delete from event_counts');
+    await db.count('delete from activity_counts');
+    await db.count(`update event_counts_state set counted_through = '-infinity'`);
+
+    await liveThrough(database, project, random, { steps: 120, instants, created });
+    await liveThrough(database, other, random, { steps: 20, instants });
+    await expectCountsToHold(project, random);
+    await longAgo(project, 26);
+    await longAgo(other, 26);
+    await fold();
+    await countEvents();
+    await expectCountsToHold(project, random);
+
+    // Nothing happened meanwhile, so that counting may go on from an hour ago.
+    await db.count(`update event_counts_state set counted_through = counted_through - interval '1 hour'`);
+    await liveThrough(database, project, random, { steps: 120, instants, created });
+    await expectCountsToHold(project, random);
+    await countEvents();
+    await fold();
+    await expectCountsToHold(project, random);
+    await liveThrough(database, project, random, { steps: 60, instants, created });
+    await expectCountsToHold(project, random);
+    expect(await db.row('select 1 from activity_counts where project_id = $1 limit 1', [other.id])).not.toBeNull();
+  },
+);
+
+test('the total of a contact counts its own items only', async () => {
+  const random = seeded(7);
+  const project = await aProject(database.db);
+  await liveThrough(database, project, random, { steps: 150, instants, deleting: false });
+  const contacts = await database.db.rows<{ id: string; items: number }>(
+    `select c.id, ((select count(*) from events e where e.contact_id = c.id)
+       + (select coalesce(sum((sent_at is not null)::int + (delivered_at is not null)::int + (opened_at is not null)::int
+           + (clicked_at is not null)::int + (bounced_at is not null)::int + (complained_at is not null)::int), 0)
+          from emails m where m.contact_id = c.id))::float8 as items
+     from contacts c where c.project_id = $1`,
+    [project.id],
+  );
+  const whole = sqlSpan({ from: null, until: null }, hourMs);
+  const everything = sources.map(() => true);
+  for (const { id, items } of contacts)
+    expect(await totalOfContact(database.db, project.id, id, whole, everything)).toBe(items);
+  expect(contacts.some(({ items }) => items > 3)).toBe(true);
+});
+
+test('deleting a project leaves no counts of it behind', async () => {
+  const project = await aProject(database.db);
+  await liveThrough(database, project, seeded(9), { steps: 40, instants, deleting: false });
+  await fold();
+  await liveThrough(database, project, seeded(10), { steps: 40, instants, deleting: false });
+  await database.db.count('delete from projects where id = $1', [project.id]);
+  await fold();
+  for (const table of ['mail_counts', 'mail_count_changes', 'activity_counts'])
+    expect(await database.db.row(`select 1 from ${table} where project_id = $1`, [project.id])).toBeNull();
+});
+
+test('a fold tells which projects have new bounces and complaints, and forgets nothing when what follows fails', async () => {
+  const [harmed, fine] = [await aProject(database.db), await aProject(database.db)];
+  await fold();
+  const mail = async (project: TestProject, column: string) => {
+    await liveThrough(database, project, seeded(3), { steps: 1, instants, deleting: false });
+    await database.db.count(`update emails set ${column} = now() where project_id = $1`, [project.id]);
+  };
+  await mail(harmed, 'bounced_at');
+  await mail(fine, 'opened_at');
+  await expect(foldMailChanges(database.db, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  const told: string[] = [];
+  await foldMailChanges(database.db, async (_, projects) => void told.push(...projects));
+  expect(told).toEqual([harmed.id]);
+  expect(await mailCounts(database.db, harmed.id, sqlSpan({ from: null, until: null }, hourMs))).toMatchObject({
+    outgoing: 1,
+    bounced: 1,
+  });
+});
