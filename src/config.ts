@@ -21,6 +21,8 @@ export type Config = Readonly<
     REQUIRE_EMAIL_VERIFICATION: boolean;
     /** The provider behind the Postmark client. */
     mailProvider: 'postmark' | 'sandbox';
+    /** Where uploaded images are kept. */
+    storageDriver: 'local' | 's3';
     /** Whether Stripe is set up. */
     billingEnabled: boolean;
     /** Mails a month of a project that does not pay; null where billing is not enabled. */
@@ -84,17 +86,22 @@ function missingCompanions(values: SettingValues): string[] {
   together('STRIPE_SK', 'STRIPE_WEBHOOK_SECRET');
   together('STRIPE_WEBHOOK_SECRET', 'STRIPE_SK');
   together('STRIPE_SK', 'STRIPE_PRICE_EMAIL_USAGE');
-  together('S3_ACCESS_KEY_ID', 'S3_ACCESS_KEY_SECRET');
-  together('S3_ACCESS_KEY_SECRET', 'S3_ACCESS_KEY_ID');
   together('GITHUB_OAUTH_CLIENT', 'GITHUB_OAUTH_SECRET');
   together('GITHUB_OAUTH_SECRET', 'GITHUB_OAUTH_CLIENT');
   together('GOOGLE_OAUTH_CLIENT', 'GOOGLE_OAUTH_SECRET');
   together('GOOGLE_OAUTH_SECRET', 'GOOGLE_OAUTH_CLIENT');
   together('FIRST_PROJECT_PUBLIC_KEY', 'FIRST_PROJECT_SECRET_KEY');
   together('FIRST_PROJECT_SECRET_KEY', 'FIRST_PROJECT_PUBLIC_KEY');
+  if (storageDriverOf(values) === 's3')
+    for (const name of ['S3_ACCESS_KEY_ID', 'S3_ACCESS_KEY_SECRET', 'S3_PUBLIC_URL'] as const)
+      if (values[name] === null) problems.push(`${name} is missing: uploads with the driver s3 need it`);
   if (values.NODE_ENV === 'production' && values.JWT_SECRET === null)
     problems.push('JWT_SECRET is required in production (at least 32 characters)');
   return problems;
+}
+
+function storageDriverOf(values: SettingValues): 'local' | 's3' {
+  return values.STORAGE_DRIVER ?? (values.S3_ACCESS_KEY_ID === null ? 'local' : 's3');
 }
 
 function complete(values: SettingValues): Config {
@@ -123,6 +130,7 @@ function complete(values: SettingValues): Config {
     REQUIRE_EMAIL_VERIFICATION: values.REQUIRE_EMAIL_VERIFICATION ?? !sandbox,
     TEMPORAL_UI_URL: values.TEMPORAL_UI_URL ?? `http://localhost:${values.TEMPORAL_UI_PORT}`,
     mailProvider,
+    storageDriver: storageDriverOf(values),
     billingEnabled,
     freeTier: billingEnabled ? values.FREE_TIER_MONTHLY_EMAILS : null,
   };

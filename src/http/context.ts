@@ -12,6 +12,7 @@ import type { Outbox } from '../outbox/dispatcher.ts';
 import type { DeliveryWaker } from '../outbox/wake.ts';
 import type { ProjectDirectory, ProjectFacts } from '../projects/directory.ts';
 import type { Role } from '../projects/schema.ts';
+import type { ImageStore } from '../uploads/store.ts';
 import type { Resolver } from '../verification/resolver.ts';
 
 /** Everything the API is built from; made once by `main`, handed to every request. */
@@ -32,6 +33,8 @@ export interface App {
   domainProvider: DomainProvider | null;
   /** For the records of sender domains; null with the sandbox, for whose domains nobody sets any. */
   dns: DnsLookup | null;
+  /** Where uploaded images are kept. */
+  images: ImageStore;
   /** Sends mail of the service to the members of a project. */
   tellMembers: TellMembers;
   /** Answers `ok`, or says what is wrong, within a second. */

@@ -18,6 +18,7 @@ import { segmentRoutes } from '../segments/routes.ts';
 import { suppressionRoutes } from '../suppressions/routes.ts';
 import { templateRoutes } from '../templates/routes.ts';
 import { transactionalRoutes } from '../transactional/routes.ts';
+import { uploadRoutes } from '../uploads/routes.ts';
 import { verificationRoutes } from '../verification/routes.ts';
 import type { Route } from './route.ts';
 
@@ -35,6 +36,7 @@ export const routes: readonly Route[] = [
   ...campaignRoutes,
   ...campaignRecipientRoutes,
   ...domainRoutes,
+  ...uploadRoutes,
   ...segmentRoutes,
   ...suppressionRoutes,
   ...activityRoutes,

@@ -23,6 +23,7 @@ import { entities } from './entities.ts';
 import { createDomainLookup, createDomainProvider, createMailer, createTellMembers } from './mail.ts';
 import { revivers } from './revivers.ts';
 import { temporalSettings } from './temporal-settings.ts';
+import { createImageStore } from './uploads.ts';
 
 /** An API process. */
 export interface RunningApi extends AsyncDisposable {
@@ -69,12 +70,14 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
     resolver: overrides.resolver ?? cachedResolver(dnsResolver({ servers: config.DNS_SERVERS })),
     domainProvider: createDomainProvider(config),
     dns: createDomainLookup(config),
+    images: createImageStore(config),
     tellMembers: createTellMembers(config),
     checks: {
       postgres: () => answersInTime(store.db.row('select 1')),
       temporal: async () => (await checkTemporal(temporal, 1_000)) ?? 'ok',
     },
   };
+  void app.images.prepare().then((problem) => problem !== null && log.warn(problem));
   const koa = createHttpApp(app, { routes, limiter, metrics: createHttpMetrics(store.db) });
   const server = createServer(koa.callback());
   // Longer than the idle time of common load balancers, which must be the ones to close a connection.

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import { inject } from 'vitest';
 import { User } from '../../src/accounts/entity.ts';
@@ -54,6 +56,7 @@ export async function testApi(
     TEMPORAL_TASK_QUEUE: `test-${randomBytes(4).toString('hex')}`,
     RATE_LIMIT_PER_MINUTE: '0',
     DATABASE_POOL_SIZE: '5',
+    UPLOAD_DIR: join(tmpdir(), 'posthorn-test-uploads'),
     ...settings,
   });
   const log = pino({ level: settings.LOG_LEVEL ?? 'silent' });

@@ -13,7 +13,7 @@ function newNamespace(): TemporalConnection {
 
 async function schedulesOf(temporal: TemporalConnection): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
-  for (const name of ['reconcile', 'retention', 'segments']) {
+  for (const name of ['domains', 'reconcile', 'retention', 'segments']) {
     const { action, policies } = await temporal.client.schedule.getHandle(`housekeeping/${name}`).describe();
     found[`housekeeping/${name}`] = `${action.workflowType} on ${action.taskQueue}, ${policies.overlap}`;
   }
@@ -24,7 +24,7 @@ test('an empty server is set up, side by side and again, with the same result', 
   await using temporal = newNamespace();
   expect(await checkTemporal(temporal)).toContain('does not exist');
   const both = await Promise.all([setUpTemporal(temporal, 'posthorn'), setUpTemporal(temporal, 'posthorn')]);
-  expect(both.flat().filter((line) => /^Schedule .* created/.test(line))).toHaveLength(3);
+  expect(both.flat().filter((line) => /^Schedule .* created/.test(line))).toHaveLength(4);
   expect(await checkTemporal(temporal)).toBeNull();
 
   const wanted = {
@@ -50,6 +50,7 @@ test('an empty server is set up, side by side and again, with the same result', 
     'Search attributes are there',
     expect.stringContaining('housekeeping/reconcile updated'),
     expect.stringContaining('housekeeping/retention updated'),
+    expect.stringContaining('housekeeping/domains updated'),
     expect.stringContaining('housekeeping/segments updated'),
   ]);
   expect(await schedulesOf(temporal)).toEqual(wanted);

@@ -1,0 +1,21 @@
+import { join } from 'node:path';
+import type { Config } from '../config.ts';
+import { localStore } from '../uploads/local-store.ts';
+import { s3Store } from '../uploads/s3-store.ts';
+import type { ImageStore } from '../uploads/store.ts';
+
+/** The place for uploaded images that the settings choose. */
+export function createImageStore(config: Config): ImageStore {
+  const { S3_ACCESS_KEY_ID: accessKeyId, S3_ACCESS_KEY_SECRET: secretAccessKey, S3_PUBLIC_URL: publicUrl } = config;
+  if (config.storageDriver === 'local')
+    return localStore(config.UPLOAD_DIR ?? join(config.DATA_DIR, 'uploads'), config.API_URI);
+  return s3Store({
+    endpoint: config.S3_ENDPOINT,
+    region: config.S3_REGION,
+    accessKeyId: accessKeyId ?? '',
+    secretAccessKey: secretAccessKey ?? '',
+    bucket: config.S3_BUCKET,
+    publicUrl: publicUrl ?? '',
+    forcePathStyle: config.S3_FORCE_PATH_STYLE,
+  });
+}

@@ -1,0 +1,24 @@
+import type { Readable } from 'node:stream';
+
+/** Where uploaded images are kept. Keys are `<project id>/<epoch ms>-<16 hex>.<extension>`. */
+export interface ImageStore {
+  driver: 'local' | 's3';
+  /** A folder for files that are still arriving. */
+  incoming: string;
+  /**
+   * Takes over a complete file, which may be gone from its old place afterwards. Whoever asks for the key before this
+   * resolves finds nothing. @throws StoreUnusable, or another error where only this file could not be written
+   */
+  put(key: string, file: string, contentType: string): Promise<void>;
+  /** The public address of an image. */
+  url(key: string): string;
+  /** The bytes of an image that this process serves itself; null when there is none. */
+  open(key: string): Promise<{ stream: Readable; bytes: number } | null>;
+  /** Makes what is missing, where that is allowed. Answers what an operator should know, or null. */
+  prepare(): Promise<string | null>;
+}
+
+/** The store cannot be used at all at the moment: nothing about this file is wrong. */
+export class StoreUnusable extends Error {
+  override name = 'StoreUnusable';
+}
