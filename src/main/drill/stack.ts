@@ -1,0 +1,109 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { settings } from '../../config-settings.ts';
+import type { FirstProject } from '../local/first-project.ts';
+import { launchOurs } from '../local/launch.ts';
+import { freePorts } from '../local/ports.ts';
+import { postgresUrl } from '../local/postgres-server.ts';
+import { identityOf, isAlive, type ProcessIdentity } from '../local/process-identity.ts';
+import { keptSecrets } from '../local/secrets.ts';
+import { StartError } from '../local/start-error.ts';
+import type { Victim } from './plan.ts';
+
+/** A Posthorn of the drill's own, run by what `npm start` runs: its own data, its own ports. */
+export interface Stack {
+  dataDir: string;
+  project: FirstProject;
+  sandboxUrl: string;
+  databaseUrl: string;
+  /** Kills a process with SIGKILL. Answers false when it was not running within the time allowed. */
+  kill(victim: Victim): Promise<boolean>;
+  /** How often its supervisor has started a process again. */
+  restarts(): number;
+  /** Stops everything; removes the data unless it is to be kept. */
+  stop(keep: boolean): Promise<void>;
+}
+
+const startMinutes = 10;
+const stopMs = 20_000;
+// The supervisor waits longer each time a process dies young.
+const restartMs = 45_000;
+
+/** Starts it and waits until it is ready. `own` are settings beyond those that keep it apart from everything else. */
+export async function startStack(own: Record<string, string>, signal: AbortSignal): Promise<Stack> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-drill-'));
+  // As root, Postgres runs as another user, which has to get in.
+  chmodSync(dataDir, 0o755);
+  const [api = 0, sandbox = 0, temporal = 0, ui = 0, postgres = 0] = await freePorts(5);
+  const env = {
+    ...withoutSettings(process.env),
+    ...own,
+    DATA_DIR: dataDir,
+    PORT: String(api),
+    SANDBOX_PORT: String(sandbox),
+    TEMPORAL_PORT: String(temporal),
+    TEMPORAL_UI_PORT: String(ui),
+    POSTGRES_PORT: String(postgres),
+  };
+  let output = '';
+  const running = await launchOurs('src/main/start.ts', env, (chunk) => {
+    output += chunk.toString();
+  });
+  const stop = async (keep: boolean) => {
+    await running.stop(stopMs);
+    if (!keep) rmSync(dataDir, { recursive: true, force: true });
+  };
+  try {
+    const giveUpAt = Date.now() + startMinutes * 60_000;
+    while (!output.includes('Posthorn is ready')) {
+      signal.throwIfAborted();
+      if (running.hasExited() || Date.now() > giveUpAt)
+        throw new StartError('The stack of the drill did not start:', ...output.trim().split('\n').slice(-12));
+      await sleep(100);
+    }
+    return {
+      dataDir,
+      project: JSON.parse(readFileSync(join(dataDir, 'first-project.json'), 'utf8')) as FirstProject,
+      sandboxUrl: `http://127.0.0.1:${sandbox}`,
+      databaseUrl: postgresUrl({ port: postgres, password: keptSecrets(dataDir).postgresPassword }),
+      kill: (victim) => killNamed(dataDir, victim),
+      restarts: () => output.split('was started again').length - 1,
+      stop,
+    };
+  } catch (error) {
+    await stop(false);
+    throw error;
+  }
+}
+
+// A drill must reach neither a database nor a mail provider that somebody uses.
+function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const kept = new Set(['TEMPORAL_CLI']);
+  const own = Object.entries(env).filter(
+    ([name]) => kept.has(name) || !(Object.hasOwn(settings, name) || name.startsWith('npm_')),
+  );
+  return { HOME: homedir(), ...Object.fromEntries(own) };
+}
+
+async function killNamed(dataDir: string, victim: Victim): Promise<boolean> {
+  const giveUpAt = Date.now() + restartMs;
+  while (Date.now() < giveUpAt) {
+    const found = processesOf(dataDir).find(({ name }) => name === victim);
+    if (found !== undefined && isAlive(found)) {
+      process.kill(found.pid, 'SIGKILL');
+      while (identityOf(found.pid)?.born === found.born) await sleep(5);
+      return true;
+    }
+    await sleep(50);
+  }
+  return false;
+}
+
+function processesOf(dataDir: string): (ProcessIdentity & { name: string })[] {
+  const note = JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8')) as {
+    processes: (ProcessIdentity & { name: string })[];
+  };
+  return note.processes;
+}
