@@ -8,8 +8,8 @@ export const templateTypes = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] as const
 const TypeField = v.picklist(templateTypes, `must be one of ${templateTypes.join(', ')}`);
 const Name = textField('name', 1, 255);
 const Description = v.nullish(textField('description', 0, 2000));
-/** Liquid source of a subject. */
-export const SubjectSource = v.pipe(textField('subject', 1, 998), singleLine('subject'));
+/** Liquid source of a subject; it may have several lines, of which the rendered subject makes one. */
+export const SubjectSource = textField('subject', 1, 998);
 /** Liquid source of an HTML body. */
 export const BodySource = textField('body', 1, 2_000_000);
 /** Display name of a sender. */
@@ -83,7 +83,7 @@ export const TemplatePage = v.object({
 /** `POST /templates/bulk-update`. */
 export const BulkUpdateTemplates = v.object({
   ids: v.pipe(
-    v.array(v.pipe(v.string(), v.uuid('must be a UUID'))),
+    v.array(v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase())),
     v.minLength(1, 'must name at least one template'),
     v.maxLength(1000, 'must name at most 1000 templates'),
   ),

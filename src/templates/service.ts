@@ -2,11 +2,12 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sqlOf } from '../db/sql.ts';
 import { senderDomainRefused } from '../domains/service.ts';
 import { domainOf } from '../lib/email-address.ts';
-import { AppError, badRequest, notFound } from '../lib/errors.ts';
+import { AppError, badRequest, conflict, notFound } from '../lib/errors.ts';
 import { offsetAnswer, offsetPage } from '../lib/offset-page.ts';
 import { parseTemplate } from '../lib/render/parse.ts';
 import { TemplateSyntaxError } from '../lib/render/syntax-error.ts';
 import { Template } from './entity.ts';
+import { lockTemplates, stepsOfTemplate, usesOfTemplates } from './queries.ts';
 import {
   type BulkUpdateTemplates,
   type CreateTemplate,
@@ -27,6 +28,8 @@ export async function listTemplates(em: EntityManager, projectId: string, query:
   const type = query.type ? templateTypes.find((known) => known === query.type) : undefined;
   if (query.type && !type) throw badRequest(`"type" must be one of ${templateTypes.join(', ')}`);
   const search = query.search?.trim();
+  // No stored text has this character, and Postgres takes none.
+  if (search?.includes('\u0000')) return offsetAnswer([], page, 0);
   const pattern = search ? `%${search.replaceAll(/[\\%_]/g, '\\$&')}%` : null;
   const sort = sorts.find((known) => known === query.sort) ?? 'createdAt';
   const dir = query.dir === 'asc' ? 'asc' : 'desc';
@@ -92,9 +95,11 @@ export async function patchTemplate(
   return templateBody(template);
 }
 
-/** Deletes a template; sent mail keeps its content and loses the reference. @throws 404 */
+/**
+ * Deletes a template; sent mail keeps its content and loses the reference.
+ * @throws 404, 409 while a step of a workflow needs it
+ */
 export async function deleteTemplate(em: EntityManager, projectId: string, id: string): Promise<void> {
-  await load(em, projectId, id);
   await removeTemplates(em, projectId, [id]);
 }
 
@@ -104,7 +109,7 @@ export async function duplicateTemplate(em: EntityManager, projectId: string, id
   const suffix = ' (Copy)';
   const copy = em.create(Template, {
     projectId,
-    name: `${name.slice(0, 255 - suffix.length)}${suffix}`,
+    name: `${cutTo(name, 255 - suffix.length)}${suffix}`,
     description,
     subject,
     body,
@@ -120,30 +125,49 @@ export async function duplicateTemplate(em: EntityManager, projectId: string, id
 /** What refers to a template. @throws 404 */
 export async function templateUsage(em: EntityManager, projectId: string, id: string) {
   await load(em, projectId, id);
-  const row = await sqlOf(em).row<{ sent: number }>('select count(*)::int as sent from emails where template_id = $1', [
-    id,
-  ]);
-  return { workflowSteps: 0, emailsSent: row?.sent ?? 0, steps: [], campaigns: [] };
+  const sql = sqlOf(em);
+  const steps = await stepsOfTemplate(sql, projectId, id);
+  const row = await sql.row<{ sent: number }>('select count(*)::int as sent from emails where template_id = $1', [id]);
+  return { workflowSteps: steps.length, emailsSent: row?.sent ?? 0, steps, campaigns: [] };
 }
 
-/** Deletes several templates, all or none. @throws 404 naming the first unknown id */
+/**
+ * Deletes several templates, all or none.
+ * @throws 404 naming the first unknown id, 409 while a step of a workflow needs one of them
+ */
 export async function bulkUpdateTemplates(em: EntityManager, projectId: string, body: BulkUpdateTemplates) {
   const ids = [...new Set(body.ids)];
-  const found = new Set(
-    (await em.find(Template, { projectId, id: ids }, { fields: ['id'] })).map((template) => template.id),
-  );
-  const unknown = ids.find((id) => !found.has(id));
-  if (unknown !== undefined) throw notFound('template', unknown);
-  if (body.delete !== true) return { updated: 0 };
-  return { deleted: await removeTemplates(em, projectId, ids) };
+  if (body.delete === true) return { deleted: await removeTemplates(em, projectId, ids) };
+  const found = await em.find(Template, { projectId, id: ids }, { fields: ['id'] });
+  requireAll(ids, new Set(found.map(({ id }) => id)));
+  return { updated: 0 };
 }
 
+// The rows are locked first: whoever is about to use one of them in a step waits, and is seen or finds it gone.
 async function removeTemplates(em: EntityManager, projectId: string, ids: readonly string[]): Promise<number> {
   return em.transactional(async (inner) => {
     const sql = sqlOf(inner as EntityManager);
+    requireAll(ids, await lockTemplates(sql, projectId, ids));
+    const use = await usesOfTemplates(sql, projectId, ids);
+    if (use !== null)
+      throw conflict(
+        `Template ${use.template} is used by workflows, or by people who are still inside of one: ${use.steps} steps need it`,
+        { steps: use.steps },
+      );
     await sql.count('update emails set template_id = null where template_id = any($1::uuid[])', [ids]);
     return sql.count('delete from templates where project_id = $1 and id = any($2::uuid[])', [projectId, ids]);
   });
+}
+
+function requireAll(ids: readonly string[], found: ReadonlySet<string>): void {
+  const unknown = ids.find((id) => !found.has(id));
+  if (unknown !== undefined) throw notFound('template', unknown);
+}
+
+// Half a character is none.
+function cutTo(text: string, length: number): string {
+  const cut = text.slice(0, length);
+  return cut.isWellFormed() ? cut : cut.slice(0, -1);
 }
 
 async function load(em: EntityManager, projectId: string, id: string): Promise<Template> {
