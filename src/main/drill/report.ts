@@ -31,7 +31,8 @@ export function balanceSheet(result: DrillResult, recipients: number): string[] 
         .map(([name, times]) => `${name} ${times}`)
         .join(', '),
     ),
-    row('restarts by the supervisor', count(result.restarts)),
+    row('restarts by the supervisor', count(result.restarts.length)),
+    ...result.restarts.filter((line) => !line.includes('SIGKILL')).map((line) => row('', `unasked: ${line}`)),
     row('the provider', [...disturbed].map(([label, times]) => `${label} ${times}`).join(', ')),
     row('time from send to SENT', result.finished ? `${(result.sendMs / 1000).toFixed(1)} s` : 'not finished in time'),
     '',

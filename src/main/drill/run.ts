@@ -17,7 +17,8 @@ export interface DrillResult {
   killed: Record<Victim, number>;
   /** Calls of the provider that were disturbed, by what it did. */
   disturbed: Map<string, number>;
-  restarts: number;
+  /** What the supervisor said of each process that it started again. */
+  restarts: string[];
 }
 
 /** Settings of the drill's stack: slow enough for things to happen, in batches small enough to be cut in many places. */

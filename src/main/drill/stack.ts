@@ -20,8 +20,8 @@ export interface Stack {
   databaseUrl: string;
   /** Kills a process with SIGKILL. Answers false when it was not running within the time allowed. */
   kill(victim: Victim): Promise<boolean>;
-  /** How often its supervisor has started a process again. */
-  restarts(): number;
+  /** What its supervisor has said of processes that ended and were started again. */
+  restarts(): string[];
   /** Stops everything; removes the data unless it is to be kept. */
   stop(keep: boolean): Promise<void>;
 }
@@ -69,7 +69,7 @@ export async function startStack(own: Record<string, string>, signal: AbortSigna
       sandboxUrl: `http://127.0.0.1:${sandbox}`,
       databaseUrl: postgresUrl({ port: postgres, password: keptSecrets(dataDir).postgresPassword }),
       kill: (victim) => killNamed(dataDir, victim),
-      restarts: () => output.split('was started again').length - 1,
+      restarts: () => output.split('\n').filter((line) => / and starts again in /.test(line)),
       stop,
     };
   } catch (error) {

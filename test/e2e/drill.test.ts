@@ -1,0 +1,30 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+
+const program = fileURLToPath(new URL('../../src/main/drill.ts', import.meta.url));
+
+test('a drill: everything is killed under a campaign, its provider fails in every way, and the balance sheet balances', async () => {
+  const drill = spawn(process.execPath, [program, '--recipients', '1500', '--rounds', '1', '--minutes', '6'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void drill.kill('SIGTERM'));
+  let said = '';
+  for (const output of [drill.stdout, drill.stderr])
+    output.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+  const [code] = (await once(drill, 'close')) as [number | null];
+
+  expect(code, said).toBe(0);
+  expect(said).toMatch(/recipients +1,500 of 1,500 in the ledger\n/);
+  expect(said).toMatch(/verdicts +1,500 handed over, 0 skipped, 0 failed, 0 open\n/);
+  expect(said).toMatch(/messages at the sink +1,500\n/);
+  expect(said).toMatch(/\n {2}missing +0\n {2}twice +0\n/);
+  expect(said).toMatch(/kill -9 +worker 1, api 1, postgres 1, temporal 1\n/);
+  const folder = /The stack is ready in (\S+)/.exec(said)?.[1];
+  expect(folder).toBeDefined();
+  expect(existsSync(folder ?? '')).toBe(false);
+}, 600_000);
