@@ -6,6 +6,7 @@ import { restartStalledCampaigns } from '../src/campaigns/recovery.ts';
 import { type Composer, composeQueued, createComposer } from '../src/delivery/compose.ts';
 import type { DeliveryDeps } from '../src/delivery/deps.ts';
 import { reconcileClaims } from '../src/delivery/doubts.ts';
+import { removeOldHandovers } from '../src/delivery/journal.ts';
 import { removeOldReceipts } from '../src/emails/notify.ts';
 import { removeLostParts } from '../src/jobs/files-queries.ts';
 import { removeOldJobs } from '../src/jobs/queries.ts';
@@ -142,6 +143,7 @@ function retentionRules({ db, config, clock }: ActivityDeps): RetentionRule[] {
     { name: 'attempts', removeSome: (limit) => removeOldAttempts(db, limit) },
     { name: 'account tokens', removeSome: (limit) => removeOldTokens(db, limit) },
     { name: 'system mail', removeSome: (limit) => removeOldMails(db, limit) },
+    { name: 'hand-overs', removeSome: (limit) => removeOldHandovers(db, limit) },
     { name: 'webhook receipts', removeSome: (limit) => removeOldReceipts(db, limit) },
   ];
 }

@@ -3,6 +3,7 @@ import { Migration20261121000100_audience } from './Migration20261121000100_audi
 import { Migration20261121000200_segments } from './Migration20261121000200_segments.ts';
 import { Migration20261121000300_history } from './Migration20261121000300_history.ts';
 import { Migration20261121000400_campaigns } from './Migration20261121000400_campaigns.ts';
+import { Migration20261121000500_handovers } from './Migration20261121000500_handovers.ts';
 import { Migration20261121000600_recipient_visits } from './Migration20261121000600_recipient_visits.ts';
 import { Migration20261121000700_automations } from './Migration20261121000700_automations.ts';
 import { Migration20261121000800_accounts } from './Migration20261121000800_accounts.ts';
@@ -17,6 +18,7 @@ export const migrations = [
   { name: 'Migration20261121000200_segments', class: Migration20261121000200_segments },
   { name: 'Migration20261121000300_history', class: Migration20261121000300_history },
   { name: 'Migration20261121000400_campaigns', class: Migration20261121000400_campaigns },
+  { name: 'Migration20261121000500_handovers', class: Migration20261121000500_handovers },
   { name: 'Migration20261121000600_recipient_visits', class: Migration20261121000600_recipient_visits },
   { name: 'Migration20261121000700_automations', class: Migration20261121000700_automations },
   { name: 'Migration20261121000800_accounts', class: Migration20261121000800_accounts },

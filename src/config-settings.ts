@@ -35,6 +35,13 @@ const httpUrl = v.pipe(
   }, 'must be a URL that begins with http:// or https://'),
   v.transform((value) => value.replace(/\/+$/, '')),
 );
+const smtpUrl = v.pipe(
+  v.string(),
+  v.check((value) => {
+    const url = URL.parse(value);
+    return url !== null && (url.protocol === 'smtp:' || url.protocol === 'smtps:') && url.hostname !== '';
+  }, 'must be a URL like smtp://user:password@host:587'),
+);
 const postgresUrl = v.pipe(
   v.string(),
   v.check(
@@ -207,6 +214,12 @@ export const settings = {
   GOOGLE_OAUTH_CLIENT: optional('Accounts', text, 'OAuth client id at Google. Unset: no sign-in by Google.'),
   GOOGLE_OAUTH_SECRET: optional('Accounts', text, 'Its client secret.'),
 
+  MAIL_PROVIDER: optional(
+    'Mail',
+    oneOf('sandbox', 'postmark', 'ses', 'smtp'),
+    'Who delivers: the mail sandbox, Postmark, Amazon SES or an SMTP server.',
+    'postmark with a POSTMARK_SERVER_TOKEN, else sandbox',
+  ),
   POSTMARK_SERVER_TOKEN: optional('Mail', text, 'Server token of Postmark. Unset: mail goes to the sandbox.'),
   POSTMARK_ACCOUNT_TOKEN: optional('Mail', text, 'Account token of Postmark, for its Domains API.'),
   POSTMARK_API_URL: optional(
@@ -236,6 +249,45 @@ export const settings = {
     'generated with the sandbox',
   ),
   POSTMARK_WEBHOOK_TOKEN: optional('Mail', text, 'Token accepted as `/webhooks/postmark/{token}`.'),
+  AWS_SES_REGION: optional('Mail', text, 'Region of Amazon SES, such as `eu-west-1`.'),
+  AWS_SES_ACCESS_KEY_ID: optional(
+    'Mail',
+    text,
+    'Access key for Amazon SES.',
+    'what the machine has: environment, profile or role',
+  ),
+  AWS_SES_SECRET_ACCESS_KEY: optional('Mail', text, 'Its secret.'),
+  AWS_SES_ENDPOINT: optional(
+    'Mail',
+    httpUrl,
+    'Base URL of the API of Amazon SES, such as that of a VPC endpoint.',
+    'that of the region',
+  ),
+  SES_CONFIGURATION_SET: optional('Mail', text, 'Configuration set of mail whose opens and clicks are counted.'),
+  SES_CONFIGURATION_SET_NO_TRACKING: optional(
+    'Mail',
+    text,
+    'Configuration set of mail whose opens and clicks are not counted.',
+    'SES_CONFIGURATION_SET',
+  ),
+  SMTP_URL: optional(
+    'Mail',
+    smtpUrl,
+    'SMTP server: `smtp://user:password@host:587`, or `smtps://…:465` for TLS from the first byte.',
+  ),
+  SMTP_REQUIRE_TLS: optional(
+    'Mail',
+    flag,
+    'Never send to an SMTP server without TLS.',
+    'true where SMTP_URL has a password',
+  ),
+  SMTP_MAX_MESSAGE_MB: setting('Mail', integer(1, 100), 25, 'Largest message for an SMTP server.'),
+  PROVIDER_CONNECTIONS: setting(
+    'Mail',
+    integer(1, 500),
+    20,
+    'Connections of one process to Amazon SES or an SMTP server.',
+  ),
   SNS_TOPIC_ARNS: setting(
     'Mail',
     list,

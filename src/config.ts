@@ -20,9 +20,9 @@ export type Config = Readonly<
     TEMPORAL_UI_URL: string;
     REQUIRE_EMAIL_VERIFICATION: boolean;
     /** The provider behind the Postmark client. */
-    mailProvider: 'postmark' | 'sandbox';
     /** Where uploaded images are kept. */
     storageDriver: 'local' | 's3';
+    mailProvider: 'postmark' | 'sandbox' | 'ses' | 'smtp';
     /** Whether Stripe is set up. */
     billingEnabled: boolean;
     /** Mails a month of a project that does not pay; null where billing is not enabled. */
@@ -83,6 +83,14 @@ function missingCompanions(values: SettingValues): string[] {
   together('TEMPORAL_TLS_KEY', 'TEMPORAL_TLS_CERT');
   together('POSTMARK_WEBHOOK_USER', 'POSTMARK_WEBHOOK_PASSWORD');
   together('POSTMARK_WEBHOOK_PASSWORD', 'POSTMARK_WEBHOOK_USER');
+  together('AWS_SES_ACCESS_KEY_ID', 'AWS_SES_SECRET_ACCESS_KEY');
+  together('AWS_SES_SECRET_ACCESS_KEY', 'AWS_SES_ACCESS_KEY_ID');
+  const provider = values.MAIL_PROVIDER;
+  const needed = { postmark: 'POSTMARK_SERVER_TOKEN', ses: 'AWS_SES_REGION', smtp: 'SMTP_URL' } as const;
+  if (provider !== null && provider !== 'sandbox' && values[needed[provider]] === null)
+    problems.push(`${needed[provider]} is missing: MAIL_PROVIDER is ${provider} and needs it`);
+  if (provider === 'sandbox' && values.POSTMARK_SERVER_TOKEN !== null)
+    problems.push('MAIL_PROVIDER is sandbox: unset POSTMARK_SERVER_TOKEN, which the sandbox must never see');
   together('STRIPE_SK', 'STRIPE_WEBHOOK_SECRET');
   together('STRIPE_WEBHOOK_SECRET', 'STRIPE_SK');
   together('STRIPE_SK', 'STRIPE_PRICE_EMAIL_USAGE');
@@ -109,7 +117,7 @@ function complete(values: SettingValues): Config {
   const apiUri = values.API_URI ?? publicUrl;
   const jwtSecret = values.JWT_SECRET ?? developmentSecret;
   const derive = (purpose: string) => createHmac('sha256', jwtSecret).update(purpose).digest('base64url');
-  const mailProvider = values.POSTMARK_SERVER_TOKEN === null ? 'sandbox' : 'postmark';
+  const mailProvider = values.MAIL_PROVIDER ?? (values.POSTMARK_SERVER_TOKEN === null ? 'sandbox' : 'postmark');
   const sandbox = mailProvider === 'sandbox';
   const sandboxUrl = values.SANDBOX_URL ?? `http://localhost:${values.SANDBOX_PORT}`;
   const billingEnabled = values.STRIPE_SK !== null && values.STRIPE_WEBHOOK_SECRET !== null;
@@ -122,6 +130,8 @@ function complete(values: SettingValues): Config {
     APP_ENCRYPTION_KEY: values.APP_ENCRYPTION_KEY ?? derive('api keys'),
     LINK_SECRET: values.LINK_SECRET ?? derive('recipient links'),
     POSTMARK_SERVER_TOKEN: values.POSTMARK_SERVER_TOKEN ?? 'sandbox',
+    // Only Postmark writes headers of its own.
+    POSTMARK_UNSUBSCRIBES: mailProvider === 'ses' || mailProvider === 'smtp' ? 'self' : values.POSTMARK_UNSUBSCRIBES,
     POSTMARK_API_URL: values.POSTMARK_API_URL ?? (sandbox ? sandboxUrl : 'https://api.postmarkapp.com'),
     POSTMARK_WEBHOOK_USER: values.POSTMARK_WEBHOOK_USER ?? (sandbox ? 'posthorn' : null),
     POSTMARK_WEBHOOK_PASSWORD: values.POSTMARK_WEBHOOK_PASSWORD ?? (sandbox ? derive('sandbox webhooks') : null),

@@ -5,7 +5,7 @@ import { provenInstant, type Recipient, type Settlement } from './ledger.ts';
 import { refusedByProvider } from './reasons.ts';
 
 /** What a verdict that is not final says of the time until the next attempt. */
-export type Unsettled = { doubtful: true } | { doubtful: false; afterMs: number | null };
+export type Unsettled = { doubtful: true } | { doubtful: false; afterMs: number | null; untried: boolean };
 
 /** The bookkeeping of one pass over a claim: which recipients are open, and what became of the others. */
 export class ClaimRound {
@@ -56,8 +56,9 @@ export class ClaimRound {
         return null;
       }
       case 'retry': {
-        const error = givenUp(this.#claim, held, verdict.reason);
-        if (error === null) return { doubtful: false, afterMs: verdict.afterMs };
+        const { untried = false } = verdict;
+        const error = givenUp(this.#claim, held || untried, verdict.reason);
+        if (error === null) return { doubtful: false, afterMs: verdict.afterMs, untried };
         this.#failed(recipient, 'FAILED', error, subject);
         return null;
       }

@@ -1,4 +1,4 @@
-import { callsOf, givenUp, retryDelay } from '../delivery/attempts.ts';
+import { callsOf, givenUp, retryDelay, submissionUnknown } from '../delivery/attempts.ts';
 import { reportOf } from '../delivery/breaker.ts';
 import type { Accepted, OutgoingMessage } from '../delivery/mailer.ts';
 import { pause } from '../lib/time.ts';
@@ -56,7 +56,14 @@ async function lookUp(deps: LaneDeps, send: LaneSend, claim: TakenClaim, round: 
   );
   if (round.open.size === 0) return settled;
   if (found !== null && claim.handedMs < deps.lagMs) return inDoubt(deps.lagMs - claim.handedMs, false);
-  const tooOften = givenUp(claim, false, 'submission unknown');
+  const { doubt } = deps.mailer;
+  if (found !== null && doubt !== undefined) {
+    const unsure = await doubt.unsure(claim.id);
+    const open = [...round.open].some(({ emailId }) => unsure.has(emailId));
+    if (open && claim.handedMs < doubt.proofMs) return inDoubt(lookupPauseMs, false);
+    round.fail(({ emailId }) => (unsure.has(emailId) ? submissionUnknown : null));
+  }
+  const tooOften = givenUp(claim, false, submissionUnknown);
   if (tooOften !== null) round.fail(() => tooOften);
   if (!claim.sending || round.open.size === 0) return settled;
   // Whoever takes the claim next must count the provider's lag from now; only the holder may go on.
@@ -102,7 +109,7 @@ async function handOver(deps: LaneDeps, send: LaneSend, claim: TakenClaim, round
       if (rest === null) continue;
       if (rest.doubtful) doubtful = true;
       else {
-        refused ||= !held;
+        refused ||= !held && !rest.untried;
         delayMs = Math.max(delayMs, retryDelay(claim.attempts, rest.afterMs));
       }
     }

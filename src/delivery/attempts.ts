@@ -20,6 +20,9 @@ export function givenUp(
   return null;
 }
 
+/** Why a mail is given up that may be with the provider although nobody can tell (contract page 3, 10.4). */
+export const submissionUnknown = 'submission unknown';
+
 /**
  * Cuts a claim into calls. Mail that was refused before goes in ever smaller calls, so that one message that makes
  * every call fail is alone in the end and takes no other down with it.

@@ -9,7 +9,7 @@ import {
   takeDoubtfulOf,
 } from '../emails/doubt.ts';
 import { type Settlement, settleQueued } from '../emails/settle.ts';
-import { givenUp, retryDelay } from './attempts.ts';
+import { givenUp, retryDelay, submissionUnknown } from './attempts.ts';
 import { holdFor } from './breaker.ts';
 import type { DeliveryDeps, Tally } from './deps.ts';
 import { abandonedAfterMs } from './hand-over.ts';
@@ -74,6 +74,8 @@ async function settlementsOf(deps: DeliveryDeps, claimId: string, claimed: Doubt
     deps.log.warn({ err: error, claimId }, 'the mail provider cannot be asked for a claim');
     return null;
   });
+  const { doubt } = deps.mailer;
+  const unsure = asked === null ? undefined : await doubt?.unsure(claimId);
   const hold = await holdFor(deps.db, deps.mailer.name);
   const queued = new Map(
     (
@@ -89,10 +91,14 @@ async function settlementsOf(deps: DeliveryDeps, claimId: string, claimed: Doubt
     if (mail === undefined) return [];
     const known = proofOf(doubtful) ?? asked?.get(emailId);
     if (known !== undefined) return [{ emailId, outcome: 'SENT', ...known, ...textsOf(deps, mail) }];
+    if (doubt !== undefined && unsure?.has(emailId)) {
+      if (claimAgeMs < doubt.proofMs) return [{ emailId, outcome: 'DOUBT', delayMs: Math.max(restMs, lookupPauseMs) }];
+      return [{ emailId, outcome: 'FAILED', error: submissionUnknown, subject: null, body: null }];
+    }
     if (asked === null && claimAgeMs < lookupPatienceMs)
       return [{ emailId, outcome: 'DOUBT', delayMs: Math.max(restMs, lookupPauseMs) }];
     if (asked !== null && restMs > 0) return [{ emailId, outcome: 'DOUBT', delayMs: restMs }];
-    const error = givenUp(mail, hold !== null, 'submission unknown');
+    const error = givenUp(mail, hold !== null, submissionUnknown);
     if (error !== null) return [{ emailId, outcome: 'FAILED', error, subject: null, body: null }];
     const delayMs = mail.attempts === 0 ? 0 : retryDelay(mail.attempts, null);
     return [{ emailId, outcome: 'RETRY', delayMs, attempt: true }];

@@ -157,9 +157,10 @@ function settlementOf(
       return { emailId, outcome: verdict.inactive ? 'BOUNCED' : 'FAILED', error, ...texts };
     }
     case 'retry': {
-      const error = givenUp(mail, held, verdict.reason);
+      const { untried = false } = verdict;
+      const error = givenUp(mail, held || untried, verdict.reason);
       if (error !== null) return { emailId, outcome: 'FAILED', error, ...texts };
-      return { emailId, outcome: 'RETRY', delayMs: retryDelay(mail.attempts, verdict.afterMs), attempt: true };
+      return { emailId, outcome: 'RETRY', delayMs: retryDelay(mail.attempts, verdict.afterMs), attempt: !untried };
     }
     default: {
       const known = found.get(emailId);

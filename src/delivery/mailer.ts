@@ -39,9 +39,10 @@ export type Verdict =
   | { kind: 'rejected'; code: number; reason: string; inactive: boolean }
   /**
    * It did not take the message and may later; nothing was sent. `scope` says what was refused: this message, the
-   * whole call, or every call until somebody settles a matter of the account.
+   * whole call, or every call until somebody settles a matter of the account. `untried`: it was not even offered, which
+   * counts as no attempt.
    */
-  | { kind: 'retry'; reason: string; afterMs: number | null; scope: 'message' | 'call' | 'account' }
+  | { kind: 'retry'; reason: string; afterMs: number | null; scope: 'message' | 'call' | 'account'; untried?: true }
   /** It may have taken the message: ask `accepted` before sending again. */
   | { kind: 'unknown'; reason: string };
 
@@ -61,4 +62,14 @@ export interface Mailer {
   send(claimId: string, messages: readonly OutgoingMessage[]): Promise<Verdict[]>;
   /** What the provider accepted under this claim. Rejects when the provider cannot be asked. */
   accepted(claimId: string): Promise<Accepted>;
+  /** For providers that cannot be searched, where `accepted` answers from our own record of hand-overs. */
+  readonly doubt?: Doubt;
+}
+
+/** What cannot be told of a claim because its answers were lost. */
+export interface Doubt {
+  /** How long after its claim a report of the provider may still prove a message, in milliseconds. */
+  proofMs: number;
+  /** Our email ids that may be with the provider. Rejects when they cannot be read. */
+  unsure(claimId: string): Promise<ReadonlySet<string>>;
 }

@@ -1,26 +1,14 @@
 import type { Models } from 'postmark';
+import { cleanName, isOurHeader } from './headers.ts';
 import type { MailStream, OutgoingMessage } from './mailer.ts';
 
 /** Names of the provider's message streams. */
 export type StreamNames = Record<MailStream, string>;
 
-// Contract page 3, 10.2: the provider writes these itself, and refuses or repeats them when they come from us.
-const providerHeaders =
-  /^(?:from|to|cc|bcc|subject|date|message-id|reply-to|sender|return-path|mime-version|content-.*)$/i;
-
-// The same few names come with every message.
-const known = new Map<string, boolean>();
-
-function isOurs(name: string): boolean {
-  const answer = known.get(name) ?? !providerHeaders.test(name);
-  if (known.size < 1000) known.set(name, answer);
-  return answer;
-}
-
 /** A message in the fields of Postmark's `/email/batch` (contract page 3, 10.2). */
 export function postmarkMessage(claimId: string, message: OutgoingMessage, streams: StreamNames): Models.Message {
   const headers: Models.Header[] = [];
-  for (const { name, value } of message.headers) if (isOurs(name)) headers.push({ Name: name, Value: value });
+  for (const { name, value } of message.headers) if (isOurHeader(name)) headers.push({ Name: name, Value: value });
   return {
     From: mailbox(message.from),
     To: mailbox(message.to),
@@ -40,8 +28,7 @@ export function postmarkMessage(claimId: string, message: OutgoingMessage, strea
 
 /** An address with its name, as header fields carry it; the provider encodes what is not ASCII. */
 export function mailbox({ address, name }: { address: string; name: string | null }): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters must not reach a header
-  const clean = name?.replace(/[\u0000-\u001f\u007f]+/g, ' ').trim() ?? '';
+  const clean = cleanName(name);
   return clean === '' ? address : `"${clean.replace(/["\\]/g, '\\$&')}" <${address}>`;
 }
 

@@ -1,5 +1,6 @@
 import { type Models, ServerClient } from 'postmark';
 import { Agent, type Dispatcher, request } from 'undici';
+import { failedBeforeWriting } from './network-errors.ts';
 
 /** How long calls may take, in milliseconds. */
 export interface Timeouts {
@@ -88,17 +89,4 @@ export function retryAfter(value: string | null, now: number): number | null {
   if (/^\d+$/.test(text)) return Number(text) * 1000;
   const at = Date.parse(text);
   return Number.isNaN(at) ? null : Math.max(0, at - now);
-}
-
-// System and undici codes of a connection that was never there: no name, no route, nobody listening, no TLS.
-const unwrittenCodes =
-  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EAI_FAIL|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|ERR_SSL_.*|CERT_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*|EPROTO)$/;
-
-/** Whether an error of fetch proves that no byte of the request reached the server. */
-export function failedBeforeWriting(error: unknown): boolean {
-  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
-    const { code, syscall } = at as NodeJS.ErrnoException;
-    if (code !== undefined && (unwrittenCodes.test(code) || syscall === 'connect')) return true;
-  }
-  return false;
 }

@@ -65,7 +65,7 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
     directory: createProjectDirectory(store.db, changes),
     outbox,
     waker: createDeliveryWaker({ temporal, queuePrefix: config.TEMPORAL_TASK_QUEUE, log }),
-    mailer: overrides.mailer ?? createMailer(config, log),
+    mailer: overrides.mailer ?? createMailer(config, log, store.db),
     amazon: createAmazonDoor(overrides.getFromAmazon),
     resolver: overrides.resolver ?? cachedResolver(dnsResolver({ servers: config.DNS_SERVERS })),
     domainProvider: createDomainProvider(config),

@@ -1,12 +1,14 @@
 import { readConfigOrExit } from '../config.ts';
 import { startApi } from './api-runtime.ts';
 import { createLogger } from './logger.ts';
+import { describeMail, mailWarnings } from './mail.ts';
 import { untilToldToStop } from './process.ts';
 
 const config = readConfigOrExit(['DATABASE_URL', 'TEMPORAL_ADDRESS']);
 const log = createLogger(config, 'api');
 if (config.NODE_ENV !== 'production' && process.env.JWT_SECRET === undefined)
   log.warn('JWT_SECRET is not set: stored API keys and links are protected by a secret that everybody knows');
+for (const warning of mailWarnings(config)) log.warn(warning);
 const api = await startApi(config, log).catch((error: NodeJS.ErrnoException) => {
   const clash = error.code === 'EADDRINUSE';
   log.fatal(
@@ -16,10 +18,7 @@ const api = await startApi(config, log).catch((error: NodeJS.ErrnoException) => 
   );
   process.exit(1);
 });
-log.info(
-  { port: api.port, host: config.HOST, mail: config.mailProvider, mailApi: config.POSTMARK_API_URL },
-  'the API listens',
-);
+log.info({ port: api.port, host: config.HOST, mail: describeMail(config) }, 'the API listens');
 await untilToldToStop();
 await api.close();
 log.info('the API has stopped');

@@ -1,30 +1,76 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
+import type { Sql } from '../db/sql.ts';
+import { createJournal } from '../delivery/journal.ts';
 import type { Mailer } from '../delivery/mailer.ts';
 import { createPostmarkMailer } from '../delivery/postmark.ts';
 import { createPostmarkDomains } from '../delivery/postmark-domains.ts';
+import { createSesMailer, type SesAccess } from '../delivery/ses.ts';
+import { createSesDomains } from '../delivery/ses-domains.ts';
+import { createSmtpMailer } from '../delivery/smtp.ts';
+import { smtpAccess } from '../delivery/smtp-session.ts';
 import type { TellMembers } from '../domains/checks.ts';
 import { type DnsLookup, dnsLookup } from '../domains/dns.ts';
 import type { DomainProvider } from '../domains/provider.ts';
+import { signingKey } from '../domains/signing-queries.ts';
 import { queueMemberMails } from '../system-mail/service.ts';
 
 const megabyte = 1024 * 1024;
 
 /** The delivery provider that the settings choose. The sandbox speaks Postmark's API and takes larger messages. */
-export function createMailer(config: Config, log: Logger): Mailer {
-  const sandbox = config.mailProvider === 'sandbox';
+export function createMailer(config: Config, log: Logger, sql: Sql): Mailer {
+  const { mailProvider } = config;
+  if (mailProvider === 'ses') return sesMailer(config, log, sql);
+  if (mailProvider === 'smtp') return smtpMailer(config, log, sql);
   return createPostmarkMailer({
     serverToken: config.POSTMARK_SERVER_TOKEN,
     apiUrl: config.POSTMARK_API_URL,
     streams: { transactional: config.POSTMARK_STREAM_TRANSACTIONAL, broadcast: config.POSTMARK_STREAM_BROADCAST },
     log,
-    name: config.mailProvider,
-    ...(sandbox ? { maxMessageBytes: 40 * megabyte } : {}),
+    name: mailProvider,
+    ...(mailProvider === 'sandbox' ? { maxMessageBytes: 40 * megabyte } : {}),
   });
 }
 
-/** The provider's register of domains; null when a real provider's account token is not set. */
+function sesMailer(config: Config, log: Logger, sql: Sql): Mailer {
+  return createSesMailer({
+    ...sesAccess(config),
+    configurationSet: config.SES_CONFIGURATION_SET,
+    configurationSetWithoutTracking: config.SES_CONFIGURATION_SET_NO_TRACKING,
+    connections: config.PROVIDER_CONNECTIONS,
+    reported: config.SNS_TOPIC_ARNS.length > 0,
+    journal: createJournal(sql, log),
+    log,
+  });
+}
+
+function sesAccess(config: Config): SesAccess {
+  const { AWS_SES_ACCESS_KEY_ID: accessKeyId, AWS_SES_SECRET_ACCESS_KEY: secretAccessKey } = config;
+  return {
+    region: config.AWS_SES_REGION ?? '',
+    credentials: accessKeyId === null || secretAccessKey === null ? null : { accessKeyId, secretAccessKey },
+    endpoint: config.AWS_SES_ENDPOINT,
+  };
+}
+
+function smtpMailer(config: Config, log: Logger, sql: Sql): Mailer {
+  return createSmtpMailer({
+    ...smtpAccess(config.SMTP_URL ?? '', config.SMTP_REQUIRE_TLS),
+    connections: config.PROVIDER_CONNECTIONS,
+    maxMessageBytes: config.SMTP_MAX_MESSAGE_MB * megabyte,
+    keyOf: (domain) => signingKey(sql, config.APP_ENCRYPTION_KEY, domain),
+    journal: createJournal(sql, log),
+    log,
+  });
+}
+
+/**
+ * The provider's register of domains; null where there is none: with an SMTP server, or when a real Postmark's account
+ * token is not set.
+ */
 export function createDomainProvider(config: Config): DomainProvider | null {
+  if (config.mailProvider === 'smtp') return null;
+  if (config.mailProvider === 'ses') return createSesDomains(sesAccess(config), config.MAIL_FROM_SUBDOMAIN);
   const accountToken = config.POSTMARK_ACCOUNT_TOKEN ?? (config.mailProvider === 'sandbox' ? 'sandbox' : null);
   if (accountToken === null) return null;
   return createPostmarkDomains({
@@ -32,6 +78,39 @@ export function createDomainProvider(config: Config): DomainProvider | null {
     apiUrl: config.POSTMARK_API_URL,
     returnPathLabel: config.MAIL_FROM_SUBDOMAIN,
   });
+}
+
+/** Names the chosen provider and where it is, without secrets. */
+export function describeMail(config: Config): string {
+  switch (config.mailProvider) {
+    case 'sandbox':
+      return `the sandbox at ${config.POSTMARK_API_URL}`;
+    case 'postmark':
+      return `Postmark at ${config.POSTMARK_API_URL}, streams ${config.POSTMARK_STREAM_TRANSACTIONAL} and ${config.POSTMARK_STREAM_BROADCAST}`;
+    case 'ses':
+      return `Amazon SES in ${config.AWS_SES_REGION}`;
+    case 'smtp': {
+      const { host, port } = smtpAccess(config.SMTP_URL ?? '', null);
+      return `the SMTP server ${host}:${port}`;
+    }
+  }
+}
+
+/** What an operator should know of the chosen provider: that nothing will be heard of mail, and why. Empty when all is well. */
+export function mailWarnings(config: Config): string[] {
+  const { mailProvider: provider } = config;
+  const warnings: string[] = [];
+  if (provider === 'postmark' && config.POSTMARK_WEBHOOK_USER === null && config.POSTMARK_WEBHOOK_TOKEN === null)
+    warnings.push(
+      'neither POSTMARK_WEBHOOK_USER nor POSTMARK_WEBHOOK_TOKEN is set: webhooks of Postmark are refused, and nothing is heard of mail',
+    );
+  if (provider === 'ses' && config.SNS_TOPIC_ARNS.length === 0)
+    warnings.push('SNS_TOPIC_ARNS is not set: messages of Amazon SNS are refused, and nothing is heard of mail');
+  if (provider === 'ses' && config.SES_CONFIGURATION_SET === null)
+    warnings.push('SES_CONFIGURATION_SET is not set: opens and clicks are not counted');
+  if (provider === 'smtp')
+    warnings.push('mail goes to an SMTP server: deliveries, opens, clicks, bounces and complaints are never heard of');
+  return warnings;
 }
 
 /** Look-ups of the records of sender domains; null with the sandbox, for whose domains nobody sets any. */

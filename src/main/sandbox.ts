@@ -7,7 +7,7 @@ import { untilToldToStop } from './process.ts';
 const config = readConfigOrExit();
 const log = createLogger(config, 'sandbox');
 if (config.mailProvider !== 'sandbox') {
-  log.fatal('POSTMARK_SERVER_TOKEN is set: mail goes to Postmark, and the sandbox must not run beside it');
+  log.fatal(`the settings send mail by ${config.mailProvider}: the sandbox must not run beside it`);
   process.exit(1);
 }
 const sandbox = await createSandbox({

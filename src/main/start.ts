@@ -10,6 +10,7 @@ import { reasonOf, StartError, StartInterrupted } from './local/start-error.ts';
 import { summaryLines } from './local/summary.ts';
 import { keepRunning, type Part, type Supervised } from './local/supervise.ts';
 import { openTerminal } from './local/terminal.ts';
+import { describeMail } from './mail.ts';
 
 const terminal = openTerminal();
 const stopping = new AbortController();
@@ -32,7 +33,7 @@ async function start(): Promise<void> {
   const temporal = await pickTemporal(context);
   if (config.mailProvider === 'sandbox')
     terminal.part('Mail', 'the sandbox, nothing leaves this machine', 'POSTMARK_SERVER_TOKEN turns Postmark on');
-  else terminal.part('Mail', `Postmark at ${config.POSTMARK_API_URL}`, 'unset POSTMARK_SERVER_TOKEN for the sandbox');
+  else terminal.part('Mail', describeMail(config), 'unset MAIL_PROVIDER and POSTMARK_SERVER_TOKEN for the sandbox');
 
   await runTogether([postgres.part, temporal.part]);
   const env = {

@@ -77,7 +77,7 @@ export async function startWorker(
     config,
     orm: store.orm,
     db: store.db,
-    mailer: overrides.mailer ?? createMailer(config, log),
+    mailer: overrides.mailer ?? createMailer(config, log, store.db),
     domainProvider: createDomainProvider(config),
     dns: createDomainLookup(config),
     tellMembers: createTellMembers(config),

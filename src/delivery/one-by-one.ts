@@ -1,0 +1,120 @@
+import type { HandoverJournal } from './journal.ts';
+import type { Mailer, OutgoingMessage, Verdict } from './mailer.ts';
+import { mimeOf } from './mime.ts';
+import type { Pacer } from './pacer.ts';
+
+/** A provider that takes one message in a call and cannot be searched afterwards. */
+export interface SingleProvider {
+  name: string;
+  maxMessageBytes: number;
+  /** How long after its claim a report of the provider may still prove a message, in milliseconds. */
+  proofMs: number;
+  /** What the message is before it becomes MIME, where that is not what the composer made. */
+  prepare?(message: OutgoingMessage): OutgoingMessage;
+  /** Changes the MIME before it leaves, such as by a signature. When it rejects, the message waits. */
+  sign?(message: OutgoingMessage, mime: Buffer): Promise<Buffer>;
+  /** Hands one message over. What it throws counts as an answer that was lost. */
+  handOver(message: OutgoingMessage, mime: Buffer): Promise<Verdict>;
+}
+
+/** What a mailer over such a provider is built from. */
+export interface SingleMailerDeps {
+  journal: HandoverJournal;
+  pacer: Pacer;
+  log: { warn(facts: object, text: string): void };
+  /** How long after the beginning of a call its last message may begin, in milliseconds; 10,000 when absent. */
+  patienceMs?: number;
+}
+
+// As many as are worth a call of the pipeline; each is handed over by itself.
+const maxBatchMessages = 50;
+
+/**
+ * The mailer over a provider of single messages. Every message is written down in the journal before it leaves, so that
+ * what is in doubt after a crash is only what was on the wire; nothing that may have been taken is ever sent again.
+ */
+export function createSingleMailer(provider: SingleProvider, deps: SingleMailerDeps): Mailer {
+  const { journal, pacer, log, patienceMs = 10_000 } = deps;
+  const { name, maxMessageBytes, proofMs } = provider;
+  return {
+    name,
+    maxBatchMessages,
+    maxBatchBytes: maxBatchMessages * maxMessageBytes,
+    maxMessageBytes,
+    async send(claimId, messages) {
+      const deadline = performance.now() + patienceMs;
+      // A call that says something of the provider as a whole says it of the rest as well.
+      let stopped: Verdict | null = null;
+      return Promise.all(
+        messages.map(async (message): Promise<Verdict> => {
+          const verdict = await pacer.run(deadline, async () => {
+            if (stopped !== null) return notTried(stopped);
+            const answer = await deliver(claimId, message);
+            if (answer.kind === 'retry' && answer.scope !== 'message') stopped = answer;
+            return answer;
+          });
+          return (
+            verdict ?? { kind: 'retry', reason: 'waits for its turn', afterMs: 1000, scope: 'message', untried: true }
+          );
+        }),
+      );
+    },
+    accepted: (claimId) => journal.accepted(claimId),
+    doubt: { proofMs, unsure: (claimId) => journal.unsure(claimId) },
+  };
+
+  async function deliver(claimId: string, message: OutgoingMessage): Promise<Verdict> {
+    const { emailId } = message;
+    let mime: Buffer;
+    try {
+      mime = await mimeOf(provider.prepare?.(message) ?? message);
+    } catch (error) {
+      return { kind: 'rejected', code: 422, reason: `no MIME can be made of it: ${textOf(error)}`, inactive: false };
+    }
+    if (provider.sign !== undefined) {
+      try {
+        mime = await provider.sign(message, mime);
+      } catch (error) {
+        return {
+          kind: 'retry',
+          reason: `the message cannot be signed: ${textOf(error)}`,
+          afterMs: null,
+          scope: 'message',
+        };
+      }
+    }
+    if (mime.length > maxMessageBytes) {
+      const reason = `The message is larger than the ${Math.floor(maxMessageBytes / 1024 / 1024)} MB that the provider takes`;
+      return { kind: 'rejected', code: 413, reason, inactive: false };
+    }
+    const begun = await journal.begin(claimId, emailId).catch((error: unknown) => {
+      log.warn({ err: error, emailId }, 'a hand-over could not be noted, so the mail waits');
+      return null;
+    });
+    if (begun === null)
+      return {
+        kind: 'retry',
+        reason: 'the hand-over could not be noted',
+        afterMs: 1000,
+        scope: 'message',
+        untried: true,
+      };
+    if (begun === 'unsure') return { kind: 'unknown', reason: 'an earlier hand-over got no answer' };
+    if (begun !== 'now') return { kind: 'accepted', ...begun };
+    const verdict = await provider
+      .handOver(message, mime)
+      .catch((error: unknown): Verdict => ({ kind: 'unknown', reason: textOf(error) }));
+    if (verdict.kind === 'accepted') await journal.took(claimId, emailId, verdict.messageId, verdict.at);
+    else if (verdict.kind !== 'unknown') await journal.refused(claimId, emailId);
+    else log.warn({ emailId, reason: verdict.reason }, 'the mail provider gave no answer to a message');
+    return verdict;
+  }
+}
+
+function notTried(verdict: Verdict): Verdict {
+  return verdict.kind === 'retry' ? { ...verdict, untried: true } : verdict;
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

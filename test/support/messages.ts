@@ -1,0 +1,26 @@
+import type { OutgoingMessage, Verdict } from '../../src/delivery/mailer.ts';
+import { newId } from '../../src/lib/ids.ts';
+
+/** A message as the composer makes one. */
+export function aMessage(changes: Partial<OutgoingMessage> = {}): OutgoingMessage {
+  const emailId = newId();
+  return {
+    emailId,
+    projectId: newId(),
+    from: { address: 'hello@birdwatch.test', name: 'Birdwatch' },
+    to: { address: `reader-${emailId.slice(-12)}@example.com`, name: null },
+    replyTo: null,
+    subject: 'A heron',
+    html: '<p>Look up.</p>',
+    text: 'Look up.',
+    headers: [],
+    attachments: [],
+    tag: 'TRANSACTIONAL',
+    stream: 'transactional',
+    tracking: true,
+    ...changes,
+  };
+}
+
+/** The kinds of verdicts, in order. */
+export const kinds = (verdicts: readonly Verdict[]): string[] => verdicts.map(({ kind }) => kind);
