@@ -1,5 +1,10 @@
 import { removeOldAttempts } from '../src/accounts/attempt-queries.ts';
 import { removeOldTokens } from '../src/accounts/token-queries.ts';
+
+import { guardedConnector } from '../src/automations/runtime/guard.ts';
+import { callLimits } from '../src/automations/runtime/http-call.ts';
+import { createAutomationCheck } from '../src/automations/runtime/recovery.ts';
+
 import type { PrepareCampaign } from '../src/campaigns/content.ts';
 import { createGate } from '../src/campaigns/gate.ts';
 import { restartStalledCampaigns } from '../src/campaigns/recovery.ts';
@@ -12,12 +17,14 @@ import { removeLostParts } from '../src/jobs/files-queries.ts';
 import { removeOldJobs } from '../src/jobs/queries.ts';
 import { restartStalledJobs } from '../src/jobs/recovery.ts';
 import { isOpen } from '../src/outbox/calls.ts';
+import { openAutomations } from '../src/outbox/open-executions.ts';
 import { removeDone } from '../src/outbox/queries.ts';
 import { removeOldVisits } from '../src/recipients/visits.ts';
 import { emptyOldBodies, removeExpiredKeys, removeOldLosses } from '../src/retention/queries.ts';
 import { removeOldMails } from '../src/system-mail/queries.ts';
 import { restartStalledMails } from '../src/system-mail/sending.ts';
 import type { QueueKind } from '../temporal/commands.ts';
+import { automationActivities, webhookActivities } from './automation.ts';
 import { campaignActivities } from './campaign.ts';
 import type { ActivityDeps } from './deps.ts';
 import { domainActivities } from './domains.ts';
@@ -67,6 +74,19 @@ export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, 
       chunk: config.SEND_CHUNK,
       pace: { claims: config.CAMPAIGN_CALLS_IN_FLIGHT, shareMs: laneShareMs },
     }),
+    automation: automationActivities({
+      db,
+      billing: { freeTier: config.freeTier },
+      wake: (projectId) => deps.waker.wake(projectId),
+    }),
+    http: webhookActivities({
+      db,
+      links: { pagesUrl: config.DASHBOARD_URI, apiUrl: config.API_URI, secret: config.LINK_SECRET },
+      connect: guardedConnector(
+        { allowedHosts: config.WEBHOOK_ALLOWED_HOSTS, dnsServers: config.DNS_SERVERS },
+        callLimits.hopMs,
+      ),
+    }),
     bulk: {
       ...sweepActivities({ checks: reconcileChecks(deps, delivery), rules: retentionRules(deps), log }),
       ...domainActivities({
@@ -97,7 +117,10 @@ function prepareCampaign(compose: Composer): PrepareCampaign {
 }
 
 // Each subject that can be left stuck by a crash, or by a lost Temporal store, adds its check here.
-function reconcileChecks({ db, outbox, temporal, waker }: ActivityDeps, delivery: DeliveryDeps): ReconcileCheck[] {
+function reconcileChecks(
+  { config, db, outbox, temporal, waker }: ActivityDeps,
+  delivery: DeliveryDeps,
+): ReconcileCheck[] {
   return [
     { name: 'mail', run: () => reconcileClaims(delivery, (projectId) => waker.wake(projectId)) },
     {
@@ -126,6 +149,15 @@ function reconcileChecks({ db, outbox, temporal, waker }: ActivityDeps, delivery
           isOpen: (id) => isOpen(temporal, id),
           dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),
         }),
+    },
+    {
+      name: 'automations',
+      run: createAutomationCheck({
+        db,
+        isOpen: (id) => isOpen(temporal, id),
+        openExecutions: (before, limit) => openAutomations(temporal, config.TEMPORAL_TASK_QUEUE, before, limit),
+        dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),
+      }),
     },
   ];
 }

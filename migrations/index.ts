@@ -6,6 +6,7 @@ import { Migration20261121000400_campaigns } from './Migration20261121000400_cam
 import { Migration20261121000500_handovers } from './Migration20261121000500_handovers.ts';
 import { Migration20261121000600_recipient_visits } from './Migration20261121000600_recipient_visits.ts';
 import { Migration20261121000700_automations } from './Migration20261121000700_automations.ts';
+import { Migration20261121000750_routing } from './Migration20261121000750_routing.ts';
 import { Migration20261121000800_accounts } from './Migration20261121000800_accounts.ts';
 import { Migration20261121000900_usage } from './Migration20261121000900_usage.ts';
 import { Migration20261121000901_domains } from './Migration20261121000901_domains.ts';
@@ -21,6 +22,7 @@ export const migrations = [
   { name: 'Migration20261121000500_handovers', class: Migration20261121000500_handovers },
   { name: 'Migration20261121000600_recipient_visits', class: Migration20261121000600_recipient_visits },
   { name: 'Migration20261121000700_automations', class: Migration20261121000700_automations },
+  { name: 'Migration20261121000750_routing', class: Migration20261121000750_routing },
   { name: 'Migration20261121000800_accounts', class: Migration20261121000800_accounts },
   { name: 'Migration20261121000900_usage', class: Migration20261121000900_usage },
   { name: 'Migration20261121000901_domains', class: Migration20261121000901_domains },

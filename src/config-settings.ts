@@ -316,6 +316,12 @@ export const settings = {
   MAX_ATTACHMENT_SIZE_MB: setting('Mail', integer(1, 40), 10, 'Attachments of one message together.'),
   MAX_ATTACHMENTS_COUNT: setting('Mail', integer(0, 100), 10, 'Attachments of one message.'),
 
+  WORKFLOW_STARTS_PER_CONTACT_PER_HOUR: setting(
+    'Automations',
+    integer(0, 100_000),
+    50,
+    'How often one contact may enter one automation within an hour, against automations that start each other; 0 is no limit.',
+  ),
   WEBHOOK_ALLOWED_HOSTS: setting(
     'Automations',
     list,

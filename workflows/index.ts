@@ -1,3 +1,4 @@
+export { automation } from './automation.ts';
 export { bulkContacts } from './bulk-change.ts';
 export { campaignSend } from './campaign-send.ts';
 export { importContacts } from './contact-import.ts';

@@ -25,6 +25,7 @@ export interface Composition {
   to: { address: string; name: string | null };
   contact: Recipient['contact'];
   requestData?: Recipient['requestData'];
+  event?: Recipient['event'];
   headers?: Readonly<Record<string, string>> | null;
   attachments?: readonly OutgoingAttachment[];
   /** Override of the project's tracking mode. */
@@ -71,6 +72,7 @@ export function createComposer(settings: ComposerSettings, log: ComposerLog): Co
       emailId: facts.emailId,
       contact: facts.contact,
       requestData: facts.requestData,
+      event: facts.event,
       isCampaign: sourceType === 'CAMPAIGN',
       customHeaders: facts.headers,
       ownUnsubscribeHeaders: !(broadcast && settings.POSTMARK_UNSUBSCRIBES === 'postmark'),
@@ -110,6 +112,7 @@ export function composeQueued(compose: Composer, mail: ClaimedMail): OutgoingMes
       data: render?.contact ?? contact.data,
     },
     requestData: render?.data ?? null,
+    event: render?.event ?? null,
     attachments: (mail.attachments ?? []).map((file) => ({
       filename: file.filename,
       content: file.content,

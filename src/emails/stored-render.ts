@@ -14,4 +14,8 @@ export interface StoredRender {
   /** The contact's data after the upsert of the request; escaped where it stands in HTML. */
   contact: JsonObjectValue;
   subscribed: boolean;
+  /** The context of the automation's run that sends it. */
+  event?: JsonObjectValue | null;
+  /** The recipient is an address that its author named: whether the contact is subscribed says nothing of it. */
+  isForOthers?: boolean;
 }

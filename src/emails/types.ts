@@ -69,6 +69,7 @@ export function refusalOf(mail: ClaimedMail): string | null {
   if (mail.project.disabled) return 'The project is disabled';
   if (!mail.domainVerified)
     return `The sender's domain is not verified: ${mail.from.slice(mail.from.lastIndexOf('@') + 1)}`;
-  if (needsSubscription(mail) && !mail.contact.subscribed) return 'The contact is not subscribed';
+  const asksContact = needsSubscription(mail) && mail.render?.isForOthers !== true;
+  if (asksContact && !mail.contact.subscribed) return 'The contact is not subscribed';
   return null;
 }

@@ -16,7 +16,10 @@ const queueFigures = statement(
      from outbox where done_at is null
    union all
    select 'campaign_claims', count(*)::int, coalesce(extract(epoch from now() - min(claimed_at)), 0)::float8
-     from campaign_claims where not settled`,
+     from campaign_claims where not settled
+   union all
+   select 'automation_arrivals', count(*)::int, coalesce(extract(epoch from now() - min(created_at)), 0)::float8
+     from automation_arrivals`,
 );
 const sendFigures = statement(
   'metrics.sends',

@@ -1,3 +1,4 @@
+import { reviveAutomation } from '../automations/runtime/recovery.ts';
 import { reviveCampaign } from '../campaigns/recovery.ts';
 import type { Revivers } from '../outbox/dispatcher.ts';
 
@@ -5,4 +6,4 @@ import type { Revivers } from '../outbox/dispatcher.ts';
  * Who decides about an execution that a signal did not find, by the first part of its workflow id. A subject whose
  * signals travel through the outbox adds its own: `campaign` for `campaign/<id>/<seq>`.
  */
-export const revivers: Revivers = { campaign: reviveCampaign };
+export const revivers: Revivers = { campaign: reviveCampaign, automation: reviveAutomation };

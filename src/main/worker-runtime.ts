@@ -5,9 +5,11 @@ import { createActivities } from '../../activities/index.ts';
 import { openTemporal } from '../../temporal/connection.ts';
 import { reconcileNow } from '../../temporal/setup.ts';
 import { foldMailChanges } from '../analytics/mail-count-queries.ts';
+import { arrivalsChannel, createEnroller, type EnrolDeps } from '../automations/runtime/enrol.ts';
 import type { Config } from '../config.ts';
 import { foldAllContactChanges } from '../contacts/catalogue-queries.ts';
 import { openStore } from '../db/orm.ts';
+import { startWokenLoop } from '../db/woken-loop.ts';
 import type { Mailer } from '../delivery/mailer.ts';
 import { countNewEvents } from '../events/counting-queries.ts';
 import { type Clock, pause, systemClock } from '../lib/time.ts';
@@ -95,7 +97,20 @@ export async function startWorker(
     log,
     interceptors: [logActivities(log, metrics?.registry ?? null)],
   });
-  const relay = startRelay({ outbox, listenUrl: config.DIRECT_DATABASE_URL ?? config.DATABASE_URL, log });
+  const listenUrl = config.DIRECT_DATABASE_URL ?? config.DATABASE_URL;
+  const relay = startRelay({ outbox, listenUrl, log });
+  const enrolling = startWokenLoop({
+    channel: arrivalsChannel,
+    listenUrl,
+    work: createEnroller({
+      db: store.db,
+      startsPerHour: config.WORKFLOW_STARTS_PER_CONTACT_PER_HOUR,
+      dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),
+      ...(metrics === null ? {} : { onOutcome: countStarts(metrics.registry) }),
+    }),
+    what: 'letting people into automations',
+    log,
+  });
   const sweep = createMailSweep({ db: store.db, waker, clock });
   const sweeping = everyFewSeconds(sweep, sweepEveryMs, 'the sweep for waiting mail', log, stopping.signal);
   const watch = createSegmentWatch({ touchedProjects: () => touchedProjects(store.db), temporal, queuePrefix, log });
@@ -121,7 +136,7 @@ export async function startWorker(
   const close = () => {
     closed ??= (async () => {
       stopping.abort();
-      const relayed = relay.close();
+      const relayed = Promise.all([relay.close(), enrolling.close()]);
       await workers.stop();
       // Only now: activities that finish while the workers drain still start what they enqueued.
       await Promise.all([outbox.close(), waker.drain(), relayed, sweeping, watching, keeping]);
@@ -154,6 +169,16 @@ function countCalls(registry: Registry): NonNullable<OutboxDeps['onCall']> {
     registers: [registry],
   });
   return (kind, outcome) => calls.inc({ kind, outcome });
+}
+
+function countStarts(registry: Registry): NonNullable<EnrolDeps['onOutcome']> {
+  const starts = new Counter({
+    name: 'posthorn_automation_starts_total',
+    help: 'Starts of automations that events and schedules asked for, by what became of them',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  return (outcome, count) => starts.inc({ outcome }, count);
 }
 
 async function everyFewSeconds(

@@ -14,6 +14,8 @@ export interface SuppressedRow extends Omit<SuppressedEmail, 'subject' | 'body'>
   rendered: boolean;
   /** Values of the request. */
   data: JsonObjectValue | null;
+  /** The context of an automation's run. */
+  event: JsonObjectValue | null;
   contact: { id: string; email: string; subscribed: boolean; data: JsonObjectValue };
   project: Pick<ProjectFacts, 'name' | 'tracking' | 'language' | 'escapeContactData'>;
 }
@@ -30,7 +32,7 @@ const columns = `
   coalesce(e.render ->> 'subject', e.subject, k.subject) as subject,
   coalesce(e.render ->> 'body', e.body, k.body) as body,
   e.render is null and e.subject is not null as rendered,
-  e.render -> 'data' as data,
+  e.render -> 'data' as data, nullif(e.render -> 'event', 'null') as event,
   jsonb_build_object('id', c.id, 'email', c.email, 'subscribed', coalesce((e.render ->> 'subscribed')::boolean, c.subscribed),
     'data', coalesce(e.render -> 'contact', c.data)) as contact,
   jsonb_build_object('name', p.name, 'tracking', p.tracking, 'language', p.language,

@@ -36,7 +36,7 @@ export async function getSuppressed(
 ): Promise<SuppressedEmail> {
   const row = await findSuppressedMail(sql, projectId, id);
   if (row === null) throw notFound('email', id);
-  const { messageClass: _, rendered: __, data: ___, contact: ____, project: _____, ...record } = row;
+  const { messageClass: _, rendered: __, data: ___, event: ____, contact: _____, project: ______, ...record } = row;
   return {
     ...record,
     ...rendered(compose, row),
@@ -69,6 +69,7 @@ function rendered(compose: Composer, row: SuppressedRow): { subject: string; bod
     to: { address: row.recipientAddress, name: row.toName },
     contact: row.contact,
     requestData: row.data,
+    event: row.event,
   });
   // Emptied when it was old enough: what is left of it is the subject.
   return { subject: message.subject, body: body === null || body === '' ? '' : message.html };

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { evaluateCondition } from '../../src/automations/runtime/condition.ts';
 import { StepFailure } from '../../src/automations/runtime/failure.ts';
-import { delayMs, fieldValue, mergeContext, type StepFacts } from '../../src/automations/runtime/values.ts';
+import { fieldValue, mergeContext, type StepFacts } from '../../src/automations/runtime/values.ts';
+import { delayMs } from '../../src/automations/step-configs.ts';
 import type { JsonValue } from '../../src/lib/json.ts';
 
 const facts: StepFacts = {

@@ -1,4 +1,5 @@
 import type { JsonObjectValue, JsonValue } from '../../lib/json.ts';
+import { isTransient } from '../../lib/render/variables.ts';
 
 /** The contact as steps see it; instants are ISO 8601. */
 export interface StepContact {
@@ -52,6 +53,13 @@ function valueAt(data: JsonObjectValue, path: string): JsonValue | undefined {
   return at;
 }
 
+/** The data of an event as runs see it: a `{ value, persistent: false }` stands for its value (contract page 2, 3.2). */
+export function contextOf(data: JsonObjectValue): JsonObjectValue {
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, isTransient(value) ? (value.value as JsonValue) : value]),
+  );
+}
+
 /** The context after an awaited event: merged shallowly, newer keys win (contract page 2, 3.3). */
 export function mergeContext(
   context: JsonObjectValue | null,
@@ -61,9 +69,7 @@ export function mergeContext(
   return context === null ? eventData : { ...context, ...eventData };
 }
 
-const unitMs = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const;
-
-/** A DELAY's length in whole milliseconds; a day is 24 hours. */
-export function delayMs({ amount, unit }: { amount: number; unit: keyof typeof unitMs }): number {
-  return Math.round(amount * unitMs[unit]);
+/** What the output of a DELAY says of its length, from the record of its config. */
+export function unitsOfDelay(input: JsonObjectValue | null): JsonObjectValue {
+  return { delayAmount: input?.amount ?? null, delayUnit: input?.unit ?? null };
 }

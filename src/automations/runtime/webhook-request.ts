@@ -2,6 +2,7 @@ import type { JsonObjectValue, JsonValue } from '../../lib/json.ts';
 import { type ParsedTemplate, prepareTemplate } from '../../lib/render/parse.ts';
 import { render } from '../../lib/render/render.ts';
 import { buildVariables, type RecipientUrls, type Variables } from '../../lib/render/variables.ts';
+import { literalOrigin } from '../webhook-config.ts';
 import { StepFailure } from './failure.ts';
 import type { OutgoingRequest } from './http-call.ts';
 import type { StepFacts } from './values.ts';
@@ -10,8 +11,8 @@ import type { StepFacts } from './values.ts';
 export interface WebhookConfig {
   url: string;
   method?: string | undefined;
-  headers?: Readonly<Record<string, string>> | undefined;
-  body?: JsonValue | undefined;
+  headers?: Readonly<Record<string, string>> | null | undefined;
+  body?: unknown;
 }
 
 /** What a webhook is told about besides the values of its contact. */
@@ -51,7 +52,9 @@ export function webhookRequest(config: WebhookConfig, facts: WebhookFacts): Outg
   const method = config.method ?? 'POST';
   if (!methods.has(method)) throw new StepFailure(`"${method}" is not a method that a webhook may use`);
   const body =
-    method === 'GET' ? null : JSON.stringify(config.body ? filledIn(config.body, variables) : defaultBody(facts));
+    method === 'GET'
+      ? null
+      : JSON.stringify(config.body ? filledIn(config.body as JsonValue, variables) : defaultBody(facts));
   return {
     url: webhookUrl(config.url, variables),
     method,
@@ -61,20 +64,13 @@ export function webhookRequest(config: WebhookConfig, facts: WebhookFacts): Outg
   };
 }
 
-/** The scheme and host of a webhook's address, which must stand there in full; null where they do not. */
-export function literalOrigin(url: string): string | null {
-  const [origin] = /^https?:\/\/[^/?#\\{}\s]+(?=[/?#]|$)/i.exec(url.trim()) ?? [];
-  const parsed = origin === undefined ? null : URL.parse(origin);
-  return parsed === null || parsed.hostname === '' ? null : parsed.origin;
-}
-
 function webhookUrl(source: string, variables: Variables): URL {
   const trimmed = source.trim();
   const origin = literalOrigin(trimmed);
   if (origin === null)
     throw new StepFailure('"url" must begin with http:// or https:// and a host, without variables in either');
   const url = URL.parse(render(templateOf(trimmed), variables));
-  if (url === null || url.origin !== origin)
+  if (url === null || url.origin !== origin.origin)
     throw new StepFailure('The rendered "url" is not an address of its own host');
   if (url.username !== '' || url.password !== '')
     throw new StepFailure('"url" must not hold a user name or password: send an Authorization header instead');

@@ -1,0 +1,103 @@
+import { type Database, type Sql, statement } from '../../db/sql.ts';
+import { eventData } from '../../emails/sql.ts';
+import type { JsonObjectValue } from '../../lib/json.ts';
+import type { OutboxTicket } from '../../outbox/enqueue.ts';
+import { type StartOutcome, startRuns } from '../starting.ts';
+import { contextOf } from './values.ts';
+
+/** The channel on which a commit with new arrivals wakes the enrollers. */
+export const arrivalsChannel = 'posthorn_arrivals';
+
+/** What enrolling needs. */
+export interface EnrolDeps {
+  db: Database;
+  /** Setting WORKFLOW_STARTS_PER_CONTACT_PER_HOUR. */
+  startsPerHour: number;
+  /** Makes the calls behind the tickets soon. */
+  dispatchSoon(...tickets: OutboxTicket[]): void;
+  /** Told how wishes ended. */
+  onOutcome?(outcome: StartOutcome, count: number): void;
+  /** Most starts that may wait in the outbox before more are made. */
+  mostWaiting?: number;
+}
+
+const defaultMostWaiting = 500;
+// One automation's turn: a burst of one does not keep the others waiting for longer than this takes.
+const arrivalsPerTurn = 200;
+
+const startsWaiting = statement(
+  'automation_arrivals.starts_waiting',
+  `select count(*)::int as count from (
+     select from outbox where done_at is null and kind = 'start' and workflow_type = 'automation' limit $1) waiting`,
+);
+// Jumps from automation to automation in the index, so that its cost grows with automations and not with arrivals.
+const waitingAutomations = statement(
+  'automation_arrivals.automations',
+  `with recursive place as (
+     (select automation_id from automation_arrivals order by automation_id limit 1)
+     union all
+     select (select n.automation_id from automation_arrivals n where n.automation_id > place.automation_id
+       order by n.automation_id limit 1)
+     from place where place.automation_id is not null)
+   select place.automation_id as id, a.project_id as "projectId"
+   from place join automations a on a.id = place.automation_id`,
+);
+// Ids of events are of version 7, so their order is that of time.
+const take = statement(
+  'automation_arrivals.take',
+  `with taken as (
+     delete from automation_arrivals where id = any (array(
+       select id from automation_arrivals where automation_id = $1 order by event_id limit $2 for update skip locked))
+     returning contact_id, event_id, context)
+   select t.contact_id as "contactId", t.event_id as "eventId", coalesce(t.context, ${eventData('e')}) as data
+   from taken t left join events e on e.id = t.event_id
+   order by t.event_id`,
+);
+
+/**
+ * Builds the work of one look at the arrivals: each automation in turn gets some of its people in, until nobody waits or as
+ * many starts wait in the outbox as Temporal takes in a while. Safe to run side by side. Answers whether there is more to
+ * do at once.
+ */
+export function createEnroller(deps: EnrolDeps): () => Promise<boolean> {
+  const { db, mostWaiting = defaultMostWaiting } = deps;
+  return async () => {
+    const room = mostWaiting - ((await db.row<{ count: number }>(startsWaiting, [mostWaiting]))?.count ?? 0);
+    if (room <= 0) return false;
+    const automations = await db.rows<{ id: string; projectId: string }>(waitingAutomations);
+    let left = room;
+    let taken = 0;
+    for (const automation of automations) {
+      if (left <= 0) break;
+      const count = await enrolSome(automation, Math.min(left, arrivalsPerTurn));
+      left -= count;
+      taken += count;
+    }
+    return taken > 0;
+  };
+
+  async function enrolSome(automation: { id: string; projectId: string }, limit: number): Promise<number> {
+    const { count, tickets, outcomes } = await db.transaction(async (sql) => {
+      const arrivals = await takeArrivals(sql, automation.id, limit);
+      const wishes = arrivals.map(({ contactId, eventId, data }) => ({
+        contactId,
+        context: data === null ? null : contextOf(data),
+        sourceEventId: eventId,
+      }));
+      const started = await startRuns(sql, automation.projectId, automation.id, wishes, deps.startsPerHour);
+      return { count: arrivals.length, ...started };
+    });
+    deps.dispatchSoon(...tickets);
+    if (deps.onOutcome)
+      for (const [outcome, of] of Map.groupBy(outcomes, (one) => one.outcome)) deps.onOutcome(outcome, of.length);
+    return count;
+  }
+}
+
+function takeArrivals(
+  sql: Sql,
+  automationId: string,
+  limit: number,
+): Promise<{ contactId: string; eventId: string; data: JsonObjectValue | null }[]> {
+  return sql.rows(take, [automationId, limit]);
+}

@@ -1,0 +1,120 @@
+import { type Sql, statement } from '../../db/sql.ts';
+import { insertQueued, isSimulated, type NewMail } from '../../emails/queries.ts';
+import type { MessageClass, SourceType } from '../../emails/types.ts';
+import { newId } from '../../lib/ids.ts';
+import type { JsonObjectValue } from '../../lib/json.ts';
+import { findTemplate, type TemplateRow } from '../../templates/queries.ts';
+import { StepFailure } from './failure.ts';
+import type { LockedRun } from './run-queries.ts';
+import type { StepContact } from './values.ts';
+
+/** What a SEND_EMAIL asks for. */
+export interface MailStep {
+  templateId: string | null;
+  recipient: { type: 'CONTACT' } | { type: 'CUSTOM'; customEmail: string };
+}
+
+/** The template of a step as it is now. @throws StepFailure when there is none */
+export async function templateOf(sql: Sql, projectId: string, templateId: string | null): Promise<TemplateRow> {
+  if (templateId === null) throw new StepFailure('The step has no template');
+  const template = await findTemplate(sql, projectId, templateId);
+  if (template === null) throw new StepFailure(`The template ${templateId} no longer exists`);
+  return template;
+}
+
+/** What mail is sent as. */
+export interface MailKind {
+  sourceType: SourceType;
+  messageClass: MessageClass;
+}
+
+/** What mail made from a template is sent as (contract page 2, 1.2). */
+export function mailKind({ type }: Pick<TemplateRow, 'type'>): MailKind {
+  return { sourceType: type === 'TRANSACTIONAL' ? 'TRANSACTIONAL' : 'WORKFLOW', messageClass: type };
+}
+
+/**
+ * Puts the mail of a step into ledger and queue: the template as it is now, and a snapshot of the values, so that what is
+ * delivered is what the step meant. Its row is keyed by the step execution. To a contact that is not subscribed, mail that
+ * needs it is only written down as FAILED. Answers the output of the step.
+ */
+export async function sendStepMail(
+  sql: Sql,
+  run: LockedRun,
+  contact: StepContact,
+  stepRunId: string,
+  template: TemplateRow,
+  recipient: MailStep['recipient'],
+): Promise<JsonObjectValue> {
+  const { sourceType, messageClass } = mailKind(template);
+  const isCustom = recipient.type === 'CUSTOM';
+  const toAddress = isCustom ? recipient.customEmail : contact.email;
+  const mail: NewMail = {
+    id: newId(),
+    projectId: run.projectId,
+    contactId: contact.id,
+    toAddress,
+    toName: null,
+    from: template.from,
+    fromName: template.fromName ?? run.project.name,
+    replyTo: template.replyTo,
+    content: {
+      render: {
+        subject: template.subject,
+        body: template.body,
+        data: {},
+        contact: contact.data,
+        subscribed: contact.subscribed,
+        event: run.context,
+        ...(isCustom ? { isForOthers: true } : {}),
+      },
+    },
+    headers: null,
+    attachments: null,
+    sourceType,
+    messageClass,
+    templateId: template.id,
+    workflowExecutionId: run.id,
+    workflowStepExecutionId: stepRunId,
+    tracking: null,
+  };
+  const output = { emailId: mail.id, sentAt: run.now, recipientType: recipient.type, recipientEmail: toAddress };
+  if (messageClass !== 'TRANSACTIONAL' && !isCustom && !contact.subscribed) {
+    await keepSkipped(sql, mail);
+    return { ...output, skipped: 'unsubscribed' };
+  }
+  await insertQueued(sql, [mail]);
+  return output;
+}
+
+/** Whether a step's output says that a mail waits to be delivered. */
+export function hasQueuedMail(output: JsonObjectValue): boolean {
+  return typeof output.emailId === 'string' && output.skipped === undefined;
+}
+
+const insertSkipped = statement(
+  'automation_runs.skipped_mail',
+  `insert into emails (id, project_id, contact_id, to_address, "from", from_name, reply_to, render, source_type,
+     message_class, template_id, workflow_execution_id, workflow_step_execution_id, simulated, status, error)
+   values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10, $11, $12, $13, $14, 'FAILED', 'The contact is not subscribed')
+   on conflict (workflow_step_execution_id) where workflow_step_execution_id is not null do nothing`,
+);
+
+async function keepSkipped(sql: Sql, mail: NewMail): Promise<void> {
+  await sql.count(insertSkipped, [
+    mail.id,
+    mail.projectId,
+    mail.contactId,
+    mail.toAddress,
+    mail.from,
+    mail.fromName,
+    mail.replyTo,
+    'render' in mail.content ? JSON.stringify(mail.content.render) : null,
+    mail.sourceType,
+    mail.messageClass,
+    mail.templateId,
+    mail.workflowExecutionId,
+    mail.workflowStepExecutionId,
+    isSimulated(mail.toAddress),
+  ]);
+}

@@ -1,0 +1,140 @@
+import { changeContact } from '../../contacts/queries.ts';
+import { isoInstant } from '../../db/columns.ts';
+import type { Sql } from '../../db/sql.ts';
+import { splitData } from '../../lib/contact-data.ts';
+import { AppError } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import type { JsonObjectValue } from '../../lib/json.ts';
+import type { GraphStep, StepResult } from '../graph.ts';
+import { delayMs, readStepConfig, type StepConfigs, type StepType } from '../step-configs.ts';
+import { type ConditionConfig, evaluateCondition } from './condition.ts';
+import { StepFailure } from './failure.ts';
+import { type MailStep, mailKind, sendStepMail, templateOf } from './mail-step.ts';
+import type { Room } from './room.ts';
+import type { LockedRun, StepRun } from './run-queries.ts';
+import type { StepContact } from './values.ts';
+
+/** What a step is entered with. `contact` is replaced when the step changes it. */
+export interface StepScene {
+  sql: Sql;
+  run: LockedRun;
+  contact: StepContact;
+  /** Room for mail under the project's limit. */
+  room: Pick<Room, 'take'>;
+}
+
+/** How entering a step went. */
+export type Entered =
+  /** It is done: its output, and what that says about the way out. */
+  | { done: true; output: JsonObjectValue; result?: StepResult; contact?: StepContact; exit?: string }
+  /** It is open: what it waits for. */
+  | { done: false; waits: Partial<Pick<StepRun, 'status' | 'scheduledFor' | 'executeAfter' | 'eventName'>> };
+
+/** A step's config as its type has it, and as the step execution keeps it. @throws StepFailure naming what is wrong */
+export function configOf<Type extends StepType>(type: Type, step: GraphStep): StepConfigs[Type] {
+  const reading = readStepConfig(type, step.config);
+  if (reading.problems === null) return reading.config;
+  const texts = reading.problems.map(({ field, message }) =>
+    field === '' ? `the config ${message}` : `"${field}" ${message}`,
+  );
+  throw new StepFailure(`The step's config cannot be used: ${texts.join('; ')}`);
+}
+
+/** Enters a step, and finishes it where nothing has to be waited for. @throws StepFailure */
+export async function enterStep(scene: StepScene, step: GraphStep, stepRunId: string): Promise<Entered> {
+  switch (step.type) {
+    case 'TRIGGER':
+      return { done: true, output: triggered(step, scene.run.now) };
+    case 'SEND_EMAIL':
+      return { done: true, output: await sendMail(scene, step, stepRunId) };
+    case 'DELAY': {
+      const until = Date.parse(scene.run.now) + delayMs(configOf('DELAY', step));
+      return { done: false, waits: { status: 'SCHEDULED', scheduledFor: new Date(until).toISOString() } };
+    }
+    case 'WAIT_FOR_EVENT': {
+      const { eventName, timeout = null } = configOf('WAIT_FOR_EVENT', step);
+      const until = timeout === null ? null : Date.parse(scene.run.now) + Math.ceil(timeout * 1000);
+      const executeAfter = until === null ? null : new Date(until).toISOString();
+      return { done: false, waits: { status: 'WAITING', eventName, executeAfter } };
+    }
+    case 'CONDITION': {
+      const config = configOf('CONDITION', step) as ConditionConfig;
+      const output = evaluateCondition(config, { contact: scene.contact, context: scene.run.context });
+      return { done: true, output: { ...output }, result: { branch: output.branch } };
+    }
+    case 'WEBHOOK':
+      configOf('WEBHOOK', step);
+      return { done: false, waits: { status: 'RUNNING' } };
+    case 'UPDATE_CONTACT':
+      return updateContact(scene, step);
+    case 'EXIT': {
+      const reason = configOf('EXIT', step).reason || 'exit_step';
+      return { done: true, output: { exited: true, reason }, exit: reason };
+    }
+  }
+}
+
+/** The config as the record of a step shows it; headers of webhooks may hold secrets. */
+export function inputOf(step: GraphStep): JsonObjectValue {
+  const { headers: _, ...config } = step.config as JsonObjectValue & { headers?: unknown };
+  return step.type === 'WEBHOOK' ? config : (step.config as JsonObjectValue);
+}
+
+function triggered(step: GraphStep, now: string): JsonObjectValue {
+  const { eventName } = step.config;
+  return { triggered: true, eventName: typeof eventName === 'string' ? eventName : 'manual', timestamp: now };
+}
+
+async function sendMail(scene: StepScene, step: GraphStep, stepRunId: string): Promise<JsonObjectValue> {
+  const { sql, run, contact } = scene;
+  const config = configOf('SEND_EMAIL', step);
+  const template = await templateOf(sql, run.projectId, step.templateId ?? config.templateId ?? null);
+  const recipient = recipientOf(config);
+  const isSkipped = template.type !== 'TRANSACTIONAL' && recipient.type === 'CONTACT' && !contact.subscribed;
+  if (!isSkipped) await scene.room.take(step.id, run.projectId, mailKind(template));
+  return sendStepMail(sql, run, contact, stepRunId, template, recipient);
+}
+
+function recipientOf({ recipient }: StepConfigs['SEND_EMAIL']): MailStep['recipient'] {
+  if (recipient?.type !== 'CUSTOM' || typeof recipient.customEmail !== 'string') return { type: 'CONTACT' };
+  return { type: 'CUSTOM', customEmail: recipient.customEmail };
+}
+
+async function updateContact({ sql, run, contact }: StepScene, step: GraphStep): Promise<Entered> {
+  const { updates, subscriptionAction } = configOf('UPDATE_CONTACT', step);
+  const { set, remove } = split(updates);
+  const row = await changeContact(sql, run.projectId, contact.id, {
+    email: null,
+    subscribed: subscriptionAction === 'none' ? null : subscriptionAction === 'subscribe',
+    clearData: false,
+    set,
+    remove,
+    flipEventId: newId(),
+    emailId: null,
+  });
+  if (row === null) throw new StepFailure('The contact no longer exists');
+  return {
+    done: true,
+    output: {
+      updated: true,
+      updates: updates as JsonObjectValue,
+      newData: row.data,
+      subscriptionAction,
+      subscribed: row.subscribed,
+    },
+    contact: {
+      ...contact,
+      subscribed: row.subscribed,
+      data: row.data,
+      updatedAt: isoInstant(row.updatedAt),
+    },
+  };
+}
+
+function split(updates: Readonly<Record<string, unknown>>) {
+  try {
+    return splitData(updates);
+  } catch (error) {
+    throw error instanceof AppError ? new StepFailure(error.message) : error;
+  }
+}

@@ -1,0 +1,448 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { advance } from '../../src/automations/runtime/advance.ts';
+import {
+  type AutomationSpec,
+  advanceDeps,
+  anAutomation,
+  anEvent,
+  aTemplate,
+  letIn,
+  runOf,
+  type TestAutomation,
+} from '../support/automation-fixtures.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { aContact, aProject, type TestProject } from '../support/delivery-fixtures.ts';
+
+let database: TestDatabase;
+let project: TestProject;
+let contact: string;
+let deps: ReturnType<typeof advanceDeps>;
+
+beforeAll(async () => {
+  database = await testDatabase();
+});
+afterAll(() => database.close());
+beforeEach(async () => {
+  project = await aProject(database.db);
+  contact = await aContact(database.db, project.id, 'ingrid.dahl@example.com', {
+    data: { name: 'Ingrid', plan: 'pro' },
+  });
+  deps = advanceDeps(database.db);
+});
+
+async function begin(spec: AutomationSpec, context: Record<string, unknown> | null = null) {
+  const automation = await anAutomation(database.db, project.id, spec);
+  const [run] = await letIn(database.db, automation, [contact], context);
+  if (run === undefined) throw new Error('no run');
+  return { automation, runId: run.id };
+}
+const see = ({ id }: TestAutomation) => runOf(database.db, id);
+const hurry = (runId: string) =>
+  database.db.count(
+    `update automation_step_runs set scheduled_for = scheduled_for - interval '400 days',
+       execute_after = execute_after - interval '400 days' where run_id = $1`,
+    [runId],
+  );
+
+describe('the way of a run', () => {
+  test('an automation of a trigger alone is completed at once', async () => {
+    const { automation, runId } = await begin({ steps: {} });
+    expect(await advance(deps, runId, 0)).toMatchObject({ next: 'done', status: 'COMPLETED' });
+    expect(await see(automation)).toMatchObject({
+      status: 'COMPLETED',
+      at: null,
+      steps: [{ name: 'trigger', status: 'COMPLETED', output: { triggered: true, eventName: 'user.signup' } }],
+    });
+  });
+
+  test('consecutive cheap steps share one transaction, and beyond 25 the run goes on in another', async () => {
+    const steps = Object.fromEntries(
+      Array.from({ length: 30 }, (_, n) => [`set${n}`, ['UPDATE_CONTACT', { updates: { n } }] as const]),
+    );
+    const { automation, runId } = await begin({ steps: steps as unknown as AutomationSpec['steps'] });
+    expect(await advance(deps, runId, 0)).toEqual({ next: 'goOn', seq: 25 });
+    expect(await advance(deps, runId, 25)).toMatchObject({ next: 'done', status: 'COMPLETED', seq: 31 });
+    const run = await see(automation);
+    expect(run.steps.map((step) => step.status)).toEqual(Array(31).fill('COMPLETED'));
+    expect(run.steps.at(-1)?.output).toMatchObject({ newData: { name: 'Ingrid', plan: 'pro', n: 29 } });
+  });
+
+  test('an EXIT ends the run with its reason, and without one with exit_step', async () => {
+    const first = await begin({ steps: { out: ['EXIT', { reason: 'converted' }] } });
+    await advance(deps, first.runId, 0);
+    expect(await see(first.automation)).toMatchObject({ status: 'EXITED', reason: 'converted', at: 'out' });
+    const second = await begin({ steps: { out: ['EXIT'] } });
+    await advance(deps, second.runId, 0);
+    expect(await see(second.automation)).toMatchObject({ status: 'EXITED', reason: 'exit_step' });
+  });
+
+  test.each([
+    ['pro', 'paid'],
+    ['free', 'unpaid'],
+  ])('a condition reads the contact as it is when the step runs: %s', async (plan, branch) => {
+    const { automation, runId } = await begin({
+      steps: {
+        check: ['CONDITION', { field: 'data.plan', operator: 'equals', value: 'pro' }],
+        paid: ['EXIT', { reason: 'paid' }],
+        unpaid: ['EXIT', { reason: 'unpaid' }],
+      },
+      ways: [
+        ['trigger', 'check'],
+        ['check.yes', 'paid'],
+        ['check.no', 'unpaid'],
+      ],
+    });
+    await database.db.count(`update contacts set data = jsonb_build_object('plan', $2::text) where id = $1`, [
+      contact,
+      plan,
+    ]);
+    await advance(deps, runId, 0);
+    expect((await see(automation)).reason).toBe(branch);
+  });
+
+  test('a branch without a way out completes the run', async () => {
+    const { automation, runId } = await begin({
+      steps: { check: ['CONDITION', { field: 'data.plan', operator: 'exists' }], out: ['EXIT'] },
+      ways: [
+        ['trigger', 'check'],
+        ['check.no', 'out'],
+      ],
+    });
+    await advance(deps, runId, 0);
+    expect(await see(automation)).toMatchObject({ status: 'COMPLETED', at: null });
+  });
+
+  test('a config that cannot be used fails the step and the run, with a text that says why', async () => {
+    const { automation, runId } = await begin({
+      steps: { bad: ['CONDITION', { field: 'data.plan', operator: 'is' }] },
+    });
+    expect(await advance(deps, runId, 0)).toMatchObject({ next: 'done', status: 'FAILED' });
+    const run = await see(automation);
+    expect(run).toMatchObject({ status: 'FAILED', at: 'bad' });
+    expect(run.reason).toContain('operator');
+    expect(run.steps.at(-1)).toMatchObject({ name: 'bad', status: 'FAILED', error: run.reason });
+  });
+
+  test('a number that the run has left behind changes nothing and says what it waits for', async () => {
+    const { automation, runId } = await begin({ steps: { wait: ['DELAY', { amount: 2, unit: 'days' }] } });
+    const first = await advance(deps, runId, 0);
+    const before = await see(automation);
+    expect(await advance(deps, runId, 0)).toEqual(first);
+    expect(await advance(deps, runId, null)).toEqual(first);
+    expect(await see(automation)).toEqual(before);
+  });
+
+  test('two at once move a run once', async () => {
+    const template = await aTemplate(database.db, project);
+    const { automation, runId } = await begin({
+      steps: { mail: ['SEND_EMAIL', { templateId: template }], out: ['EXIT'] },
+    });
+    await Promise.all(Array.from({ length: 5 }, () => advance(deps, runId, 0)));
+    expect((await see(automation)).steps.map((step) => step.name)).toEqual(['trigger', 'mail', 'out']);
+    expect(await database.db.rows('select id from emails where contact_id = $1', [contact])).toHaveLength(1);
+  });
+
+  test('a disabled project cancels the run at its next step', async () => {
+    const { automation, runId } = await begin({
+      steps: { wait: ['DELAY', { amount: 1, unit: 'minutes' }], out: ['EXIT'] },
+    });
+    const { seq } = await advance(deps, runId, 0);
+    await database.db.count('update projects set disabled = true where id = $1', [project.id]);
+    expect(await advance(deps, runId, seq)).toMatchObject({ next: 'sleep' });
+    await hurry(runId);
+    expect(await advance(deps, runId, seq)).toMatchObject({ next: 'done', status: 'CANCELLED' });
+    const run = await see(automation);
+    expect(run).toMatchObject({ status: 'CANCELLED', reason: 'Project disabled' });
+    expect(run.steps.at(-1)).toMatchObject({ name: 'wait', status: 'SKIPPED' });
+  });
+
+  test('a run whose contact is deleted ends quietly', async () => {
+    const { runId } = await begin({ steps: { wait: ['DELAY', { amount: 1, unit: 'minutes' }] } });
+    const { seq } = await advance(deps, runId, 0);
+    await database.db.count('delete from contacts where id = $1', [contact]);
+    expect(await advance(deps, runId, seq)).toMatchObject({ next: 'done', status: 'GONE' });
+  });
+});
+
+describe('a delay', () => {
+  test('has a row that says when it ends, and an output that says what it was', async () => {
+    const { automation, runId } = await begin({ steps: { wait: ['DELAY', { amount: 1.5, unit: 'hours' }] } });
+    const before = Date.now();
+    const directive = await advance(deps, runId, 0);
+    if (directive.next !== 'sleep') throw new Error(directive.next);
+    expect(Math.abs(Date.parse(directive.until) - before - 5_400_000)).toBeLessThan(30_000);
+    expect(directive.summary).toContain('delay 1.5 hours');
+    expect(await see(automation)).toMatchObject({ status: 'WAITING', at: 'wait' });
+    await hurry(runId);
+    expect(await advance(deps, runId, directive.seq)).toMatchObject({ next: 'done', status: 'COMPLETED' });
+    expect((await see(automation)).steps.at(-1)).toMatchObject({
+      status: 'COMPLETED',
+      output: { delayAmount: 1.5, delayUnit: 'hours' },
+    });
+  });
+});
+
+describe('a wait for an event', () => {
+  const spec: AutomationSpec = {
+    steps: {
+      wait: ['WAIT_FOR_EVENT', { eventName: 'order.paid', timeout: 86_400 }],
+      paid: ['EXIT', { reason: 'paid' }],
+      late: ['EXIT', { reason: 'late' }],
+    },
+    ways: [
+      ['trigger', 'wait'],
+      ['wait.EVENT', 'paid'],
+      ['wait.TIMEOUT', 'late'],
+    ],
+  };
+
+  test('an event of the contact resumes it and its data is merged into the context', async () => {
+    const { automation, runId } = await begin(spec, { total: 1, from: 'trigger' });
+    const directive = await advance(deps, runId, 0);
+    expect(directive).toMatchObject({ next: 'wait', event: 'order.paid' });
+    await anEvent(database.db, project.id, contact, 'order.paid', {
+      total: 620,
+      id: 'order-7',
+      coupon: { value: 'HERON', persistent: false },
+    });
+    const [signal] = await database.db.rows<{ payload: object }>(
+      `select payload from outbox where kind = 'signal' and workflow_id like '%' || $1 || '%'`,
+      [contact],
+    );
+    expect(signal?.payload).toMatchObject({ signal: 'resume', input: { seq: directive.seq } });
+    await advance(deps, runId, directive.seq);
+    const run = await see(automation);
+    expect(run).toMatchObject({ status: 'EXITED', reason: 'paid' });
+    expect(run.context).toEqual({ total: 620, id: 'order-7', coupon: 'HERON', from: 'trigger' });
+    expect(run.steps[1]).toMatchObject({
+      outcome: 'EVENT',
+      output: { waitOutcome: 'EVENT', eventReceived: true, eventName: 'order.paid', eventData: { total: 620 } },
+    });
+  });
+
+  test('the timeout takes its own way and leaves the context alone', async () => {
+    const { automation, runId } = await begin(spec, { total: 1 });
+    const { seq } = await advance(deps, runId, 0);
+    await hurry(runId);
+    await advance(deps, runId, seq);
+    const run = await see(automation);
+    expect(run).toMatchObject({ reason: 'late', context: { total: 1 } });
+    expect(run.steps[1]).toMatchObject({
+      outcome: 'TIMEOUT',
+      output: { waitOutcome: 'TIMEOUT', timedOut: true, eventName: 'order.paid' },
+    });
+  });
+
+  test('a timer that fires while the signal is still in the outbox takes the way of the event', async () => {
+    const { automation, runId } = await begin(spec);
+    const { seq } = await advance(deps, runId, 0);
+    await anEvent(database.db, project.id, contact, 'order.paid');
+    await hurry(runId);
+    await advance(deps, runId, seq);
+    expect((await see(automation)).reason).toBe('paid');
+  });
+
+  test('others do not resume it: another name, another letter case, another contact, no contact, another project', async () => {
+    const { automation, runId } = await begin(spec);
+    const { seq } = await advance(deps, runId, 0);
+    const other = await aContact(database.db, project.id, 'erik.lund@example.com');
+    const elsewhere = await aProject(database.db);
+    await anEvent(database.db, project.id, contact, 'order.placed');
+    await anEvent(database.db, project.id, contact, 'Order.paid');
+    await anEvent(database.db, project.id, other, 'order.paid');
+    await anEvent(database.db, project.id, null, 'order.paid');
+    await anEvent(database.db, elsewhere.id, contact, 'order.paid');
+    expect(await advance(deps, runId, seq)).toMatchObject({ next: 'wait' });
+    expect((await see(automation)).status).toBe('WAITING');
+  });
+
+  test('an event from before the wait does not count', async () => {
+    const { automation, runId } = await begin(spec);
+    await anEvent(database.db, project.id, contact, 'order.paid');
+    expect(await advance(deps, runId, 0)).toMatchObject({ next: 'wait' });
+    expect((await see(automation)).status).toBe('WAITING');
+  });
+
+  test('a first event that is followed by a second one keeps the wait', async () => {
+    const { automation, runId } = await begin(spec);
+    const { seq } = await advance(deps, runId, 0);
+    await anEvent(database.db, project.id, contact, 'order.paid', { total: 1 });
+    await anEvent(database.db, project.id, contact, 'order.paid', { total: 2 });
+    await advance(deps, runId, seq);
+    expect((await see(automation)).context).toEqual({ total: 1 });
+  });
+
+  test('one event resumes every run that waits for it', async () => {
+    const runs = [await begin(spec), await begin(spec), await begin(spec)];
+    const seqs = await Promise.all(runs.map(({ runId }) => advance(deps, runId, 0)));
+    await anEvent(database.db, project.id, contact, 'order.paid');
+    for (const [n, { automation, runId }] of runs.entries()) {
+      await advance(deps, runId, seqs[n]?.seq ?? 0);
+      expect((await see(automation)).reason).toBe('paid');
+    }
+  });
+
+  test('event and timeout at the same instant, 1,000 times: exactly one way each, and never half', async () => {
+    const contacts = await Promise.all(
+      Array.from({ length: 1_000 }, (_, n) => aContact(database.db, project.id, `racer-${n}@example.com`)),
+    );
+    const automation = await anAutomation(database.db, project.id, spec);
+    const runs = await letIn(database.db, automation, contacts);
+    await Promise.all(runs.map((run) => advance(deps, run.id, 0)));
+    await database.db.count(
+      `update automation_step_runs set execute_after = clock_timestamp() + interval '30 ms' where execute_after is not null`,
+    );
+    await Promise.all(
+      runs.map(async (run, n) => {
+        await new Promise((resolve) => setTimeout(resolve, 20 + (n % 10) * 3));
+        await Promise.all([
+          advance(deps, run.id, 2),
+          anEvent(database.db, project.id, run.contactId, 'order.paid', { total: 7 }),
+        ]);
+      }),
+    );
+    for (const run of runs) await advance(deps, run.id, 2);
+    const ended = await database.db.rows<{ reason: string; outcome: string; context: unknown; ways: number }>(
+      `select r.exit_reason as reason, x.outcome, r.context,
+         (select count(*)::int from automation_step_runs y where y.run_id = r.id and y.step_type = 'EXIT') as ways
+       from automation_runs r join automation_step_runs x on x.run_id = r.id and x.step_type = 'WAIT_FOR_EVENT'
+       where r.automation_id = $1`,
+      [automation.id],
+    );
+    expect(ended).toHaveLength(1_000);
+    for (const { reason, outcome, context, ways } of ended) {
+      expect(ways).toBe(1);
+      expect(outcome).toBe(reason === 'paid' ? 'EVENT' : 'TIMEOUT');
+      expect(context).toEqual(reason === 'paid' ? { total: 7 } : null);
+    }
+  });
+});
+
+describe('a mail', () => {
+  test('is in ledger and queue with the template as it is now, and the project is woken', async () => {
+    const template = await aTemplate(database.db, project, { type: 'MARKETING' });
+    const { automation, runId } = await begin(
+      { steps: { mail: ['SEND_EMAIL', { templateId: template }] } },
+      { total: 620 },
+    );
+    await database.db.count(`update templates set subject = 'Edited since' where id = $1`, [template]);
+    await advance(deps, runId, 0);
+    const [mail] = await database.db.rows<Record<string, unknown>>(
+      `select e.*, q.email_id is not null as queued from emails e left join email_queue q on q.email_id = e.id where contact_id = $1`,
+      [contact],
+    );
+    expect(mail).toMatchObject({
+      status: 'PENDING',
+      queued: true,
+      source_type: 'WORKFLOW',
+      message_class: 'MARKETING',
+      to_address: 'ingrid.dahl@example.com',
+      workflow_execution_id: runId,
+      render: { subject: 'Edited since', event: { total: 620 }, contact: { name: 'Ingrid' } },
+    });
+    expect((await see(automation)).steps[1]?.output).toMatchObject({
+      emailId: mail?.id,
+      recipientType: 'CONTACT',
+      recipientEmail: 'ingrid.dahl@example.com',
+    });
+    expect(deps.woken).toEqual([project.id]);
+  });
+
+  test.each(['MARKETING', 'HEADLESS'])(
+    '%s to a contact that is not subscribed is kept as FAILED, and the run goes on',
+    async (type) => {
+      await database.db.count('update contacts set subscribed = false where id = $1', [contact]);
+      const template = await aTemplate(database.db, project, { type });
+      const { automation, runId } = await begin({
+        steps: { mail: ['SEND_EMAIL', { templateId: template }], out: ['EXIT'] },
+      });
+      await advance(deps, runId, 0);
+      const run = await see(automation);
+      expect(run.status).toBe('EXITED');
+      expect(run.steps[1]).toMatchObject({ status: 'COMPLETED', output: { skipped: 'unsubscribed' } });
+      const mails = await database.db.rows('select status, error from emails where contact_id = $1', [contact]);
+      expect(mails).toEqual([{ status: 'FAILED', error: 'The contact is not subscribed' }]);
+      expect(await database.db.rows('select email_id from email_queue where project_id = $1', [project.id])).toEqual(
+        [],
+      );
+      expect(deps.woken).toEqual([]);
+    },
+  );
+
+  test('to an address of its own the subscription of the contact does not matter', async () => {
+    await database.db.count('update contacts set subscribed = false where id = $1', [contact]);
+    const template = await aTemplate(database.db, project, { type: 'MARKETING' });
+    const recipient = { type: 'CUSTOM', customEmail: 'sales@birdwatch.test' };
+    const { automation, runId } = await begin({ steps: { mail: ['SEND_EMAIL', { templateId: template, recipient }] } });
+    await advance(deps, runId, 0);
+    expect((await see(automation)).steps[1]?.output).toMatchObject({
+      recipientType: 'CUSTOM',
+      recipientEmail: 'sales@birdwatch.test',
+    });
+    const [mail] = await database.db.rows('select to_address, status, contact_id from emails where contact_id = $1', [
+      contact,
+    ]);
+    expect(mail).toEqual({ to_address: 'sales@birdwatch.test', status: 'PENDING', contact_id: contact });
+  });
+
+  test('a template that is gone fails the step and the run', async () => {
+    const template = await aTemplate(database.db, project);
+    const { automation, runId } = await begin({ steps: { mail: ['SEND_EMAIL', { templateId: template }] } });
+    await database.db.count('update automation_steps set template_id = null where template_id = $1', [template]);
+    await database.db.count('delete from templates where id = $1', [template]);
+    await advance(deps, runId, 0);
+    expect(await see(automation)).toMatchObject({
+      status: 'FAILED',
+      reason: `The template ${template} no longer exists`,
+    });
+  });
+
+  test('within the limit of the month mail is counted once, and beyond it the step fails', async () => {
+    await database.db.count('update projects set billing_limit_workflows = 2 where id = $1', [project.id]);
+    const template = await aTemplate(database.db, project, { type: 'MARKETING' });
+    const steps: AutomationSpec['steps'] = {
+      first: ['SEND_EMAIL', { templateId: template }],
+      second: ['SEND_EMAIL', { templateId: template }],
+      third: ['SEND_EMAIL', { templateId: template }],
+    };
+    const { automation, runId } = await begin({ steps });
+    await advance(deps, runId, 0);
+    const run = await see(automation);
+    expect(run).toMatchObject({ status: 'FAILED', at: 'third', reason: 'Billing limit reached' });
+    expect(await database.db.rows('select id from emails where contact_id = $1', [contact])).toHaveLength(2);
+  });
+});
+
+describe('a change of the contact', () => {
+  test('follows the rules of contact data and tells of a flip of the subscription once', async () => {
+    const updates = { stage: 'activated', plan: null, name: '', id: 'mine' };
+    const { automation, runId } = await begin({
+      steps: {
+        change: ['UPDATE_CONTACT', { updates, subscriptionAction: 'unsubscribe' }],
+        again: ['UPDATE_CONTACT', { data: { stage: 'activated' }, subscriptionAction: 'unsubscribe' }],
+      },
+    });
+    await advance(deps, runId, 0);
+    const [row] = await database.db.rows('select subscribed, data from contacts where id = $1', [contact]);
+    expect(row).toEqual({ subscribed: false, data: { name: 'Ingrid', stage: 'activated' } });
+    const events = await database.db.rows('select name from events where contact_id = $1', [contact]);
+    expect(events).toEqual([{ name: 'contact.unsubscribed' }]);
+    expect((await see(automation)).steps[1]?.output).toEqual({
+      updated: true,
+      updates,
+      newData: { name: 'Ingrid', stage: 'activated' },
+      subscriptionAction: 'unsubscribe',
+      subscribed: false,
+    });
+  });
+
+  test('its event may resume another run of the contact', async () => {
+    const waiting = await begin({
+      steps: { wait: ['WAIT_FOR_EVENT', { eventName: 'contact.unsubscribed' }], out: ['EXIT'] },
+    });
+    const { seq } = await advance(deps, waiting.runId, 0);
+    const changing = await begin({ steps: { change: ['UPDATE_CONTACT', { subscriptionAction: 'unsubscribe' }] } });
+    await advance(deps, changing.runId, 0);
+    expect(await advance(deps, waiting.runId, seq)).toMatchObject({ next: 'done', status: 'EXITED' });
+  });
+});

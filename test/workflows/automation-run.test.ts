@@ -1,0 +1,428 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cancelByOperator } from '../../src/automations/runtime/operator.ts';
+import { createAutomationCheck } from '../../src/automations/runtime/recovery.ts';
+import { startRuns } from '../../src/automations/starting.ts';
+import { isOpen } from '../../src/outbox/calls.ts';
+import { openAutomations } from '../../src/outbox/open-executions.ts';
+import { queries, workflowId } from '../../temporal/commands.ts';
+import { audience } from '../support/audience.ts';
+import {
+  anAutomation,
+  anEvent,
+  aTemplate,
+  automationRuntime,
+  runOf,
+  runsOf,
+  type TestAutomation,
+  type TestRuntime,
+} from '../support/automation-fixtures.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { aContact, aProject, type TestProject } from '../support/delivery-fixtures.ts';
+import { startReceiver } from '../support/receiver.ts';
+
+const people = audience();
+let database: TestDatabase;
+let project: TestProject;
+let runtime: TestRuntime;
+let next = 0;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  project = await aProject(database.db);
+  runtime = await automationRuntime(database, { allowedHosts: ['127.0.0.1'] });
+});
+afterAll(async () => {
+  await runtime[Symbol.asyncDispose]();
+  await database.close();
+});
+
+async function somebody(data: object = {}): Promise<string> {
+  const person = people[next++];
+  if (person === undefined) throw new Error('Nobody is left');
+  return aContact(database.db, project.id, person.email, { data: { ...person.data, ...data } });
+}
+async function enter(automation: TestAutomation, contactId: string, context: Record<string, unknown> | null = null) {
+  const { outcomes, tickets } = await database.db.transaction((sql) =>
+    startRuns(sql, project.id, automation.id, [{ contactId, context, sourceEventId: null }], 0),
+  );
+  runtime.outbox.dispatchSoon(...tickets);
+  return outcomes[0]?.outcome;
+}
+const execution = (automation: TestAutomation, contactId: string, entry = 1) =>
+  runtime.worker.client.workflow.getHandle(workflowId.automation(automation.id, contactId, entry));
+const status = async (automation: TestAutomation) =>
+  (await runsOf(database.db, automation.id)).map((run) => run.status);
+const until = (automation: TestAutomation, expected: string) =>
+  expect
+    .poll(async () => [...new Set(await status(automation))], { timeout: 20_000, interval: 20 })
+    .toEqual([expected]);
+
+describe('an execution', () => {
+  test('goes through every type of step, and its result says how it ended', async () => {
+    await using receiver = await startReceiver((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"score":7}');
+    });
+    const template = await aTemplate(database.db, project, { type: 'TRANSACTIONAL' });
+    const automation = await anAutomation(database.db, project.id, {
+      steps: {
+        mail: ['SEND_EMAIL', { templateId: template }],
+        delay: ['DELAY', { amount: 0.002, unit: 'minutes' }],
+        wait: ['WAIT_FOR_EVENT', { eventName: 'order.paid', timeout: 60 }],
+        check: ['CONDITION', { field: 'event.total', operator: 'greaterThan', value: 500 }],
+        hook: ['WEBHOOK', { url: `http://127.0.0.1:${receiver.port}/{{event.total}}`, body: { who: '{{email}}' } }],
+        update: ['UPDATE_CONTACT', { updates: { stage: 'activated' } }],
+        out: ['EXIT', { reason: 'converted' }],
+      },
+      ways: [
+        ['trigger', 'mail'],
+        ['mail', 'delay'],
+        ['delay', 'wait'],
+        ['wait', 'check'],
+        ['check.yes', 'hook'],
+        ['hook', 'update'],
+        ['update', 'out'],
+      ],
+    });
+    const contact = await somebody();
+    await enter(automation, contact);
+    await expect.poll(async () => (await runOf(database.db, automation.id)).at, { timeout: 20_000 }).toBe('wait');
+    await anEvent(database.db, project.id, contact, 'order.paid', { total: 620 });
+    expect(await execution(automation, contact).result()).toMatchObject({ status: 'EXITED', reason: 'converted' });
+    const run = await runOf(database.db, automation.id);
+    expect(run.steps.map((step) => [step.name, step.status])).toEqual(
+      ['trigger', 'mail', 'delay', 'wait', 'check', 'hook', 'update', 'out'].map((name) => [name, 'COMPLETED']),
+    );
+    expect(receiver.requests).toHaveLength(1);
+    expect(receiver.requests[0]).toMatchObject({ method: 'POST', url: '/620' });
+    expect(run.steps[5]?.output).toMatchObject({ statusCode: 200, success: true, response: { score: 7 } });
+  });
+
+  test('can be watched: query, search attributes, memo and summary say where it is', async () => {
+    const automation = await anAutomation(database.db, project.id, {
+      name: 'Winback',
+      steps: { wait: ['WAIT_FOR_EVENT', { eventName: 'order.paid', timeout: 3600 }] },
+    });
+    const contact = await somebody();
+    await enter(automation, contact);
+    await until(automation, 'WAITING');
+    const handle = execution(automation, contact);
+    const [run] = await runsOf(database.db, automation.id);
+    await expect
+      .poll(async () => ((await handle.query(queries.where)) as { waitingFor: string }).waitingFor)
+      .toBe('order.paid');
+    expect(await handle.query(queries.where)).toMatchObject({
+      status: 'WAITING',
+      step: { id: automation.steps.wait, type: 'WAIT_FOR_EVENT', name: 'wait' },
+    });
+    const description = await handle.describe();
+    const attributes = Object.fromEntries(
+      description.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]),
+    );
+    expect(attributes).toMatchObject({
+      ProjectId: project.id,
+      AutomationId: automation.id,
+      ContactId: contact,
+      ExecutionId: run?.id,
+      State: 'WAITING',
+      WaitingFor: 'order.paid',
+    });
+    expect(attributes.DueAt).toBeInstanceOf(Date);
+    expect(description.memo).toMatchObject({ automation: 'Winback', entry: 1 });
+    expect(JSON.stringify(description.memo)).not.toContain('@');
+    await anEvent(database.db, project.id, contact, 'order.paid');
+    await handle.result();
+  });
+
+  test('a step that fails completes the execution with what went wrong: red in the Web UI means a fault of ours', async () => {
+    const automation = await anAutomation(database.db, project.id, {
+      steps: { hook: ['WEBHOOK', { url: 'http://10.0.0.1/' }] },
+    });
+    const contact = await somebody();
+    await enter(automation, contact);
+    await until(automation, 'FAILED');
+    const result = await execution(automation, contact).result();
+    expect(result).toMatchObject({ status: 'FAILED', stepId: automation.steps.hook });
+    expect(await runOf(database.db, automation.id)).toMatchObject({ status: 'FAILED', reason: result.reason });
+    expect((await execution(automation, contact).describe()).status.name).toBe('COMPLETED');
+  });
+
+  test('one that is cancelled in the Web UI cancels its run', async () => {
+    const automation = await anAutomation(database.db, project.id, {
+      steps: { wait: ['DELAY', { amount: 9, unit: 'days' }] },
+    });
+    const contact = await somebody();
+    await enter(automation, contact);
+    await until(automation, 'WAITING');
+    await execution(automation, contact).cancel();
+    await until(automation, 'CANCELLED');
+    expect(await runOf(database.db, automation.id)).toMatchObject({
+      reason: 'Cancelled by operator',
+      steps: [{ name: 'trigger' }, { name: 'wait', status: 'SKIPPED' }],
+    });
+  });
+
+  test('a cancellation by the API is not taken for one of an operator', async () => {
+    const automation = await anAutomation(database.db, project.id, {
+      steps: { wait: ['DELAY', { amount: 9, unit: 'days' }] },
+    });
+    const contact = await somebody();
+    await enter(automation, contact);
+    await until(automation, 'WAITING');
+    await database.db.count(
+      `update automation_runs set status = 'CANCELLED', exit_reason = 'Cancelled by user' where automation_id = $1`,
+      [automation.id],
+    );
+    await execution(automation, contact).cancel();
+    await expect.poll(async () => (await execution(automation, contact).describe()).status.name).toBe('CANCELLED');
+    expect((await runOf(database.db, automation.id)).reason).toBe('Cancelled by user');
+    await cancelByOperator(database.db, (await runOf(database.db, automation.id)).id);
+    expect((await runOf(database.db, automation.id)).reason).toBe('Cancelled by user');
+  });
+
+  test('a signal of an earlier step, or of none, changes nothing', async () => {
+    const automation = await anAutomation(database.db, project.id, {
+      steps: { wait: ['WAIT_FOR_EVENT', { eventName: 'order.paid' }], out: ['EXIT'] },
+    });
+    const contact = await somebody();
+    await enter(automation, contact);
+    await until(automation, 'WAITING');
+    for (const seq of [0, 1, 2, 2, 99]) await execution(automation, contact).signal('resume', { seq });
+    await anEvent(database.db, project.id, contact, 'order.placed');
+    expect((await execution(automation, contact).describe()).status.name).toBe('RUNNING');
+    expect(await status(automation)).toEqual(['WAITING']);
+    await anEvent(database.db, project.id, contact, 'order.paid');
+    expect(await execution(automation, contact).result()).toMatchObject({ status: 'EXITED' });
+  });
+
+  test('a delay whose time is changed in its row ends at the new time', async () => {
+    const automation = await anAutomation(database.db, project.id, {
+      steps: { wait: ['DELAY', { amount: 9, unit: 'days' }] },
+    });
+    const contact = await somebody();
+    await enter(automation, contact);
+    await until(automation, 'WAITING');
+    const [run] = await runsOf(database.db, automation.id);
+    await database.db.count(
+      `update automation_step_runs set scheduled_for = now() + interval '300 ms' where run_id = $1 and step_type = 'DELAY'`,
+      [run?.id],
+    );
+    await execution(automation, contact).signal('resume', { seq: run?.seq });
+    await until(automation, 'COMPLETED');
+  });
+});
+
+describe('a webhook', () => {
+  const hook = (config: object) =>
+    anAutomation(database.db, project.id, {
+      steps: { hook: ['WEBHOOK', config], out: ['EXIT', { reason: 'after' }] },
+    });
+
+  test('an answer that is no success finishes the step, and the run goes on', async () => {
+    await using receiver = await startReceiver((_, response) => void response.writeHead(404).end('not here'));
+    const automation = await hook({ url: `http://127.0.0.1:${receiver.port}/` });
+    await enter(automation, await somebody());
+    await until(automation, 'EXITED');
+    expect((await runOf(database.db, automation.id)).steps[1]).toMatchObject({
+      status: 'COMPLETED',
+      output: { statusCode: 404, success: false, response: 'not here' },
+    });
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  test('with failOnError it fails the step and the run', async () => {
+    await using receiver = await startReceiver((_, response) => void response.writeHead(404).end());
+    const automation = await hook({ url: `http://127.0.0.1:${receiver.port}/`, failOnError: true });
+    await enter(automation, await somebody());
+    await until(automation, 'FAILED');
+    expect(await runOf(database.db, automation.id)).toMatchObject({ reason: 'The receiver answered 404' });
+  });
+
+  test('with retries it is repeated after 5xx, under the same delivery id', async () => {
+    await using receiver = await startReceiver(
+      (_, response, n) => void response.writeHead(n < 2 ? 503 : 200).end('ok'),
+    );
+    const automation = await hook({ url: `http://127.0.0.1:${receiver.port}/`, retries: 3 });
+    await enter(automation, await somebody());
+    await until(automation, 'EXITED');
+    expect(receiver.requests).toHaveLength(2);
+    const ids = receiver.requests.map((request) => request.headers['x-posthorn-delivery']);
+    expect(ids[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  test('without retries a connection that is cut is not repeated', async () => {
+    await using receiver = await startReceiver((_, response) => void response.destroy());
+    const automation = await hook({ url: `http://127.0.0.1:${receiver.port}/` });
+    await enter(automation, await somebody());
+    await until(automation, 'FAILED');
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  test('a receiver that is not there is tried twice more, for nothing was written', async () => {
+    const receiver = await startReceiver();
+    await receiver[Symbol.asyncDispose]();
+    const automation = await hook({ url: `http://127.0.0.1:${receiver.port}/` });
+    await enter(automation, await somebody());
+    await until(automation, 'FAILED');
+    const [calls] = await database.db.rows(
+      `select unwritten_calls as unwritten, repeated_calls as repeated, error from automation_step_runs x
+       join automation_runs r on r.id = x.run_id where r.automation_id = $1 and step_type = 'WEBHOOK'`,
+      [automation.id],
+    );
+    expect(calls).toMatchObject({ unwritten: 2, repeated: 0, error: expect.stringContaining('refused') });
+  });
+});
+
+describe('events', () => {
+  test('start runs of every automation that listens for them, once for each event, with their data as context', async () => {
+    const one = await anAutomation(database.db, project.id, { event: 'app.opened', steps: { out: ['EXIT'] } });
+    const other = await anAutomation(database.db, project.id, { event: 'app.opened', steps: { out: ['EXIT'] } });
+    const deaf = await anAutomation(database.db, project.id, { event: 'app.Opened', steps: {} });
+    const off = await anAutomation(database.db, project.id, { event: 'app.opened', steps: {}, enabled: false });
+    const contact = await somebody();
+    await anEvent(database.db, project.id, contact, 'app.opened', {
+      id: 7,
+      from: { value: 'push', persistent: false },
+    });
+    await anEvent(database.db, project.id, null, 'app.opened');
+    await until(one, 'EXITED');
+    await until(other, 'EXITED');
+    expect((await runOf(database.db, one.id)).context).toEqual({ id: 7, from: 'push' });
+    expect(await status(deaf)).toEqual([]);
+    expect(await status(off)).toEqual([]);
+  });
+
+  test('of the service itself start runs too', async () => {
+    const automation = await anAutomation(database.db, project.id, {
+      event: 'contact.unsubscribed',
+      steps: { out: ['EXIT'] },
+    });
+    const contact = await somebody();
+    await database.db.count('update contacts set subscribed = false where id = $1', [contact]);
+    await anEvent(database.db, project.id, contact, 'contact.unsubscribed');
+    await until(automation, 'EXITED');
+  });
+
+  test('an event that starts and one that resumes are told apart by the moment', async () => {
+    const automation = await anAutomation(database.db, project.id, {
+      event: 'cart.filled',
+      steps: { wait: ['WAIT_FOR_EVENT', { eventName: 'cart.filled' }], out: ['EXIT'] },
+    });
+    const contact = await somebody();
+    await anEvent(database.db, project.id, contact, 'cart.filled', { n: 1 });
+    await until(automation, 'WAITING');
+    await anEvent(database.db, project.id, contact, 'cart.filled', { n: 2 });
+    await until(automation, 'EXITED');
+    expect(await runsOf(database.db, automation.id)).toHaveLength(1);
+    expect((await runOf(database.db, automation.id)).context).toEqual({ n: 2 });
+  });
+
+  test('re-entry: without it a contact comes in once, with it whenever no run is active', async () => {
+    const spec = { event: 'level.up', steps: { out: ['EXIT'] } } as const;
+    const once = await anAutomation(database.db, project.id, { ...spec, steps: { out: ['EXIT'] } });
+    const often = await anAutomation(database.db, project.id, {
+      ...spec,
+      steps: { out: ['EXIT'] },
+      allowReentry: true,
+    });
+    const contact = await somebody();
+    for (let n = 1; n <= 3; n++) {
+      await anEvent(database.db, project.id, contact, 'level.up', { n });
+      await expect
+        .poll(async () => (await status(often)).filter((s) => s === 'EXITED').length, { timeout: 20_000 })
+        .toBe(n);
+    }
+    expect(await status(once)).toEqual(['EXITED']);
+  });
+
+  test('two automations that start each other are stopped by the guard, and that is counted', async () => {
+    const one = await anAutomation(database.db, project.id, {
+      event: 'contact.subscribed',
+      steps: { flip: ['UPDATE_CONTACT', { subscriptionAction: 'unsubscribe' }] },
+      allowReentry: true,
+    });
+    await anAutomation(database.db, project.id, {
+      event: 'contact.unsubscribed',
+      steps: { flip: ['UPDATE_CONTACT', { subscriptionAction: 'subscribe' }] },
+      allowReentry: true,
+    });
+    const contact = await somebody();
+    await anEvent(database.db, project.id, contact, 'contact.subscribed');
+    await expect
+      .poll(async () => (await database.db.rows('select refused from automation_refusals')).length, { timeout: 50_000 })
+      .toBeGreaterThan(0);
+    expect((await status(one)).length).toBeLessThanOrEqual(50);
+    await database.db.count('update automations set enabled = false where project_id = $1', [project.id]);
+  });
+});
+
+describe('what is lost is put right', () => {
+  const check = () =>
+    createAutomationCheck({
+      db: database.db,
+      isOpen: (id) => isOpen(runtime.worker.temporal, id),
+      openExecutions: (before, limit) =>
+        openAutomations(runtime.worker.temporal, runtime.worker.queuePrefix, before, limit),
+      dispatchSoon: (...tickets) => runtime.outbox.dispatchSoon(...tickets),
+      afterMs: 0,
+    });
+
+  test('a run whose execution was terminated goes on from its row once its time has come', async () => {
+    const automation = await anAutomation(database.db, project.id, {
+      steps: { wait: ['DELAY', { amount: 0.02, unit: 'minutes' }], out: ['EXIT'] },
+    });
+    const contact = await somebody();
+    await enter(automation, contact);
+    await until(automation, 'WAITING');
+    await execution(automation, contact).terminate('a lost store');
+    await expect.poll(check(), { timeout: 10_000 }).toBe(1);
+    await until(automation, 'EXITED');
+  });
+
+  test('an event for a run whose execution is gone starts it again', async () => {
+    const automation = await anAutomation(database.db, project.id, {
+      steps: { wait: ['WAIT_FOR_EVENT', { eventName: 'order.paid' }], out: ['EXIT'] },
+    });
+    const contact = await somebody();
+    await enter(automation, contact);
+    await until(automation, 'WAITING');
+    await execution(automation, contact).terminate('a lost store');
+    await anEvent(database.db, project.id, contact, 'order.paid');
+    await until(automation, 'EXITED');
+  });
+
+  test('a contact that is deleted in the middle leaves no execution behind', async () => {
+    const automation = await anAutomation(database.db, project.id, {
+      steps: { wait: ['DELAY', { amount: 9, unit: 'days' }] },
+    });
+    const contact = await somebody();
+    await enter(automation, contact);
+    await until(automation, 'WAITING');
+    await database.db.count('delete from contacts where id = $1', [contact]);
+    await expect.poll(async () => (await execution(automation, contact).describe()).status.name).toBe('CANCELLED');
+    expect(await runsOf(database.db, automation.id)).toEqual([]);
+  });
+
+  test('an open execution whose run has ended is cancelled', async () => {
+    const automation = await anAutomation(database.db, project.id, {
+      steps: { wait: ['DELAY', { amount: 9, unit: 'days' }] },
+    });
+    const contact = await somebody();
+    await enter(automation, contact);
+    await until(automation, 'WAITING');
+    await database.db.count(
+      `update automation_runs set status = 'CANCELLED', exit_reason = 'Cancelled by user', due_at = null where automation_id = $1`,
+      [automation.id],
+    );
+    const run = check();
+    await expect
+      .poll(
+        async () => {
+          await run();
+          return (await execution(automation, contact).describe()).status.name;
+        },
+        { timeout: 15_000, interval: 200 },
+      )
+      .toBe('CANCELLED');
+  });
+});
