@@ -15,6 +15,7 @@ import { installTemporalRuntime } from '../../src/main/temporal-runtime.ts';
 import { openTemporal } from '../../temporal/connection.ts';
 import { dynamicConfig } from '../../temporal/dev-server.ts';
 import { prepareNamespace } from '../../temporal/setup.ts';
+import { automationCases } from './cases/automation.ts';
 import { campaignSendCases } from './cases/campaign-send.ts';
 import type { ReplayCase } from './cases/case.ts';
 import { emailDeliveryCases } from './cases/email-delivery.ts';
@@ -26,7 +27,14 @@ import { startRecorder } from './recorder.ts';
 
 // A busy server lets steps time out, and the history shows that instead of the case.
 const atOnce = 4;
-const cases = [...emailDeliveryCases, ...campaignSendCases, ...jobCases, ...sweepCases, ...systemMailCases];
+const cases = [
+  ...automationCases,
+  ...emailDeliveryCases,
+  ...campaignSendCases,
+  ...jobCases,
+  ...sweepCases,
+  ...systemMailCases,
+];
 const named = process.argv.slice(2);
 const unknown = named.filter((name) => !cases.some((one) => one.name === name));
 if (unknown.length > 0) throw new Error(`There is no case ${unknown.join(', ')}`);

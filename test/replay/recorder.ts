@@ -5,7 +5,7 @@ import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { workflowBundle } from '../../src/main/workflow-bundle.ts';
 import { performCommand, signalOrStart } from '../../src/outbox/calls.ts';
-import { signals, taskQueue, workflowQueues } from '../../temporal/commands.ts';
+import { type QueueKind, signals, taskQueue, workflowQueues } from '../../temporal/commands.ts';
 import type { TemporalConnection } from '../../temporal/connection.ts';
 import type { Answer, Hand, ReplayCase } from './cases/case.ts';
 
@@ -36,7 +36,8 @@ export async function startRecorder(temporal: TemporalConnection, cases: readonl
     workflowBundle(),
   ]);
   const workers = await Promise.all(
-    Array.from(new Set(Object.values(workflowQueues)), (kind) =>
+    // Webhooks have a queue on which no workflow runs.
+    Array.from(new Set<QueueKind>([...Object.values(workflowQueues), 'http']), (kind) =>
       Worker.create({
         connection,
         namespace: temporal.settings.namespace,
@@ -57,6 +58,7 @@ export async function startRecorder(temporal: TemporalConnection, cases: readonl
       const handle = temporal.client.workflow.getHandle(id);
       const hand: Hand = {
         wake: () => handle.signal(signals.wake),
+        resume: (seq) => handle.signal(signals.resume, { seq }),
         cancel: async () => void (await handle.cancel()),
       };
       const play = playOf(one, hand);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cancelled, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import type { AutomationActivities, WebhookActivities } from '../../../activities/automation.ts';
 import type { CampaignActivities } from '../../../activities/campaign.ts';
 import type { DomainActivities } from '../../../activities/domains.ts';
 import type { EmailActivities } from '../../../activities/email.ts';
@@ -10,7 +11,9 @@ import type { SweepActivities } from '../../../activities/sweeps.ts';
 import type { SystemMailActivities } from '../../../activities/system-mail.ts';
 import type { Launch } from '../../../temporal/commands.ts';
 
-type Activities = CampaignActivities &
+type Activities = AutomationActivities &
+  WebhookActivities &
+  CampaignActivities &
   DomainActivities &
   EmailActivities &
   JobActivities &
@@ -21,6 +24,8 @@ type Activities = CampaignActivities &
 /** What a case may do to its execution while that runs. */
 export interface Hand {
   wake(): Promise<void>;
+  /** Tells a run to look again; see `resume` of the workflow `automation`. */
+  resume(seq: number): Promise<void>;
   /** Asks it to cancel, as the Web UI does. */
   cancel(): Promise<void>;
 }
