@@ -23,6 +23,8 @@ export interface ActivityDeps {
   dns: DnsLookup | null;
   /** Sends mail of the service to the members of a project. */
   tellMembers: TellMembers;
+  /** Cancels a payment subscription; rejects when that cannot be done. */
+  cancelSubscription: (subscription: string) => Promise<void>;
   outbox: Outbox;
   waker: DeliveryWaker;
   temporal: TemporalConnection;

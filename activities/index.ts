@@ -16,9 +16,11 @@ import { removeOldReceipts } from '../src/emails/notify.ts';
 import { removeLostParts } from '../src/jobs/files-queries.ts';
 import { removeOldJobs } from '../src/jobs/queries.ts';
 import { restartStalledJobs } from '../src/jobs/recovery.ts';
-import { isOpen } from '../src/outbox/calls.ts';
+import { endExecutionsOf, isOpen } from '../src/outbox/calls.ts';
 import { openAutomations } from '../src/outbox/open-executions.ts';
 import { removeDone } from '../src/outbox/queries.ts';
+import { restartStalledWipes } from '../src/projects/wipe.ts';
+import { removeOldWipes } from '../src/projects/wipe-queries.ts';
 import { removeOldVisits } from '../src/recipients/visits.ts';
 import { emptyOldBodies, removeExpiredKeys, removeOldLosses } from '../src/retention/queries.ts';
 import { removeOldMails } from '../src/system-mail/queries.ts';
@@ -33,6 +35,7 @@ import { jobActivities } from './jobs.ts';
 import { segmentActivities } from './segment.ts';
 import { type ReconcileCheck, type RetentionRule, sweepActivities } from './sweeps.ts';
 import { systemMailActivities } from './system-mail.ts';
+import { wipeActivities } from './wipe.ts';
 
 // Long enough for a lane to be worth an activity, short enough that the Web UI shows progress.
 const laneShareMs = 30_000;
@@ -99,6 +102,13 @@ export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, 
       }),
       ...segmentActivities({ db, log, clock: deps.clock, stopping }),
       ...jobActivities({ db, log, stopping }),
+      ...wipeActivities({
+        db,
+        log,
+        stopping,
+        endExecutions: (projectId) => endExecutionsOf(deps.temporal, projectId, 'The project is reset or deleted'),
+        cancelSubscription: deps.cancelSubscription,
+      }),
     },
   };
 }
@@ -142,6 +152,15 @@ function reconcileChecks(
         }),
     },
     {
+      name: 'wipes',
+      run: () =>
+        restartStalledWipes({
+          db,
+          isOpen: (id) => isOpen(temporal, id),
+          dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),
+        }),
+    },
+    {
       name: 'jobs',
       run: () =>
         restartStalledJobs({
@@ -174,6 +193,7 @@ function retentionRules({ db, config, clock }: ActivityDeps): RetentionRule[] {
     { name: 'visits of recipient pages', removeSome: (limit) => removeOldVisits(db, limit) },
     { name: 'attempts', removeSome: (limit) => removeOldAttempts(db, limit) },
     { name: 'account tokens', removeSome: (limit) => removeOldTokens(db, limit) },
+    { name: 'wipes', removeSome: (limit) => removeOldWipes(db, limit) },
     { name: 'system mail', removeSome: (limit) => removeOldMails(db, limit) },
     { name: 'hand-overs', removeSome: (limit) => removeOldHandovers(db, limit) },
     { name: 'webhook receipts', removeSome: (limit) => removeOldReceipts(db, limit) },

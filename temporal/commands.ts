@@ -31,6 +31,7 @@ export const workflowQueues = {
   segmentCompute: 'bulk',
   automation: 'automation',
   systemMail: 'mail',
+  wipeProject: 'bulk',
 } as const satisfies Record<string, QueueKind>;
 /** Name of a workflow type. */
 export type WorkflowType = keyof typeof workflowQueues;

@@ -7,3 +7,4 @@ export { emailDelivery } from './email-delivery.ts';
 export { segmentCompute, segmentSweep } from './segment-compute.ts';
 export { reconcile, retention } from './sweeps.ts';
 export { systemMail } from './system-mail.ts';
+export { wipeProject } from './wipe-project.ts';

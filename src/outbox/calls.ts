@@ -102,3 +102,26 @@ export function cutBytes(text: string, bytes: number): string {
   // A cut character decodes to U+FFFD at the end; a stream decoder leaves it out instead.
   return new TextDecoder().decode(all.subarray(0, bytes), { stream: true });
 }
+
+/**
+ * Ends every open execution that says it works for a project, at once and without a word to it: its rows are going away.
+ * Answers how many were found; the list of Temporal lags behind by moments. Rejects when Temporal cannot be asked.
+ */
+export async function endExecutionsOf(
+  temporal: TemporalConnection,
+  projectId: string,
+  reason: string,
+): Promise<number> {
+  const { workflow } = temporal.client;
+  let ended = 0;
+  const query = `ProjectId = '${projectId}' and ExecutionStatus = 'Running'`;
+  for await (const { workflowId, runId } of workflow.list({ query, pageSize: 200 })) {
+    ended += 1;
+    await temporal
+      .within(callDeadlineMs, () => workflow.getHandle(workflowId, runId).terminate(reason))
+      .catch((error: unknown) => {
+        if (!(error instanceof WorkflowNotFoundError)) throw error;
+      });
+  }
+  return ended;
+}

@@ -22,6 +22,7 @@ import { emailDeliveryCases } from './cases/email-delivery.ts';
 import { jobCases } from './cases/jobs.ts';
 import { sweepCases } from './cases/sweeps.ts';
 import { systemMailCases } from './cases/system-mail.ts';
+import { wipeCases } from './cases/wipe-project.ts';
 import { savedHistories, saveHistories } from './histories.ts';
 import { startRecorder } from './recorder.ts';
 
@@ -34,6 +35,7 @@ const cases = [
   ...jobCases,
   ...sweepCases,
   ...systemMailCases,
+  ...wipeCases,
 ];
 const named = process.argv.slice(2);
 const unknown = named.filter((name) => !cases.some((one) => one.name === name));

@@ -9,6 +9,7 @@ import type { JobActivities } from '../../../activities/jobs.ts';
 import type { SegmentActivities } from '../../../activities/segment.ts';
 import type { SweepActivities } from '../../../activities/sweeps.ts';
 import type { SystemMailActivities } from '../../../activities/system-mail.ts';
+import type { WipeActivities } from '../../../activities/wipe.ts';
 import type { Launch } from '../../../temporal/commands.ts';
 
 type Activities = AutomationActivities &
@@ -19,7 +20,8 @@ type Activities = AutomationActivities &
   JobActivities &
   SegmentActivities &
   SweepActivities &
-  SystemMailActivities;
+  SystemMailActivities &
+  WipeActivities;
 
 /** What a case may do to its execution while that runs. */
 export interface Hand {

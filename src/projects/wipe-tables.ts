@@ -1,0 +1,55 @@
+/** A table that a wipe empties. */
+export interface WipedTable {
+  table: string;
+  /** `id`: page by page along an index of (project_id, id), for tables of millions; `any`: in any order. */
+  by: 'id' | 'any';
+  /** Rows in one transaction: fewer where other rows go with each. */
+  rows: number;
+}
+
+// What waits to be sent goes first, then what refers to others, so that little is left for foreign keys to take along.
+// Catalogues come last, for deleting contacts and events writes to them.
+const content: readonly WipedTable[] = [
+  { table: 'email_queue', by: 'any', rows: 10_000 },
+  { table: 'automation_runs', by: 'any', rows: 2_000 },
+  { table: 'events', by: 'id', rows: 10_000 },
+  { table: 'emails', by: 'id', rows: 5_000 },
+  { table: 'campaigns', by: 'any', rows: 20 },
+  { table: 'contacts', by: 'id', rows: 2_000 },
+  { table: 'automations', by: 'any', rows: 5 },
+  { table: 'segments', by: 'any', rows: 20 },
+  { table: 'templates', by: 'any', rows: 1_000 },
+  { table: 'jobs', by: 'any', rows: 200 },
+  { table: 'event_counts', by: 'any', rows: 10_000 },
+  { table: 'contact_changes', by: 'any', rows: 10_000 },
+  { table: 'contact_losses', by: 'any', rows: 10_000 },
+  { table: 'contact_fields', by: 'any', rows: 1_000 },
+  { table: 'contact_totals', by: 'any', rows: 1_000 },
+];
+
+// A reset keeps these (contract page 3, 2.5): usage, so that it does not refill the monthly allowance; idempotency keys, so
+// that a retry cannot send twice; settings.
+const settings: readonly WipedTable[] = [
+  { table: 'suppression_rules', by: 'any', rows: 1_000 },
+  { table: 'idempotency_keys', by: 'any', rows: 10_000 },
+  { table: 'rate_windows', by: 'any', rows: 1_000 },
+  { table: 'usage_counters', by: 'any', rows: 1_000 },
+  { table: 'usage_notices', by: 'any', rows: 1_000 },
+  { table: 'usage_reports', by: 'any', rows: 1_000 },
+  { table: 'usage_reports_waiting', by: 'any', rows: 10_000 },
+];
+
+/** The tables that a reset empties for a project, and those that the removal of a project empties, in order. */
+export const wipedTables = { RESET: content, DELETE: [...content, ...settings] } as const;
+
+/** Tables whose rows go along with those of another table, by a foreign key that has an index. */
+export const alongTables = [
+  'automation_arrivals',
+  'automation_migrations',
+  'automation_step_runs',
+  'campaign_sends',
+  'contact_field_values',
+] as const;
+
+/** Tables of a project that go with its row or when it is marked, or that tell of the wipe itself. */
+export const leftTables = ['domains', 'memberships', 'project_wipes'] as const;
