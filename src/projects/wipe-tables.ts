@@ -23,6 +23,9 @@ const content: readonly WipedTable[] = [
   { table: 'event_counts', by: 'any', rows: 10_000 },
   { table: 'contact_changes', by: 'any', rows: 10_000 },
   { table: 'contact_losses', by: 'any', rows: 10_000 },
+  { table: 'activity_counts', by: 'any', rows: 10_000 },
+  { table: 'mail_count_changes', by: 'any', rows: 10_000 },
+  { table: 'mail_counts', by: 'any', rows: 10_000 },
   { table: 'contact_fields', by: 'any', rows: 1_000 },
   { table: 'contact_totals', by: 'any', rows: 1_000 },
 ];
