@@ -82,7 +82,7 @@ export async function campaignSend({ campaignId, sendSeq }: CampaignSend): Promi
     detail: '',
   };
   let marked: string | null = null;
-  let due: string | null = null;
+  let due = wf.workflowInfo().typedSearchAttributes.get(searchAttribute.DueAt)?.toISOString() ?? null;
   let woken = false;
   let expanding: Promise<void> = Promise.resolve();
   wf.setHandler(wake, () => {
@@ -144,11 +144,11 @@ export async function campaignSend({ campaignId, sendSeq }: CampaignSend): Promi
       woken = false;
       const view = await steadily((steps) => steps.beginSend(campaignId, sendSeq));
       if (view === null || view.status !== 'SCHEDULED') return view;
-      // The start has set State and DueAt.
+      // The start has set it.
       marked ??= 'SCHEDULED';
       look(view);
       show('scheduled', `due at ${view.dueAt}`);
-      if (due !== null && due !== view.dueAt) markDue(view.dueAt);
+      if (due !== view.dueAt) markDue(view.dueAt);
       due = view.dueAt;
       if (round >= roundsPerRun || wf.workflowInfo().continueAsNewSuggested)
         await wf.continueAsNew<typeof campaignSend>({ campaignId, sendSeq });

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { type CampaignActivityDeps, campaignActivities } from '../../activities/campaign.ts';
 import { createGate } from '../../src/campaigns/gate.ts';
 import { launchCampaign } from '../../src/campaigns/launch.ts';
-import { startSend } from '../../src/campaigns/state.ts';
+import { scheduleSend, startSend } from '../../src/campaigns/state.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Database, Sql } from '../../src/db/sql.ts';
 import { createComposer } from '../../src/delivery/compose.ts';
@@ -19,14 +19,17 @@ export interface CampaignChanges {
   body?: string;
   from?: string;
   type?: 'MARKETING' | 'TRANSACTIONAL' | 'HEADLESS';
+  audienceType?: 'ALL' | 'SEGMENT' | 'FILTERED';
+  audienceCondition?: object;
+  segmentId?: string;
 }
 
-/** Inserts a draft to ALL and answers its id. */
+/** Inserts a draft, to ALL where nothing else is said, and answers its id. */
 export async function aCampaign(sql: Sql, project: TestProject, changes: CampaignChanges = {}): Promise<string> {
   const id = newId();
   await sql.count(
-    `insert into campaigns (id, project_id, name, subject, body, "from", type, audience_type)
-     values ($1, $2, $3, $4, $5, $6, $7, 'ALL')`,
+    `insert into campaigns (id, project_id, name, subject, body, "from", type, audience_type, audience_condition, segment_id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
     [
       id,
       project.id,
@@ -35,6 +38,9 @@ export async function aCampaign(sql: Sql, project: TestProject, changes: Campaig
       changes.body ?? '<p>Dear {{firstName ?? friend}}, the herons are back.</p>',
       changes.from ?? project.sender,
       changes.type ?? 'MARKETING',
+      changes.audienceType ?? 'ALL',
+      changes.audienceCondition ? JSON.stringify(changes.audienceCondition) : null,
+      changes.segmentId ?? null,
     ],
   );
   return id;
@@ -63,6 +69,22 @@ export async function started(
     { id: campaignId, projectId, name: 'Spring count', sendSeq: send.sendSeq },
     'Birdwatch',
     recipients,
+  );
+}
+
+/** Schedules a draft, or moves a scheduled one, as the API does; answers the start of its workflow. */
+export async function scheduled(sql: Sql, projectId: string, campaignId: string, inMs: number): Promise<StartCommand> {
+  const clock = await sql.row<{ at: number }>(
+    'select (1000 * extract(epoch from clock_timestamp()) + $1::float8)::float8 as at',
+    [inMs],
+  );
+  const at = new Date(clock?.at ?? 0);
+  const send = await scheduleSend(sql, campaignId, 1000, at);
+  if (send === null) throw new Error('The campaign can not be scheduled');
+  return launchCampaign(
+    { id: campaignId, projectId, name: 'Spring count', sendSeq: send.sendSeq, dueAt: at.toISOString() },
+    'Birdwatch',
+    1000,
   );
 }
 
@@ -105,6 +127,7 @@ export interface CampaignRow {
   status: string;
   total: number;
   sent: number;
+  skipped: number;
   failed: number;
   bounced: number;
 }
@@ -112,7 +135,8 @@ export interface CampaignRow {
 /** Reads status and counters of a campaign. */
 export async function campaignRow(sql: Sql, id: string): Promise<CampaignRow> {
   const row = await sql.row<CampaignRow>(
-    `select status, total_recipients as total, sent_count as sent, failed_count as failed, bounced_count as bounced
+    `select status, total_recipients as total, sent_count as sent, skipped_count as skipped,
+       failed_count as failed, bounced_count as bounced
      from campaigns where id = $1`,
     [id],
   );

@@ -45,6 +45,16 @@ const unfinished: SendEnd = { done: false, waitMs: 0, view: { ...view, expanded:
 const inDoubt = (waitMs: number): SendEnd => ({ ...unfinished, waitMs });
 const endCancelled: SendEnd = { done: true, waitMs: 0, view: { ...view, status: 'CANCELLED', expanded: true } };
 
+const due = (dueMs: number): SendStart => ({
+  ...begun,
+  status: 'SCHEDULED',
+  dueAt: '2026-03-01T09:00:00.000Z',
+  dueMs,
+});
+const moved = (dueMs: number): SendStart => ({ ...due(dueMs), dueAt: '2026-03-02T09:00:00.000Z' });
+const pausedRow: SendStart = { ...begun, expanded: true, sent: 8, paused: true };
+const pausedEnd: SendEnd = { ...unfinished, view: { ...view, expanded: true, sent: 8, paused: true } };
+
 /** Ways through `campaignSend`. */
 export const campaignSendCases: readonly ReplayCase[] = [
   send('sent', { beginSend: [begun], expandAudience: [24], sendLane: [lane('empty')], finishSend: [sent] }),
@@ -161,6 +171,72 @@ export const campaignSendCases: readonly ReplayCase[] = [
     },
     { atTimer: (hand) => hand.cancel(), ends: 'CANCELLED' },
   ),
+  send(
+    'scheduled',
+    {
+      beginSend: [due(300), begun],
+      expandAudience: [24],
+      sendLane: [lane('empty')],
+      finishSend: [sent],
+    },
+    { dueAt: '2026-03-01T09:00:00.000Z' },
+  ),
+  send(
+    'scheduled-and-moved',
+    {
+      beginSend: [due(50_000), moved(300), begun],
+      expandAudience: [24],
+      sendLane: [lane('empty')],
+      finishSend: [sent],
+    },
+    { dueAt: '2026-03-01T09:00:00.000Z', atTimer: (hand) => hand.wake() },
+  ),
+  send(
+    'scheduled-and-cancelled',
+    { beginSend: [due(50_000), { ...begun, status: 'DRAFT' }] },
+    { dueAt: '2026-03-01T09:00:00.000Z', atTimer: (hand) => hand.wake() },
+  ),
+  send('scheduled-still', { beginSend: [due(50_000)] }, { dueAt: '2026-03-01T09:00:00.000Z', ends: 'RUNNING' }),
+  send(
+    'scheduled-and-cancelled-in-the-ui',
+    {
+      beginSend: [due(50_000), { ...begun, status: 'DRAFT' }],
+      cancelByOperator: [undefined],
+      cleanUpCancelled: [{ done: true, status: 'DRAFT' }],
+    },
+    { dueAt: '2026-03-01T09:00:00.000Z', atTimer: (hand) => hand.cancel(), ends: 'CANCELLED' },
+  ),
+  send(
+    'paused-and-resumed',
+    {
+      beginSend: [begun, pausedRow, { ...pausedRow, paused: false }],
+      expandAudience: [24],
+      sendLane: [lane('paused'), lane('empty')],
+      finishSend: [pausedEnd, sent],
+    },
+    {
+      async atTimer(hand) {
+        await hand.wake();
+        await later(500, undefined)();
+        await hand.wake();
+      },
+    },
+  ),
+  send(
+    'paused-still',
+    { beginSend: [begun], expandAudience: [24], sendLane: [lane('paused')], finishSend: [pausedEnd] },
+    { ends: 'RUNNING' },
+  ),
+  send(
+    'paused-before-it-began-and-cancelled',
+    {
+      beginSend: [pausedRow, cancelledRow, cancelledRow],
+      sendLane: [stopped],
+      finishSend: [endCancelled],
+      cleanUpCancelled: [{ done: true, status: 'CANCELLED' }],
+    },
+    { atTimer: (hand) => hand.wake() },
+  ),
   send('gone', { beginSend: [null] }),
   send('gone-while-sending', {
     beginSend: [begun],
@@ -196,7 +272,11 @@ export const campaignSendCases: readonly ReplayCase[] = [
 function send(
   name: string,
   answers: Script,
-  { ends = 'COMPLETED', ...rest }: Pick<Partial<ReplayCase>, 'ends' | 'atTimer' | 'runs'> = {},
+  {
+    ends = 'COMPLETED',
+    dueAt,
+    ...rest
+  }: Pick<Partial<ReplayCase>, 'ends' | 'atTimer' | 'runs'> & { dueAt?: string } = {},
 ): ReplayCase {
   const campaignId = newId();
   return {
@@ -209,8 +289,9 @@ function send(
         ProjectId: projectId,
         CampaignId: campaignId,
         Kind: 'campaign',
-        State: 'SENDING',
+        State: dueAt === undefined ? 'SENDING' : 'SCHEDULED',
         Recipients: 24,
+        ...(dueAt === undefined ? {} : { DueAt: dueAt }),
       },
       memo: { campaign: 'Herons of the estuary', project: 'Wetland watchers', send: 1 },
       staticSummary: 'Campaign "Herons of the estuary"',

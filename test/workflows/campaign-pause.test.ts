@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { wakeCampaign } from '../../src/campaigns/launch.ts';
+import { cancelSend, lockCampaignSend, setPaused } from '../../src/campaigns/state.ts';
+import { pause } from '../../src/lib/time.ts';
+import {
+  aCampaign,
+  campaignActivitiesFor,
+  campaignRow,
+  contacts,
+  ledgerOf,
+  started,
+} from '../support/campaign-fixtures.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { aProject } from '../support/delivery-fixtures.ts';
+import { FakeMailer } from '../support/mailer.ts';
+import { testWorker } from '../support/worker.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await testDatabase();
+});
+afterAll(() => db.close());
+
+// As the API does it: with the send locked, so that no claim is being made.
+const paused = (campaign: string, on: boolean) =>
+  db.db.transaction(async (sql) => {
+    await lockCampaignSend(sql, campaign, 1);
+    return setPaused(sql, campaign, 1, on);
+  });
+
+test('a pause stops a campaign where it is, shows in the Web UI, outlives the worker, and ends by a resume', async () => {
+  const project = await aProject(db.db);
+  await contacts(db.db, project.id, 60);
+  const campaign = await aCampaign(db.db, project);
+  const mailer = new FakeMailer({ name: 'pause', latencyMs: 20 });
+  const activities = campaignActivitiesFor(db.db, mailer, { lanes: 1, chunk: 5, pace: { claims: 1, shareMs: 5000 } });
+  const first = await testWorker({ activities, queues: ['campaign'] });
+  mailer.onTaken = async () => {
+    if (mailer.calls.length === 3) await paused(campaign, true);
+  };
+  const start = await started(db.db, project.id, campaign, 60);
+  await first.perform(start);
+  const handle = first.client.workflow.getHandle(start.id);
+  await expect
+    .poll(async () => (await handle.query<{ phase: string; sent: number }>('progress')).phase, { timeout: 20_000 })
+    .toBe('paused');
+  const before = mailer.sent.length;
+  expect(before).toBe(15);
+  await expect.poll(async () => (await handle.describe()).searchAttributes.State?.[0]).toBe('PAUSED');
+  expect(await campaignRow(db.db, campaign)).toMatchObject({ status: 'SENDING', sent: 15 });
+  await first.stop();
+
+  await using second = await testWorker({ activities, queues: ['campaign'], queuePrefix: first.queuePrefix });
+  await second.perform(wakeCampaign(campaign, 1));
+  // A wake alone changes nothing: the row decides.
+  await pause(300);
+  expect(mailer.sent).toHaveLength(before);
+  expect(await paused(campaign, false)).toBe(true);
+  await second.perform(wakeCampaign(campaign, 1));
+  expect(await second.result(start.id)).toMatchObject({ status: 'SENT', sent: 60 });
+  expect(new Set(mailer.recipients).size).toBe(60);
+  expect(mailer.recipients).toHaveLength(60);
+});
+
+test('a campaign that is cancelled while it is paused ends, and keeps what was sent', async () => {
+  const project = await aProject(db.db);
+  await contacts(db.db, project.id, 30);
+  const campaign = await aCampaign(db.db, project);
+  const mailer = new FakeMailer({ name: 'pause-cancel' });
+  await using worker = await testWorker({
+    activities: campaignActivitiesFor(db.db, mailer, { lanes: 1, chunk: 5, pace: { claims: 1, shareMs: 5000 } }),
+    queues: ['campaign'],
+  });
+  mailer.onTaken = async () => {
+    if (mailer.calls.length === 1) await paused(campaign, true);
+  };
+  const start = await started(db.db, project.id, campaign, 30);
+  await worker.perform(start);
+  const handle = worker.client.workflow.getHandle(start.id);
+  await expect
+    .poll(async () => (await handle.query<{ phase: string }>('progress')).phase, { timeout: 20_000 })
+    .toBe('paused');
+  expect(await cancelSend(db.db, campaign, 1)).toBe(true);
+  await worker.perform(wakeCampaign(campaign, 1));
+  expect(await worker.result(start.id)).toMatchObject({ status: 'CANCELLED', sent: 5, skipped: 25, failed: 0 });
+  expect(await ledgerOf(db.db, campaign)).toEqual({ SENT: 5, 'FAILED: Campaign cancelled': 25 });
+  expect(await campaignRow(db.db, campaign)).toMatchObject({ status: 'CANCELLED', total: 30, sent: 5, skipped: 25 });
+});
