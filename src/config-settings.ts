@@ -296,6 +296,12 @@ export const settings = {
     '',
   ),
   MAIL_FROM_SUBDOMAIN: setting('Mail', text, 'pm-bounces', 'Label of the return-path domain.'),
+  AUTO_PROJECT_DISABLE: setting(
+    'Mail',
+    flag,
+    true,
+    'Disable a project whose bounces or complaints reach a limit; when false, only the log says so.',
+  ),
   SYSTEM_FROM_ADDRESS: setting('Mail', email, 'no-reply@localhost.test', 'Sender of the mail of the service itself.'),
   SYSTEM_FROM_NAME: setting('Mail', text, 'Posthorn', 'Name of that sender.'),
   SEND_RATE_PER_PROJECT: setting(

@@ -17,6 +17,8 @@ export interface WebhookDeps {
   log: { warn(facts: object, text: string): void };
   /** How long our own record of a hand-over is waited for, in milliseconds; 1,500 when absent. */
   patienceMs?: number;
+  /** Told of the project whose mail bounced for good or was reported as spam, once that is written down. Never rejects. */
+  harmed?: (projectId: string) => Promise<void>;
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -33,7 +35,8 @@ export async function takeReport(
 ): Promise<WebhookAnswer> {
   // Mail of the service itself has no ledger row that a report could change.
   if (notification.projectId === systemProjectId) return { status: 200, body: { success: true, message: 'Ignored' } };
-  const outcome = await apply(deps, source, notification);
+  const { outcome, projectId } = await apply(deps, source, notification);
+  if (outcome === 'done' && projectId !== null && doesHarm(notification)) await deps.harmed?.(projectId);
   if (outcome === 'done') return { status: 200, body: { success: true } };
   if (outcome === 'duplicate') return { status: 200, body: { success: true, duplicate: true } };
   const { messageId, effect, at } = notification;
@@ -43,12 +46,22 @@ export async function takeReport(
   return { status: 200, body: { success: true, message: 'Dropped: no such mail' } };
 }
 
+function doesHarm({ effect }: Notification): boolean {
+  return effect.kind === 'complaint' || (effect.kind === 'bounce' && effect.bounceType === 'Permanent');
+}
+
+/** What became of a report, and whose mail it was about. */
+interface Applied {
+  outcome: Notified;
+  projectId: string | null;
+}
+
 // A report can overtake the record of its own hand-over by some milliseconds. Waiting keeps `email.sent` first and lets the
 // event carry the rendered subject; a mail whose hand-over is in doubt is changed all the same, for the report proves it.
-async function apply(deps: WebhookDeps, source: string, notification: Notification): Promise<Notified> {
+async function apply(deps: WebhookDeps, source: string, notification: Notification): Promise<Applied> {
   const { recipient, messageId } = notification;
   const mail = await mailOf(deps, notification);
-  if (mail === null) return 'unknown';
+  if (mail === null) return { outcome: 'unknown', projectId: null };
   const deadline = performance.now() + (deps.patienceMs ?? 1500);
   let outcome = await applyNotification(deps.db, source, mail, notification, false);
   for (let wait = 20; outcome === 'unsettled'; wait = Math.min(wait * 2, 250)) {
@@ -56,10 +69,12 @@ async function apply(deps: WebhookDeps, source: string, notification: Notificati
     if (!late) await pause(wait);
     outcome = await applyNotification(deps.db, source, mail, notification, late);
   }
-  if (outcome !== 'unknown' || messageId === null) return outcome;
+  if (outcome !== 'unknown' || messageId === null) return { outcome, projectId: mail.projectId };
   // Ids that name no mail of ours may have been set by another system on the same account.
   const other = await findByMessageId(deps.db, recipient, messageId);
-  return other === null ? 'unknown' : applyNotification(deps.db, source, other, notification, true);
+  if (other === null) return { outcome: 'unknown', projectId: null };
+  outcome = await applyNotification(deps.db, source, other, notification, true);
+  return { outcome, projectId: other.projectId };
 }
 
 async function mailOf({ db }: WebhookDeps, { emailId, projectId, recipient, messageId }: Notification) {

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
-import type { Handled } from '../http/context.ts';
+import type { App, Handled } from '../http/context.ts';
 import { type Reply, type Route, reply, route } from '../http/route.ts';
+import { createReputationGuard, type ReputationGuard } from '../security/guard.ts';
 import type { WebhookAnswer } from './report.ts';
 import { receiveSns } from './sns-webhook.ts';
 import { mayNotify, receivePostmark } from './webhooks.ts';
@@ -29,12 +30,23 @@ async function postmark({ app, db, params, body, header, log }: Call): Promise<R
     (body as IncomingMessage).resume();
     return reply(401, { success: false, message: 'Unauthorized' });
   }
-  return withText(body, (text) => receivePostmark({ db, clock: app.clock, log }, text));
+  return withText(body, (text) => receivePostmark({ db, clock: app.clock, log, harmed: guardOf(app) }, text));
 }
 
 function sns({ app, db, body, log }: Call): Promise<Reply> {
-  const deps = { db, clock: app.clock, log, topics: app.config.SNS_TOPIC_ARNS, door: app.amazon };
+  const deps = { db, clock: app.clock, log, harmed: guardOf(app), topics: app.config.SNS_TOPIC_ARNS, door: app.amazon };
   return withText(body, (text) => receiveSns(deps, text));
+}
+
+const guards = new WeakMap<App, ReputationGuard>();
+
+function guardOf(app: App): ReputationGuard {
+  const { db, clock, outbox, config, log, directory } = app;
+  const guard =
+    guards.get(app) ??
+    createReputationGuard({ db, clock, outbox, settings: config, log }, (projectId) => directory.forget(projectId));
+  guards.set(app, guard);
+  return guard;
 }
 
 const shared = {

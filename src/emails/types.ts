@@ -66,7 +66,7 @@ export function needsSubscription(mail: Pick<QueuedMail, 'messageClass' | 'sourc
 
 /** Why a mail must not be handed over after all, or null (contract page 3, 9.2: final checks). */
 export function refusalOf(mail: ClaimedMail): string | null {
-  if (mail.project.disabled) return 'The project is disabled';
+  if (mail.project.disabled) return 'Project is disabled';
   if (!mail.domainVerified)
     return `The sender's domain is not verified: ${mail.from.slice(mail.from.lastIndexOf('@') + 1)}`;
   const asksContact = needsSubscription(mail) && mail.render?.isForOthers !== true;

@@ -13,7 +13,9 @@ import { eventRoutes } from '../events/routes.ts';
 import { jobRoutes } from '../jobs/routes.ts';
 import { memberRoutes } from '../projects/member-routes.ts';
 import { projectRoutes } from '../projects/routes.ts';
+import { setupRoutes } from '../projects/setup-routes.ts';
 import { recipientRoutes } from '../recipients/routes.ts';
+import { securityRoutes } from '../security/routes.ts';
 import { segmentRoutes } from '../segments/routes.ts';
 import { suppressionRoutes } from '../suppressions/routes.ts';
 import { templateRoutes } from '../templates/routes.ts';
@@ -41,6 +43,8 @@ export const routes: readonly Route[] = [
   ...suppressionRoutes,
   ...activityRoutes,
   ...analyticsRoutes,
+  ...securityRoutes,
+  ...setupRoutes,
   ...webhookRoutes,
   ...authRoutes,
   ...signUpRoutes,

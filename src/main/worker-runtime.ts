@@ -4,7 +4,6 @@ import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
 import { createActivities } from '../../activities/index.ts';
 import { openTemporal } from '../../temporal/connection.ts';
 import { reconcileNow } from '../../temporal/setup.ts';
-import { foldMailChanges } from '../analytics/mail-count-queries.ts';
 import { arrivalsChannel, createEnroller, type EnrolDeps } from '../automations/runtime/enrol.ts';
 import type { Config } from '../config.ts';
 import { foldAllContactChanges } from '../contacts/catalogue-queries.ts';
@@ -18,6 +17,7 @@ import { startRelay } from '../outbox/relay.ts';
 import { createSegmentWatch } from '../outbox/segment-watch.ts';
 import { createMailSweep } from '../outbox/sweep.ts';
 import { createDeliveryWaker } from '../outbox/wake.ts';
+import { foldAndJudge } from '../security/fold.ts';
 import { touchedProjects } from '../segments/changes.ts';
 import { logActivities } from './activity-log.ts';
 import { entities } from './entities.ts';
@@ -117,10 +117,11 @@ export async function startWorker(
   const sweeping = everyFewSeconds(sweep, sweepEveryMs, 'the sweep for waiting mail', log, stopping.signal);
   const watch = createSegmentWatch({ touchedProjects: () => touchedProjects(store.db), temporal, queuePrefix, log });
   const watching = everyFewSeconds(watch, watchEveryMs, 'the watch over segments', log, stopping.signal);
+  const guard = { db: store.db, clock, outbox, settings: config, log };
   const bookkeeping = async () => {
     await foldAllContactChanges(store.db, stopping.signal);
     await countNewEvents(store.db);
-    await foldMailChanges(store.db, async () => undefined, stopping.signal);
+    await foldAndJudge(guard, stopping.signal);
   };
   const keeping = everyFewSeconds(
     bookkeeping,

@@ -503,7 +503,7 @@ test('a project disabled, or a domain no longer verified, in between fails the m
   const mailer = new FakeMailer();
   for (const project of [disabled, unverified, foreign]) await deliverAll(deliveryDeps(store.db, mailer), project);
   expect(mailer.calls).toEqual([]);
-  expect(await ledger(disabled)).toMatchObject([{ status: 'FAILED', error: 'The project is disabled' }]);
+  expect(await ledger(disabled)).toMatchObject([{ status: 'FAILED', error: 'Project is disabled' }]);
   for (const project of [unverified, foreign])
     expect(await ledger(project)).toMatchObject([
       { status: 'FAILED', error: `The sender's domain is not verified: ${unverified.sender.split('@')[1]}` },

@@ -1,0 +1,98 @@
+/** Mail of some time, and how much of it bounced or was complained about. Rates are percentages, unrounded. */
+export interface RateWindow {
+  total: number;
+  bounces: number;
+  complaints: number;
+  bounceRate: number;
+  complaintRate: number;
+}
+
+/** What reputation is judged by. */
+export interface Reputation {
+  twentyFourHour: RateWindow;
+  sevenDay: RateWindow;
+  allTime: RateWindow;
+  /** Younger than 30 days: numbers count as well as rates. */
+  isNewProject: boolean;
+}
+
+/** How bad a rate is, however little mail it is of. */
+export type Level = 'healthy' | 'warning' | 'critical';
+
+/** What is wrong: a limit that is reached, and by what. */
+export interface Finding {
+  of: 'bounces' | 'complaints';
+  /** For operators: which limit, in words. Never shown to customers. */
+  limit: string;
+}
+
+/** What the rules say of a reputation. Anything critical disables the project. */
+export interface Judgement {
+  critical: Finding[];
+  warnings: Finding[];
+}
+
+interface Limit {
+  rate: number;
+  count: number;
+}
+
+const enoughMail = 100;
+
+// Contract page 3, 2.4. Rates in percent of at least a hundred mails.
+const rates: { window: 'sevenDay' | 'allTime'; of: Finding['of']; warning: Limit; critical: Limit }[] = [
+  { window: 'sevenDay', of: 'bounces', warning: { rate: 5, count: 5 }, critical: { rate: 10, count: 10 } },
+  { window: 'allTime', of: 'bounces', warning: { rate: 4, count: 5 }, critical: { rate: 8, count: 10 } },
+  { window: 'sevenDay', of: 'complaints', warning: { rate: 0.075, count: 3 }, critical: { rate: 0.15, count: 5 } },
+  { window: 'allTime', of: 'complaints', warning: { rate: 0.03, count: 3 }, critical: { rate: 0.12, count: 5 } },
+];
+// Projects younger than 30 days: numbers alone, whatever the rate.
+const ceilings: { window: 'twentyFourHour' | 'sevenDay'; of: Finding['of']; warning: number; critical: number }[] = [
+  { window: 'twentyFourHour', of: 'bounces', warning: 10, critical: 25 },
+  { window: 'sevenDay', of: 'bounces', warning: 25, critical: 50 },
+  { window: 'twentyFourHour', of: 'complaints', warning: 3, critical: 7 },
+  { window: 'sevenDay', of: 'complaints', warning: 10, critical: 20 },
+];
+
+const words = { twentyFourHour: '24 hours', sevenDay: '7 days', allTime: 'all time' } as const;
+
+/** A window of so much mail. */
+export function rateWindow(total: number, bounces: number, complaints: number): RateWindow {
+  const percent = (part: number) => (total === 0 ? 0 : (part / total) * 100);
+  return { total, bounces, complaints, bounceRate: percent(bounces), complaintRate: percent(complaints) };
+}
+
+function rateOf(window: RateWindow, of: Finding['of']): number {
+  return of === 'bounces' ? window.bounceRate : window.complaintRate;
+}
+
+/** Applies every limit; one that is critical is not a warning as well. */
+export function judge(reputation: Reputation): Judgement {
+  const judgement: Judgement = { critical: [], warnings: [] };
+  const note = (isCritical: boolean, isWarning: boolean, finding: Finding) => {
+    if (isCritical) judgement.critical.push(finding);
+    else if (isWarning) judgement.warnings.push(finding);
+  };
+  for (const { window, of, warning, critical } of rates) {
+    const figures = reputation[window];
+    if (figures.total < enoughMail) continue;
+    const reaches = ({ rate, count }: Limit) => rateOf(figures, of) >= rate && figures[of] >= count;
+    note(reaches(critical), reaches(warning), { of, limit: `rate of ${of}, ${words[window]}` });
+  }
+  if (!reputation.isNewProject) return judgement;
+  for (const { window, of, warning, critical } of ceilings) {
+    const count = reputation[window][of];
+    note(count >= critical, count >= warning, { of, limit: `number of ${of} of a new project, ${words[window]}` });
+  }
+  return judgement;
+}
+
+/** How bad each rate is by itself, whatever the numbers. */
+export function levelsOf(reputation: Reputation): Record<string, Level> {
+  const level = (place: number): Level => {
+    const { window, of, warning, critical } = rates[place] as (typeof rates)[number];
+    const rate = rateOf(reputation[window], of);
+    return rate >= critical.rate ? 'critical' : rate >= warning.rate ? 'warning' : 'healthy';
+  };
+  return { bounce7Day: level(0), bounceAllTime: level(1), complaint7Day: level(2), complaintAllTime: level(3) };
+}
