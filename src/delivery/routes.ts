@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
 import type { App, Handled } from '../http/context.ts';
 import { type Reply, type Route, reply, route } from '../http/route.ts';
-import { createReputationGuard, type ReputationGuard } from '../security/guard.ts';
+import { createReputationGuard, type ReputationGuard } from '../security/guard-service.ts';
 import type { WebhookAnswer } from './report.ts';
 import { receiveSns } from './sns-webhook.ts';
 import { mayNotify, receivePostmark } from './webhooks.ts';

@@ -21,16 +21,6 @@ export async function disableForReputation(sql: Sql, projectId: string): Promise
   return (await sql.count(disable, [projectId])) > 0;
 }
 
-const scheduled = statement(
-  'security.scheduled',
-  `select id, send_seq as "sendSeq" from campaigns where project_id = $1 and status = 'SCHEDULED' order by id for no key update`,
-);
-
-/** The campaigns of a project that wait for their time, locked. */
-export function lockScheduled(sql: Sql, projectId: string): Promise<{ id: string; sendSeq: number }[]> {
-  return sql.rows(scheduled, [projectId]);
-}
-
 // Mail in a claim may be with the provider: whoever holds the claim settles it.
 const fail = statement(
   'security.fail_queued',

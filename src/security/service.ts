@@ -1,16 +1,14 @@
 import { type MailCounts, mailCounts } from '../analytics/mail-count-queries.ts';
-import { wakeCampaign } from '../campaigns/launch.ts';
-import { refusalReasons } from '../campaigns/reasons.ts';
-import { unscheduleSend } from '../campaigns/state.ts';
+import { disabledReason, unscheduleCampaigns } from '../campaigns/stop-service.ts';
 import type { Config } from '../config.ts';
 import { isoInstant } from '../db/columns.ts';
 import type { Database, Sql } from '../db/sql.ts';
 import { dayMs, hourMs, sqlSpan } from '../lib/span.ts';
 import type { Clock } from '../lib/time.ts';
 import type { Outbox } from '../outbox/dispatcher.ts';
-import { enqueueAll, type OutboxTicket } from '../outbox/enqueue.ts';
+import type { OutboxTicket } from '../outbox/enqueue.ts';
 import { queueMemberMails } from '../system-mail/service.ts';
-import { disableForReputation, failQueued, lockScheduled, projectAge } from './queries.ts';
+import { disableForReputation, failQueued, projectAge } from './queries.ts';
 import { type Finding, type Judgement, judge, levelsOf, type Reputation, rateWindow } from './rules.ts';
 import type { Security } from './schema.ts';
 
@@ -105,12 +103,7 @@ export async function stopIfHarmful(sql: Sql, deps: GuardDeps, projectId: string
   }
   if (!(await disableForReputation(sql, projectId))) return null;
   deps.log.warn(factsOf(projectId, reputation, judgement), 'a project was disabled for its reputation');
-  const campaigns = await lockScheduled(sql, projectId);
-  for (const { id, sendSeq } of campaigns) await unscheduleSend(sql, id, sendSeq, refusalReasons.disabled);
-  const wakes = await enqueueAll(
-    sql,
-    campaigns.map(({ id, sendSeq }) => wakeCampaign(id, sendSeq)),
-  );
+  const wakes = await unscheduleCampaigns(sql, projectId);
   const link = `${deps.settings.DASHBOARD_URI}/settings/security`;
   const mails = await queueMemberMails(sql, deps.settings, { projectId, kind: 'project-disabled', link });
   return { projectId, tickets: [...wakes, ...mails] };
@@ -128,7 +121,7 @@ const mailsPerStep = 2_000;
  */
 export async function afterStop({ db, outbox }: Pick<GuardDeps, 'db' | 'outbox'>, stopped: Stopped): Promise<void> {
   outbox.dispatchSoon(...stopped.tickets);
-  while ((await failQueued(db, stopped.projectId, refusalReasons.disabled, mailsPerStep)) === mailsPerStep);
+  while ((await failQueued(db, stopped.projectId, disabledReason, mailsPerStep)) === mailsPerStep);
 }
 
 /** Judges a project in a transaction of its own, after one of its mails bounced for good or was reported as spam. */
