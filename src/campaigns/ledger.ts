@@ -2,7 +2,7 @@ import { usageMoved } from '../billing/counting-queries.ts';
 import { isoInstant } from '../db/columns.ts';
 import { type Sql, statement } from '../db/sql.ts';
 import type { MailStream } from '../delivery/mailer.ts';
-import { isoText, mailPayload } from '../emails/sql.ts';
+import { isoText, mailPayload, untold } from '../emails/sql.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
 import type { Claim } from './claims.ts';
 import { isSkipped } from './reasons.ts';
@@ -88,11 +88,11 @@ const settle = statement(
        as v(contact_id, outcome, message_id, at, subject, error)),
    settled as (
      update emails e set
-       status = case when e.status in ('PENDING', 'SENDING', 'FAILED') then v.outcome else e.status end,
+       status = case when ${untold('e')} then v.outcome else e.status end,
        message_id = coalesce(v.message_id, e.message_id),
        sent_at = v.at,
        bounced_at = case when v.outcome = 'BOUNCED' then coalesce(e.bounced_at, now()) else e.bounced_at end,
-       subject = coalesce(v.subject, e.subject), error = v.error, provider = $5, stream = coalesce($6, e.stream), updated_at = now()
+       subject = coalesce(v.subject, e.subject), error = case when ${untold('e')} then v.error else e.error end, provider = $5, stream = coalesce($6, e.stream), updated_at = now()
      from verdict v
      where e.campaign_id = $2::uuid and e.send_seq = $3::int and e.contact_id > $13::uuid and e.contact_id <= $14::uuid
        and e.contact_id = v.contact_id and e.sent_at is null and (v.outcome = 'SENT' or e.status = 'PENDING')

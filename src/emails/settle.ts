@@ -1,7 +1,7 @@
 import { usageMoved } from '../billing/counting-queries.ts';
 import { type Sql, statement } from '../db/sql.ts';
 import { newId } from '../lib/ids.ts';
-import { isoText, mailPayload, withoutBytes } from './sql.ts';
+import { isoText, mailPayload, untold, withoutBytes } from './sql.ts';
 
 /** What became of one claimed mail. */
 export type Settlement =
@@ -55,14 +55,14 @@ const settle = statement(
      where email_id = any ($17::uuid[]) and claim_id = $1),
    settled as (
      update emails e set
-       status = case when e.status in ('PENDING', 'SENDING', 'FAILED') then v.outcome else e.status end,
+       status = case when ${untold('e')} then v.outcome else e.status end,
        message_id = coalesce(v.message_id, e.message_id),
        sent_at = case when v.outcome = 'SENT' then v.at end,
        bounced_at = case when v.outcome = 'BOUNCED' then coalesce(e.bounced_at, now()) else e.bounced_at end,
        subject = coalesce(v.subject, e.subject), body = coalesce(v.body, e.body),
        render = case when v.subject is null then e.render end,
        attachments = ${withoutBytes('e.attachments')},
-       error = v.error, provider = $12, stream = coalesce(v.stream, e.stream), updated_at = now()
+       error = case when ${untold('e')} then v.error else e.error end, provider = $12, stream = coalesce(v.stream, e.stream), updated_at = now()
      from verdict v
      where e.id = v.id and e.sent_at is null and (v.outcome = 'SENT'
        or v.outcome in ('FAILED', 'BOUNCED') and e.status in ('PENDING', 'SENDING') and exists (select from held h where h.email_id = e.id))
