@@ -162,8 +162,8 @@ const retake = statement(
 );
 
 /**
- * Takes over an open claim of a send that is not paused: one that was put back and is due, one of a dead attempt of the same activity (its holder begins
- * with `prefix`), or one that nobody can be working on any more. Null when there is none.
+ * Takes over an open claim of a send that is not paused: one that was put back and is due, one of a dead attempt of the
+ * same activity (its holder begins with `prefix`), or one that nobody can be working on any more. Null when there is none.
  */
 export function retakeClaim(
   sql: Sql,
@@ -173,6 +173,26 @@ export function retakeClaim(
   holder: string,
 ): Promise<(Claim & { sending: boolean }) | null> {
   return sql.row(retake, [campaignId, sendSeq, prefix, holder]);
+}
+
+const release = statement(
+  'campaigns.release',
+  `update campaign_claims set holder = null, due_at = clock_timestamp()
+   where campaign_id = $1::uuid and send_seq = $2::int and not settled and holder <> $4 and starts_with(holder, $3)`,
+);
+
+/**
+ * Puts back what earlier attempts of an activity hold that ends itself now: nobody else knows that they are dead. Messages
+ * of theirs that may be with the provider are looked up there by whoever takes the claims next.
+ */
+export async function releaseClaims(
+  sql: Sql,
+  campaignId: string,
+  sendSeq: number,
+  prefix: string,
+  holder: string,
+): Promise<void> {
+  await sql.count(release, [campaignId, sendSeq, prefix, holder]);
 }
 
 const renew = statement(

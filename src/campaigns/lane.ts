@@ -1,7 +1,7 @@
 import { type Hold, mayCall } from '../delivery/breaker.ts';
 import { bucketMade } from '../delivery/throttle.ts';
 import { pause } from '../lib/time.ts';
-import { type Claim, type ClaimAnswer, claimRange, claimsOpen, retakeClaim } from './claims.ts';
+import { type Claim, type ClaimAnswer, claimRange, claimsOpen, releaseClaims, retakeClaim } from './claims.ts';
 import { deliverClaim } from './deliver-claim.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
 import { settleClaim, type Tally } from './ledger.ts';
@@ -53,6 +53,8 @@ export async function runLane(deps: LaneDeps, send: LaneSend, pace: LanePace, st
     const end = await loop();
     await Promise.all(slots);
     if (failure !== null) throw (failure as { error: unknown }).error;
+    // A hold, a pause or the end of its share may have come before all of them were taken over.
+    await releaseClaims(db, campaignId, sendSeq, prefix, holder);
     return { ...total, ...end };
   } finally {
     await Promise.allSettled(slots);
