@@ -6,6 +6,7 @@ import { Migration20261121000400_campaigns } from './Migration20261121000400_cam
 import { Migration20261121000500_handovers } from './Migration20261121000500_handovers.ts';
 import { Migration20261121000600_recipient_visits } from './Migration20261121000600_recipient_visits.ts';
 import { Migration20261121000700_automations } from './Migration20261121000700_automations.ts';
+import { Migration20261121000701_automation_ways } from './Migration20261121000701_automation_ways.ts';
 import { Migration20261121000750_routing } from './Migration20261121000750_routing.ts';
 import { Migration20261121000800_accounts } from './Migration20261121000800_accounts.ts';
 import { Migration20261121000801_wipes } from './Migration20261121000801_wipes.ts';
@@ -23,6 +24,7 @@ export const migrations = [
   { name: 'Migration20261121000500_handovers', class: Migration20261121000500_handovers },
   { name: 'Migration20261121000600_recipient_visits', class: Migration20261121000600_recipient_visits },
   { name: 'Migration20261121000700_automations', class: Migration20261121000700_automations },
+  { name: 'Migration20261121000701_automation_ways', class: Migration20261121000701_automation_ways },
   { name: 'Migration20261121000750_routing', class: Migration20261121000750_routing },
   { name: 'Migration20261121000800_accounts', class: Migration20261121000800_accounts },
   { name: 'Migration20261121000801_wipes', class: Migration20261121000801_wipes },

@@ -32,6 +32,7 @@ export const workflowQueues = {
   automation: 'automation',
   systemMail: 'mail',
   wipeProject: 'bulk',
+  enrolScheduled: 'bulk',
 } as const satisfies Record<string, QueueKind>;
 /** Name of a workflow type. */
 export type WorkflowType = keyof typeof workflowQueues;
@@ -55,11 +56,18 @@ export const workflowId = {
   systemMail: (mailId: string) => `system-mail/${mailId}`,
   /** The reset or removal of a project. */
   wipe: (wipeId: string) => `wipe/${wipeId}`,
+  /** What the schedule of an automation starts; Temporal appends the time. */
+  enrol: (automationId: string) => `enrol/${automationId}`,
 } as const;
 
 /** The id of a housekeeping schedule: `housekeeping/reconcile`, or below the prefix where that is not the default. */
 export function scheduleId(queuePrefix: string, name: string): string {
   return queuePrefix === 'posthorn' ? `housekeeping/${name}` : `${queuePrefix}/housekeeping/${name}`;
+}
+
+/** The id of the schedule that starts an automation. */
+export function workflowScheduleId(automationId: string): string {
+  return `workflow-schedule/${automationId}`;
 }
 
 /** Names of the signals. All of them mean "look again": a lost, doubled or late one does no harm. */
@@ -155,5 +163,38 @@ export interface CancelCommand {
   dedupeKey?: string;
 }
 
+/** Times of the day, in the order of clock and calendar; a time belongs when each of its parts is listed. */
+export interface CalendarTimes {
+  minute: readonly number[];
+  hour: readonly number[];
+  /** 1 to 31. */
+  dayOfMonth: readonly number[];
+  /** 1 to 12. */
+  month: readonly number[];
+  /** 0 is Sunday. */
+  dayOfWeek: readonly number[];
+}
+
+/** Makes a schedule of Temporal, or brings it in line: from then on it starts an execution at each of its times. */
+export interface ScheduleCommand {
+  type: 'schedule';
+  /** The schedule's id, from `workflowScheduleId`. */
+  id: string;
+  /** What it starts; the id gets the time appended by Temporal. */
+  launch: Omit<Launch, 'memo'>;
+  calendars: readonly CalendarTimes[];
+  timezone: string;
+  /** Counts the changes of the row behind it. A schedule of a later revision is left alone. */
+  revision: number;
+}
+
+/** Removes a schedule; without one there is nothing to do. */
+export interface UnscheduleCommand {
+  type: 'unschedule';
+  id: string;
+  /** As in `ScheduleCommand`: told apart from other removals by it. */
+  revision: number;
+}
+
 /** A call to Temporal that must happen once the transaction that asks for it has committed. Plain JSON. */
-export type Command = StartCommand | SignalCommand | CancelCommand;
+export type Command = StartCommand | SignalCommand | CancelCommand | ScheduleCommand | UnscheduleCommand;

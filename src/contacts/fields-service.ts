@@ -1,3 +1,4 @@
+import { automationsUsingField } from '../automations/usage-queries.ts';
 import type { Database, Sql } from '../db/sql.ts';
 import { clampLimit } from '../lib/cursor.ts';
 import { bareBadRequest } from '../lib/errors.ts';
@@ -104,8 +105,7 @@ function usesOf(sql: Sql, projectId: string, field: string): Promise<[Use[], Use
   return Promise.all([
     segmentsMentioning(sql, projectId, field),
     campaignsMentioning(sql, projectId, field),
-    // Automations tell of their steps here as soon as there are any.
-    [],
+    automationsUsingField(sql, projectId, field),
   ]);
 }
 

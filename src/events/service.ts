@@ -1,3 +1,4 @@
+import { automationsUsingEvent } from '../automations/usage-queries.ts';
 import { segmentsAsking } from '../contacts/usage-queries.ts';
 import { isoInstant } from '../db/columns.ts';
 import type { Database, Sql } from '../db/sql.ts';
@@ -141,17 +142,17 @@ function refuseAddress(name: string): void {
 /** Who relies on an event, and how often it happened (contract page 1, 5.1). */
 export async function eventUsage(sql: Sql, projectId: string, name: string): Promise<EventUsage> {
   refuseAddress(name);
-  const [segments, audience] = await Promise.all([
+  const [segments, workflows, audience] = await Promise.all([
     segmentsAsking(sql, projectId, name),
+    automationsUsingEvent(sql, projectId, name),
     name.includes('\0') ? { total: 0, contacts: 0 } : eventAudience(sql, projectId, name),
   ]);
   return {
     usedInSegments: segments,
-    // Automations tell of their triggers and steps here as soon as there are any.
-    usedInWorkflows: [],
+    usedInWorkflows: workflows,
     totalCount: audience.total,
     uniqueContacts: audience.contacts,
-    canDelete: segments.length === 0 && !isReservedEvent(name),
+    canDelete: segments.length === 0 && workflows.length === 0 && !isReservedEvent(name),
   };
 }
 
@@ -164,14 +165,11 @@ const eventsPerDeletion = 5_000;
 export async function deleteEvents(db: Database, projectId: string, name: string): Promise<{ deletedCount: number }> {
   refuseAddress(name);
   if (isReservedEvent(name)) throw bareBadRequest(`"${name}" is a name that only the service itself records`);
-  const segments = await segmentsAsking(db, projectId, name);
-  if (segments.length > 0)
-    throw bareBadRequest(
-      `"${name}" is in use by ${segments
-        .slice(0, 5)
-        .map((segment) => `segment "${segment.name}"`)
-        .join(', ')}`,
-    );
+  const uses = [
+    ...(await segmentsAsking(db, projectId, name)).map((segment) => `segment "${segment.name}"`),
+    ...(await automationsUsingEvent(db, projectId, name)).map((workflow) => `workflow "${workflow.name}"`),
+  ];
+  if (uses.length > 0) throw bareBadRequest(`"${name}" is in use by ${uses.slice(0, 5).join(', ')}`);
   if (name.includes('\0')) return { deletedCount: 0 };
   for (let deletedCount = 0; ; ) {
     const deleted = await deleteSomeEvents(db, projectId, name, eventsPerDeletion);

@@ -2,6 +2,9 @@ import { authRoutes } from '../accounts/auth-routes.ts';
 import { signUpRoutes } from '../accounts/sign-up-routes.ts';
 import { activityRoutes } from '../activity/routes.ts';
 import { analyticsRoutes } from '../analytics/routes.ts';
+import { automationGraphRoutes } from '../automations/graph-routes.ts';
+import { automationRoutes } from '../automations/routes.ts';
+import { automationRunRoutes } from '../automations/runs-routes.ts';
 import { campaignRecipientRoutes } from '../campaigns/recipients-routes.ts';
 import { campaignRoutes } from '../campaigns/routes.ts';
 import { contactFieldRoutes } from '../contacts/fields-routes.ts';
@@ -37,6 +40,9 @@ export const routes: readonly Route[] = [
   ...templateRoutes,
   ...campaignRoutes,
   ...campaignRecipientRoutes,
+  ...automationRoutes,
+  ...automationGraphRoutes,
+  ...automationRunRoutes,
   ...domainRoutes,
   ...uploadRoutes,
   ...segmentRoutes,

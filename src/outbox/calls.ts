@@ -12,6 +12,7 @@ import {
   workflowQueues,
 } from '../../temporal/commands.ts';
 import type { TemporalConnection } from '../../temporal/connection.ts';
+import { putSchedule, removeSchedule } from './schedules.ts';
 
 /** How long one call to Temporal may take. */
 export const callDeadlineMs = 5000;
@@ -27,6 +28,12 @@ export async function performCommand(
 ): Promise<CallOutcome> {
   return temporal.within(callDeadlineMs, async () => {
     if (command.type === 'start') return start(temporal, queuePrefix, command);
+    if (command.type === 'schedule') {
+      await putSchedule(temporal, queuePrefix, command);
+      return 'done';
+    }
+    // A schedule that is gone already is what was asked for.
+    if (command.type === 'unschedule') return (await removeSchedule(temporal, command.id)) ? 'done' : 'existed';
     const handle = temporal.client.workflow.getHandle(command.id);
     try {
       if (command.type === 'cancel') await handle.cancel();

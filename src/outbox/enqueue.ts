@@ -28,7 +28,8 @@ export async function enqueueAll(sql: Sql, commands: readonly Command[]): Promis
       id,
       dedupe_key: dedupeKey(command, id),
       kind: command.type,
-      workflow_type: command.type === 'start' ? command.workflow : null,
+      workflow_type:
+        command.type === 'start' ? command.workflow : command.type === 'schedule' ? command.launch.workflow : null,
       workflow_id: command.id,
       payload: command,
     };
@@ -53,5 +54,7 @@ const insertRows = statement(
 function dedupeKey(command: Command, id: string): string {
   if (command.type === 'start')
     return command.restart === undefined ? `start:${command.id}` : `start:${command.id}:${command.restart}`;
+  // A repair may ask for the same revision again, so each of these counts.
+  if (command.type === 'schedule' || command.type === 'unschedule') return `${command.type}:${command.id}:${id}`;
   return `${command.type}:${command.id}:${command.dedupeKey ?? id}`;
 }

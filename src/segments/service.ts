@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { automationsUsingSegment } from '../automations/usage-queries.ts';
 import { refuseOvergrowth } from '../conditions/segments.ts';
 import { setBased } from '../contacts/fields-queries.ts';
 import { contactBody } from '../contacts/queries.ts';
@@ -98,7 +99,7 @@ export async function patchSegment(
 
 /**
  * Deletes a segment with its memberships; filters that point at it match nobody, or everybody where they ask for
- * non-members. @throws 404, 409 while a campaign that is not over goes to it
+ * non-members. @throws 404, 409 while a campaign that is not over goes to it, or a scheduled workflow lets it in
  */
 export async function deleteSegment(db: Database, projectId: string, id: string): Promise<void> {
   await db.transaction(async (sql) => {
@@ -109,6 +110,11 @@ export async function deleteSegment(db: Database, projectId: string, id: string)
       const which =
         campaigns === 1 ? 'A campaign that is not over goes' : `${campaigns} campaigns that are not over go`;
       throw conflict(`${which} to this segment: send, cancel or change them first`, { campaigns });
+    }
+    const workflows = await automationsUsingSegment(sql, projectId, id);
+    if (workflows.length > 0) {
+      const names = workflows.slice(0, 5).map(({ name }) => `"${name}"`);
+      throw conflict(`Scheduled workflows let this segment in: ${names.join(', ')}`, { workflows: workflows.length });
     }
     const dependents = await dependentsOf(sql, projectId, id);
     await sql.count('delete from segments where id = $1', [id]);

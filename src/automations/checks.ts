@@ -1,0 +1,93 @@
+import {
+  branchProblem,
+  type Graph,
+  type GraphStep,
+  type GraphTransition,
+  maxSteps,
+  reachableFrom,
+  stepOnCircle,
+  triggerOf,
+} from './graph.ts';
+import { readStepConfig } from './step-configs.ts';
+import { webhookSyntaxError } from './webhook-config.ts';
+
+/** Something that keeps an automation from being enabled; `stepId` is null for what is no step's. */
+export interface GraphIssue {
+  stepId: string | null;
+  /** `config.amount`, `templateId`, `transitions` … */
+  field: string;
+  message: string;
+}
+
+/**
+ * What enabling refuses in a graph (contract page 2, 3.5). `templates` are the ids of the project's templates among those
+ * that the steps name. Steps that nobody can reach are not looked at.
+ */
+export function graphIssues(graph: Graph, templates: ReadonlySet<string>): GraphIssue[] {
+  const issues: GraphIssue[] = [];
+  const triggers = graph.steps.filter((step) => step.type === 'TRIGGER');
+  if (triggers.length !== 1)
+    issues.push({ stepId: null, field: 'steps', message: 'must have exactly one TRIGGER step' });
+  if (graph.steps.length > maxSteps)
+    issues.push({ stepId: null, field: 'steps', message: `must have at most ${maxSteps} steps` });
+  const circle = stepOnCircle(graph);
+  if (circle !== null) issues.push(issueOf(circle, 'transitions', 'must not lead back to the step itself'));
+  const trigger = triggerOf(graph);
+  const reached = trigger ? reachableFrom(graph.transitions, trigger.id) : new Set<string>();
+  for (const step of graph.steps) {
+    if (!reached.has(step.id)) continue;
+    issues.push(...configIssues(step, templates));
+    issues.push(...wayIssues(step, graph));
+  }
+  return issues;
+}
+
+function issueOf(step: GraphStep, field: string, message: string): GraphIssue {
+  return { stepId: step.id, field, message: `Step "${step.name}": ${message}` };
+}
+
+/** What is wrong with the config of a step, and with the template it names. */
+export function configIssues(step: GraphStep, templates: ReadonlySet<string>): GraphIssue[] {
+  const { problems } = readStepConfig(step.type, step.config);
+  const issues = (problems ?? []).map(({ field, message }) =>
+    issueOf(step, field === '' ? 'config' : `config.${field}`, message),
+  );
+  if (step.type === 'SEND_EMAIL') {
+    if (step.templateId === null) issues.push(issueOf(step, 'templateId', 'needs a template'));
+    else if (!templates.has(step.templateId))
+      issues.push(issueOf(step, 'templateId', 'names a template that is not there'));
+  }
+  const syntax = step.type === 'WEBHOOK' && problems === null ? webhookSyntaxError(step.config) : null;
+  if (syntax !== null) {
+    const place = `does not parse at line ${syntax.line}, column ${syntax.column}: ${syntax.message}`;
+    issues.push(issueOf(step, `config.${syntax.field}`, place));
+  }
+  return issues;
+}
+
+function wayIssues(step: GraphStep, graph: Graph): GraphIssue[] {
+  const ways = graph.transitions.filter((way) => way.fromStepId === step.id);
+  const issues: GraphIssue[] = [];
+  const refuse = (message: string) => issues.push(issueOf(step, 'transitions', message));
+  if (step.type === 'EXIT' && ways.length > 0) refuse('an EXIT leads nowhere');
+  if (ways.some((way) => graph.steps.find(({ id }) => id === way.toStepId)?.type === 'TRIGGER'))
+    refuse('nothing leads into the TRIGGER');
+  if (step.type === 'CONDITION') issues.push(...branchIssues(step, ways));
+  else if (step.type === 'WAIT_FOR_EVENT') issues.push(...outcomeIssues(step, ways));
+  else if (ways.length > 1) refuse('only conditions and waits can have more than one way out');
+  return issues;
+}
+
+function branchIssues(step: GraphStep, ways: readonly GraphTransition[]): GraphIssue[] {
+  return ways.flatMap(({ branch }) => {
+    const problem = branch === null ? null : branchProblem(step.config, branch);
+    return problem === null ? [] : [issueOf(step, 'transitions', `the branch "${branch}" ${problem}`)];
+  });
+}
+
+function outcomeIssues(step: GraphStep, ways: readonly GraphTransition[]): GraphIssue[] {
+  const timesOut = typeof step.config.timeout === 'number';
+  return ways
+    .filter((way) => way.waitOutcome === 'TIMEOUT' && !timesOut)
+    .map(() => issueOf(step, 'transitions', 'has a way for TIMEOUT but its config has no timeout'));
+}

@@ -1,0 +1,36 @@
+import { listFields } from '../contacts/fields-service.ts';
+import type { Database, Sql } from '../db/sql.ts';
+import { eventData } from '../emails/sql.ts';
+
+/** Keys at the top of the data of the newest 100 events with data, of one name or of all. */
+async function newestEventKeys(sql: Sql, projectId: string, name: string | null): Promise<string[]> {
+  const newest =
+    name === null
+      ? 'where e.project_id = $1 order by e.id desc'
+      : 'where e.project_id = $1 and e.name = $2 order by e.created_at desc, e.id desc';
+  const rows = await sql.rows<{ key: string }>(
+    `select distinct jsonb_object_keys(newest.data) as key from (
+       select data.data from events e cross join lateral (select ${eventData('e')} as data) data
+       ${newest.replace('where', `where jsonb_typeof(data.data) = 'object' and`)} limit 100) newest`,
+    name === null ? [projectId] : [projectId, name],
+  );
+  return rows.map(({ key }) => key);
+}
+
+/** What a condition of an automation can ask for: fields of contacts, and of the events that were recorded lately. */
+export async function workflowFields(db: Database, projectId: string, eventName: string | undefined) {
+  const name = eventName ? eventName : null;
+  const [{ fields: contactFields }, keys] = await Promise.all([
+    listFields(db, projectId),
+    name?.includes('\0') ? [] : newestEventKeys(db, projectId, name),
+  ]);
+  const typedFields = [
+    ...contactFields.map(({ field, type, isCustom }) => ({
+      field: `contact.${field}`,
+      type: type as string,
+      category: isCustom ? 'Custom Data' : 'Contact Fields',
+    })),
+    ...keys.map((key) => ({ field: `event.${key}`, type: 'string', category: 'Event Data' })),
+  ].sort((one, other) => (one.field < other.field ? -1 : 1));
+  return { fields: typedFields.map(({ field }) => field), typedFields, count: typedFields.length };
+}

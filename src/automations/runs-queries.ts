@@ -1,0 +1,140 @@
+import { type Sql, statement } from '../db/sql.ts';
+import { outboxChannel } from '../outbox/enqueue.ts';
+import { isActive, type RunRow, type RunStatus, runColumns, type StepRunRow, stepRunColumns } from './rows.ts';
+import type { StepType } from './step-configs.ts';
+
+/** A run with what lists show beside it; the step is null where it is no longer part of the automation. */
+export interface ListedRun extends RunRow {
+  email: string;
+  stepName: string | null;
+  stepType: StepType | null;
+}
+
+const listed = `${runColumns}, c.email, s.name as "stepName", s.type as "stepType"
+  from automation_runs r join contacts c on c.id = r.contact_id left join automation_steps s on s.id = r.current_step_id`;
+
+/** Which runs of an automation a list has. */
+export interface RunFilter {
+  status: RunStatus | null;
+  contactId: string | null;
+}
+
+function filtered(automationId: string, { status, contactId }: RunFilter): { where: string; values: unknown[] } {
+  const values: unknown[] = [automationId];
+  const where = ['r.automation_id = $1'];
+  if (status !== null) {
+    where.push(`r.status = $${values.push(status)}`);
+    // Says which of the two indexes of states has them.
+    where.push(status === 'RUNNING' || status === 'WAITING' ? `r.${isActive}` : `not (r.${isActive})`);
+  }
+  if (contactId !== null) where.push(`r.contact_id = $${values.push(contactId)}`);
+  return { where: where.join(' and '), values };
+}
+
+/** A page of runs, newest first. */
+export function pageOfRuns(
+  sql: Sql,
+  automationId: string,
+  filter: RunFilter,
+  { pageSize, offset }: { pageSize: number; offset: number },
+): Promise<ListedRun[]> {
+  const { where, values } = filtered(automationId, filter);
+  return sql.rows<ListedRun>(
+    `select ${listed} where ${where} order by r.started_at desc, r.id desc
+     limit $${values.push(pageSize)} offset $${values.push(offset)}`,
+    values,
+  );
+}
+
+/** How many runs the filter leaves. */
+export async function countRuns(sql: Sql, automationId: string, filter: RunFilter): Promise<number> {
+  const { where, values } = filtered(automationId, filter);
+  const row = await sql.row<{ total: number }>(
+    `select count(*)::int as total from automation_runs r where ${where}`,
+    values,
+  );
+  return row?.total ?? 0;
+}
+
+const findOne = statement(
+  'automations.find_run',
+  `select ${listed} where r.project_id = $1 and r.automation_id = $2 and r.id = $3`,
+);
+
+/** One run of the automation, or null. */
+export function findRun(sql: Sql, projectId: string, automationId: string, id: string): Promise<ListedRun | null> {
+  return sql.row<ListedRun>(findOne, [projectId, automationId, id]);
+}
+
+const steps = statement(
+  'automations.step_runs',
+  `select ${stepRunColumns},
+     extract(epoch from coalesce(x.completed_at, now()) - x.started_at)::float8 * 1000 as "durationMs"
+   from automation_step_runs x where x.run_id = $1 order by x.seq`,
+);
+
+/** The steps of a run in their order, with how long each took, or has taken so far. */
+export function stepRunsOf(sql: Sql, runId: string): Promise<(StepRunRow & { durationMs: number })[]> {
+  return sql.rows(steps, [runId]);
+}
+
+// The rows are locked in the order of their ids, as by everybody who changes many runs.
+const cancel = (which: string) => `
+  with wanted as materialized (
+    select r.id from automation_runs r where r.automation_id = $1 and ${which} and r.${isActive} order by r.id for update),
+  gone as (
+    update automation_runs r set status = 'CANCELLED', exit_reason = $2, completed_at = now(), updated_at = now(),
+      due_at = null, next_version_id = null
+    from wanted where r.id = wanted.id
+    returning r.id, r.automation_id, r.contact_id, r.entry),
+  skipped as (
+    update automation_step_runs x set status = 'SKIPPED', completed_at = now(), updated_at = now()
+    from gone where x.run_id = gone.id and x.status in ('PENDING', 'SCHEDULED', 'WAITING', 'RUNNING')),
+  execution as (
+    select uuidv7() as row_id, 'automation/' || automation_id || '/' || contact_id || '/' || entry as id from gone),
+  asked as (
+    insert into outbox (id, dedupe_key, kind, workflow_id, payload)
+    select row_id, 'cancel:' || id || ':' || row_id, 'cancel', id, jsonb_build_object('type', 'cancel', 'id', id)
+    from execution)
+  select (select count(*)::int from gone) as cancelled, pg_notify('${outboxChannel}', '')`;
+
+const cancelEvery = statement('automations.cancel_runs', cancel('true'));
+const cancelThis = statement('automations.cancel_run', cancel('r.id = $3'));
+
+/**
+ * Ends active runs of an automation: all of them, or one. No step of them starts after the commit; their executions are
+ * cancelled through the outbox. Answers how many ended.
+ */
+export async function cancelRuns(sql: Sql, automationId: string, reason: string, runId?: string): Promise<number> {
+  const row =
+    runId === undefined
+      ? await sql.row<{ cancelled: number }>(cancelEvery, [automationId, reason])
+      : await sql.row<{ cancelled: number }>(cancelThis, [automationId, reason, runId]);
+  return row?.cancelled ?? 0;
+}
+
+const people = statement(
+  'automations.people',
+  `select 'people' as what, current_step_id as "stepId", status as kind, count(*)::int as count from automation_runs
+   where automation_id = $1 and ${isActive} group by current_step_id, status
+   union all
+   select 'branch', x.step_id, x.branch, count(*)::int from automation_step_runs x
+   where x.step_id in (select s.id from automation_steps s where s.automation_id = $1) and x.branch is not null
+   group by x.step_id, x.branch
+   union all
+   select 'arriving', null, '', count(*)::int from automation_arrivals where automation_id = $1`,
+);
+
+/** How many are at a step in a status, took a branch out of it, or are arriving. */
+export interface PeopleCount {
+  what: 'people' | 'branch' | 'arriving';
+  stepId: string | null;
+  /** The status or the branch. */
+  kind: string;
+  count: number;
+}
+
+/** Who is where: counts by step and status, by step and the branch that was taken, and the arrivals. Indexes answer it. */
+export function countPeople(sql: Sql, automationId: string): Promise<PeopleCount[]> {
+  return sql.rows<PeopleCount>(people, [automationId]);
+}

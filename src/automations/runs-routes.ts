@@ -1,0 +1,105 @@
+import { route } from '../http/route.ts';
+import { bareBadRequest } from '../lib/errors.ts';
+import {
+  cancelExecution,
+  cancelExecutions,
+  countInside,
+  getExecution,
+  listExecutions,
+  startExecution,
+} from './runs-service.ts';
+import {
+  CancelledExecutions,
+  ExecutionBody,
+  ExecutionPage,
+  ExecutionStory,
+  ListExecutions,
+  StartExecution,
+  WorkflowPeople,
+} from './schema.ts';
+
+const ids = { id: 'workflow' };
+const executionIds = { ...ids, executionId: 'execution' };
+const tag = 'workflows';
+
+/** The runs of automations: the "executions" of the interface. */
+export const automationRunRoutes = [
+  route({
+    method: 'POST',
+    path: '/workflows/:id/executions',
+    access: 'dashboard',
+    tag,
+    summary: 'Let a contact into a workflow',
+    ids,
+    status: 201,
+    body: StartExecution,
+    bodyError(_, body) {
+      const { contactId } = body as { contactId?: unknown };
+      if (contactId === undefined || contactId === null || contactId === '')
+        return bareBadRequest('"contactId" is required');
+      return null;
+    },
+    reply: ExecutionBody,
+    async handle({ app, db, project, params, body }) {
+      const limit = app.config.WORKFLOW_STARTS_PER_CONTACT_PER_HOUR;
+      const started = await startExecution(db, project.id, params.id ?? '', body, limit);
+      app.outbox.dispatchSoon(...started.tickets);
+      return started.body;
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/workflows/:id/executions',
+    access: 'dashboard',
+    tag,
+    summary: 'List the executions of a workflow',
+    ids,
+    query: ListExecutions,
+    reply: ExecutionPage,
+    handle: ({ db, project, params, query }) => listExecutions(db, project.id, params.id ?? '', query),
+  }),
+  route({
+    method: 'POST',
+    path: '/workflows/:id/executions/cancel-all',
+    access: 'dashboard',
+    tag,
+    summary: 'Cancel every active execution of a workflow',
+    ids,
+    reply: CancelledExecutions,
+    handle: ({ db, project, params }) => cancelExecutions(db, project.id, params.id ?? ''),
+  }),
+  route({
+    method: 'GET',
+    path: '/workflows/:id/executions/:executionId',
+    access: 'dashboard',
+    tag,
+    summary: 'The whole story of an execution',
+    ids: executionIds,
+    reply: ExecutionStory,
+    handle: ({ db, project, params }) => getExecution(db, project.id, params.id ?? '', params.executionId ?? ''),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/workflows/:id/executions/:executionId',
+    access: 'dashboard',
+    tag,
+    summary: 'Cancel an execution',
+    ids: executionIds,
+    reply: ExecutionBody,
+    async handle({ app, db, project, params }) {
+      const cancelled = await cancelExecution(db, project.id, params.id ?? '', params.executionId ?? '');
+      app.outbox.dispatchSoon(...cancelled.tickets);
+      return cancelled.body;
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/workflows/:id/people',
+    access: 'dashboard',
+    tag,
+    summary: 'Count who is where in a workflow',
+    ids,
+    reply: WorkflowPeople,
+    handle: ({ db, project, params }) => countInside(db, project.id, params.id ?? ''),
+  }),
+];

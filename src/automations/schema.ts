@@ -1,0 +1,313 @@
+import * as v from 'valibot';
+import { coded, JsonObject, textField } from '../lib/validation.ts';
+import { runStatuses, stepRunStatuses, triggerTypes } from './rows.ts';
+import { stepTypes } from './step-configs.ts';
+
+const Uuid = v.pipe(v.string(), v.uuid('must be a UUID'));
+const Instant = v.pipe(v.string(), v.isoTimestamp());
+const Json = v.record(v.string(), v.unknown());
+const Name = textField('name', 1, 255);
+const Description = v.nullish(textField('description', 0, 2000));
+const maxConfigLength = 256 * 1024;
+
+/** A config or a trigger's config: any object that is not too large. */
+const Config = v.pipe(
+  JsonObject,
+  coded<Record<string, unknown>>(
+    'too_big',
+    (config) => JSON.stringify(config).length <= maxConfigLength,
+    'must be at most 256 KiB of JSON',
+  ),
+);
+const Position = v.object({ x: v.number('must be a number'), y: v.number('must be a number') }, 'must be { x, y }');
+const StepTypeField = v.picklist(stepTypes, `must be one of ${stepTypes.join(', ')}`);
+const TriggerTypeField = v.picklist(triggerTypes, `must be one of ${triggerTypes.join(', ')}`);
+
+/** An automation in an answer: a "workflow" of the interface. */
+export const WorkflowBody = v.object({
+  id: Uuid,
+  projectId: Uuid,
+  name: v.string(),
+  description: v.nullable(v.string()),
+  enabled: v.boolean(),
+  triggerType: TriggerTypeField,
+  triggerConfig: v.nullable(Json),
+  allowReentry: v.boolean(),
+  createdAt: Instant,
+  updatedAt: Instant,
+});
+export type WorkflowBody = v.InferOutput<typeof WorkflowBody>;
+
+/** `GET /workflows`; an unknown sort, direction or status falls back to the default. */
+export const ListWorkflows = v.object({
+  page: v.optional(v.string()),
+  pageSize: v.optional(v.string()),
+  limit: v.optional(v.string()),
+  cursor: v.optional(v.string()),
+  search: v.optional(v.string()),
+  status: v.optional(v.string()),
+  sort: v.optional(v.string()),
+  dir: v.optional(v.string()),
+});
+export type ListWorkflows = v.InferOutput<typeof ListWorkflows>;
+
+/** A page of automations with how many steps and executions each has. */
+export const WorkflowPage = v.object({
+  data: v.array(v.object({ ...WorkflowBody.entries, _count: v.object({ steps: v.number(), executions: v.number() }) })),
+  total: v.number(),
+  page: v.number(),
+  pageSize: v.number(),
+  totalPages: v.number(),
+  hasMore: v.boolean(),
+  cursor: v.nullable(v.string()),
+});
+
+/** `POST /workflows`. */
+export const CreateWorkflow = v.object({
+  name: Name,
+  eventName: v.pipe(v.string(), v.trim(), textField('eventName', 1, 255)),
+  description: Description,
+  allowReentry: v.optional(v.boolean(), false),
+});
+export type CreateWorkflow = v.InferOutput<typeof CreateWorkflow>;
+
+/** `PATCH /workflows/{id}`. */
+export const PatchWorkflow = v.object({
+  name: v.optional(Name),
+  description: Description,
+  triggerType: v.optional(TriggerTypeField),
+  triggerConfig: v.nullish(Config),
+  enabled: v.optional(v.boolean()),
+  allowReentry: v.optional(v.boolean()),
+});
+export type PatchWorkflow = v.InferOutput<typeof PatchWorkflow>;
+
+/** `POST /workflows/bulk-update`. */
+export const BulkUpdateWorkflows = v.object({
+  ids: v.pipe(
+    v.array(Uuid),
+    v.minLength(1, 'must name at least one workflow'),
+    v.maxLength(1000, 'must name at most 1000 workflows'),
+  ),
+  delete: v.optional(v.boolean()),
+});
+export type BulkUpdateWorkflows = v.InferOutput<typeof BulkUpdateWorkflows>;
+
+/** A transition in an answer. */
+export const TransitionBody = v.object({
+  id: Uuid,
+  fromStepId: Uuid,
+  toStepId: Uuid,
+  condition: v.nullable(v.object({ branch: v.string() })),
+  branch: v.nullable(v.string()),
+  waitOutcome: v.nullable(v.picklist(['EVENT', 'TIMEOUT'])),
+  priority: v.number(),
+  createdAt: Instant,
+  updatedAt: Instant,
+});
+export type TransitionBody = v.InferOutput<typeof TransitionBody>;
+
+/** A step in an answer. */
+export const StepBody = v.object({
+  id: Uuid,
+  workflowId: Uuid,
+  type: StepTypeField,
+  name: v.string(),
+  position: v.object({ x: v.number(), y: v.number() }),
+  config: Json,
+  templateId: v.nullable(Uuid),
+  createdAt: Instant,
+  updatedAt: Instant,
+});
+export type StepBody = v.InferOutput<typeof StepBody>;
+
+/** Something that enabling would refuse. */
+export const Issue = v.object({ stepId: v.nullable(Uuid), field: v.string(), message: v.string() });
+export type Issue = v.InferOutput<typeof Issue>;
+
+/** An automation with its whole graph. */
+export const WorkflowWithGraph = v.object({
+  ...WorkflowBody.entries,
+  steps: v.array(
+    v.object({
+      ...StepBody.entries,
+      template: v.nullable(v.object({ id: Uuid, name: v.string() })),
+      outgoingTransitions: v.array(TransitionBody),
+      incomingTransitions: v.array(TransitionBody),
+    }),
+  ),
+  transitions: v.array(TransitionBody),
+  issues: v.array(Issue),
+});
+export type WorkflowWithGraph = v.InferOutput<typeof WorkflowWithGraph>;
+
+/** `POST /workflows/{id}/steps`. */
+export const CreateStep = v.object({
+  type: StepTypeField,
+  name: Name,
+  position: Position,
+  config: Config,
+  templateId: v.nullish(v.string()),
+  autoConnect: v.optional(v.boolean(), true),
+});
+export type CreateStep = v.InferOutput<typeof CreateStep>;
+
+/** `PATCH /workflows/{id}/steps/{stepId}`. */
+export const PatchStep = v.object({
+  name: v.optional(Name),
+  position: v.optional(Position),
+  config: v.optional(Config),
+  templateId: v.nullish(v.string()),
+});
+export type PatchStep = v.InferOutput<typeof PatchStep>;
+
+/** `DELETE /workflows/{id}/steps/{stepId}`; only the literal `true` splices. */
+export const DeleteStep = v.object({ splice: v.optional(v.string()) });
+
+/** `POST /workflows/{id}/transitions/{transitionId}/insert-step`. */
+export const InsertStep = v.object({
+  type: StepTypeField,
+  name: Name,
+  config: Config,
+  position: v.nullish(Position),
+  templateId: v.nullish(v.string()),
+});
+export type InsertStep = v.InferOutput<typeof InsertStep>;
+
+/** `POST /workflows/{id}/transitions`. */
+export const CreateTransition = v.object({
+  fromStepId: v.string(),
+  toStepId: v.string(),
+  condition: v.nullish(v.object({ branch: v.nullish(textField('branch', 1, 40)) })),
+  branch: v.nullish(textField('branch', 1, 40)),
+  waitOutcome: v.nullish(v.picklist(['EVENT', 'TIMEOUT'], 'must be one of EVENT, TIMEOUT')),
+  priority: v.optional(
+    v.pipe(
+      v.number('must be a number'),
+      v.integer('must be a whole number'),
+      v.minValue(0, 'must be at least 0'),
+      v.maxValue(1_000_000, 'must be at most 1000000'),
+    ),
+    0,
+  ),
+});
+export type CreateTransition = v.InferOutput<typeof CreateTransition>;
+
+/** `GET /workflows/fields`. */
+export const ListWorkflowFields = v.object({ eventName: v.optional(v.string()) });
+/** What conditions can ask for. */
+export const WorkflowFields = v.object({
+  fields: v.array(v.string()),
+  typedFields: v.array(v.object({ field: v.string(), type: v.string(), category: v.string() })),
+  count: v.number(),
+});
+
+/** `POST /workflows/{id}/executions`; the context is checked after the workflow was found. */
+export const StartExecution = v.object({ contactId: v.string(), context: v.optional(v.unknown()) });
+export type StartExecution = v.InferOutput<typeof StartExecution>;
+
+/** `GET /workflows/{id}/executions`. */
+export const ListExecutions = v.object({
+  page: v.optional(v.string()),
+  pageSize: v.optional(v.string()),
+  status: v.optional(v.string()),
+  contactId: v.optional(v.string()),
+});
+export type ListExecutions = v.InferOutput<typeof ListExecutions>;
+
+/** A run in an answer: an "execution" of the interface. */
+export const ExecutionBody = v.object({
+  id: Uuid,
+  workflowId: Uuid,
+  contactId: Uuid,
+  status: v.picklist(runStatuses),
+  currentStepId: v.nullable(Uuid),
+  exitReason: v.nullable(v.string()),
+  context: v.nullable(Json),
+  startedAt: Instant,
+  completedAt: v.nullable(Instant),
+  createdAt: Instant,
+  updatedAt: Instant,
+});
+export type ExecutionBody = v.InferOutput<typeof ExecutionBody>;
+
+const ContactRef = v.object({ id: Uuid, email: v.string() });
+const StepRef = v.object({ id: Uuid, name: v.string(), type: StepTypeField });
+const ListedExecution = v.object({
+  ...ExecutionBody.entries,
+  contact: ContactRef,
+  currentStep: v.nullable(StepRef),
+});
+export type ListedExecution = v.InferOutput<typeof ListedExecution>;
+
+/** A page of runs; `data` is the same list as `executions`. */
+export const ExecutionPage = v.object({
+  executions: v.array(ListedExecution),
+  data: v.array(ListedExecution),
+  total: v.number(),
+  page: v.number(),
+  pageSize: v.number(),
+  totalPages: v.number(),
+});
+
+/** One step of a run in an answer. */
+export const StepExecutionBody = v.object({
+  id: Uuid,
+  executionId: Uuid,
+  stepId: Uuid,
+  status: v.picklist(stepRunStatuses),
+  scheduledFor: v.nullable(Instant),
+  executeAfter: v.nullable(Instant),
+  input: v.nullable(Json),
+  output: v.nullable(Json),
+  error: v.nullable(v.string()),
+  startedAt: Instant,
+  completedAt: v.nullable(Instant),
+  createdAt: Instant,
+  updatedAt: Instant,
+  /** Milliseconds it took, or has taken so far. */
+  durationMs: v.number(),
+  step: StepRef,
+});
+export type StepExecutionBody = v.InferOutput<typeof StepExecutionBody>;
+
+/** The whole story of a run. */
+export const ExecutionStory = v.object({
+  ...ExecutionBody.entries,
+  workflow: WorkflowBody,
+  contact: ContactRef,
+  currentStep: v.nullable(StepBody),
+  stepExecutions: v.array(StepExecutionBody),
+  /** What moves it on: `timer`, `event <name>`, `a worker`; null when it is over. */
+  waitingFor: v.nullable(v.string()),
+  /** When time moves it on. */
+  waitingUntil: v.nullable(Instant),
+  /** Since when it stands at its current step. */
+  waitingSince: v.nullable(Instant),
+  /** Number of the graph's version that it is pinned to, and of the one it takes over at its next step. */
+  version: v.number(),
+  nextVersion: v.nullable(v.number()),
+  temporal: v.object({ workflowId: v.string() }),
+});
+export type ExecutionStory = v.InferOutput<typeof ExecutionStory>;
+
+/** How many executions `cancel-all` ended. */
+export const CancelledExecutions = v.object({ cancelled: v.number() });
+
+/** Who is where now, and which ways were taken. */
+export const WorkflowPeople = v.object({
+  active: v.number(),
+  /** Starts by events or schedules that are not executions yet. */
+  arriving: v.number(),
+  steps: v.array(
+    v.object({
+      stepId: v.nullable(Uuid),
+      name: v.nullable(v.string()),
+      type: v.nullable(StepTypeField),
+      running: v.number(),
+      waiting: v.number(),
+      branches: v.array(v.object({ branch: v.string(), count: v.number() })),
+    }),
+  ),
+});
+export type WorkflowPeople = v.InferOutput<typeof WorkflowPeople>;

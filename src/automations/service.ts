@@ -1,0 +1,269 @@
+import type { Database, Sql } from '../db/sql.ts';
+import { decodeCursor, encodeCursor } from '../lib/cursor.ts';
+import { badRequest, conflict, invalid, invalidField, notFound } from '../lib/errors.ts';
+import { isUuid, newId } from '../lib/ids.ts';
+import { offsetAnswer, offsetPage } from '../lib/offset-page.ts';
+import { enqueue, type OutboxTicket } from '../outbox/enqueue.ts';
+import { stepBody, transitionBody, workflowBody } from './bodies.ts';
+import { graphIssues } from './checks.ts';
+import type { Graph } from './graph.ts';
+import { insertStepsTogether, insertTransitionsTogether, templatesAmong, updateStep } from './graph-queries.ts';
+import { type AutomationFilter, countAutomations, pageOfAutomations } from './list-queries.ts';
+import {
+  deleteAutomations,
+  findAutomation,
+  hasActiveRuns,
+  insertAutomation,
+  lockAutomation,
+  lockAutomationsForDeletion,
+  markGraphDirty,
+  stepsOf,
+  transitionsOf,
+  updateAutomation,
+} from './queries.ts';
+import type { AutomationRow } from './rows.ts';
+import type {
+  BulkUpdateWorkflows,
+  CreateWorkflow,
+  Issue,
+  ListWorkflows,
+  PatchWorkflow,
+  WorkflowBody,
+  WorkflowWithGraph,
+} from './schema.ts';
+import { eventNameOf, scheduleCommand, triggerIssues, triggerStep } from './triggers.ts';
+
+const sorts = ['name', 'createdAt', 'updatedAt', 'steps'] as const;
+
+/** A page of automations, newest first unless asked otherwise; by number, or after a cursor (contract page 2, 3.5). */
+export async function listAutomations(sql: Sql, projectId: string, query: ListWorkflows) {
+  const place = query.cursor ? decodeCursor(query.cursor, 4) : null;
+  const page = offsetPage({ page: query.page, pageSize: query.limit ?? query.pageSize }, 100);
+  // A cursor keeps the sort it was made with, so it says which one that was.
+  const [sort, dir] = place ? [place[2], place[3]] : [query.sort, query.dir];
+  const filter: AutomationFilter = {
+    search: query.search?.trim().replaceAll('\0', '') || null,
+    enabled: query.status === 'active' ? true : query.status === 'disabled' ? false : null,
+    sort: sorts.find((known) => known === sort) ?? 'createdAt',
+    dir: dir === 'asc' ? 'asc' : 'desc',
+  };
+  if (place && !isUuid(String(place[1]))) throw badRequest('"cursor" is not a cursor of this list');
+  const start = place ? { after: { place: String(place[0]), id: String(place[1]) } } : { offset: page.offset };
+  const [rows, total] = await Promise.all([
+    pageOfAutomations(sql, projectId, filter, start, page.pageSize + 1),
+    countAutomations(sql, projectId, filter),
+  ]);
+  const shown = rows.slice(0, page.pageSize);
+  const last = shown.at(-1);
+  const hasMore = rows.length > page.pageSize;
+  const data = shown.map((row) => ({ ...workflowBody(row), _count: { steps: row.steps, executions: row.executions } }));
+  return {
+    ...offsetAnswer(data, page, total),
+    hasMore,
+    cursor: hasMore && last ? encodeCursor([last.place, last.id, filter.sort, filter.dir]) : null,
+  };
+}
+
+/** Creates a disabled automation with its TRIGGER step. */
+export async function createAutomation(db: Database, projectId: string, body: CreateWorkflow): Promise<WorkflowBody> {
+  const triggerConfig = { eventName: body.eventName };
+  return db.transaction(async (sql) => {
+    const automation = await insertAutomation(sql, {
+      id: newId(),
+      projectId,
+      name: body.name,
+      description: body.description ?? null,
+      triggerType: 'EVENT',
+      triggerConfig,
+      allowReentry: body.allowReentry,
+    });
+    const trigger = triggerStep(automation);
+    const step = { id: newId(), automationId: automation.id, type: 'TRIGGER' as const, templateId: null };
+    await insertStepsTogether(sql, [{ ...step, ...trigger, position: { x: 100, y: 100 } }]);
+    return workflowBody(automation);
+  });
+}
+
+/** One automation with its whole graph, and what enabling it would refuse. @throws 404 */
+export async function getAutomation(db: Database, projectId: string, id: string): Promise<WorkflowWithGraph> {
+  return db.transaction(async (sql) => {
+    const automation = found(await findAutomation(sql, projectId, id), id);
+    const [steps, ways] = [await stepsOf(sql, id), await transitionsOf(sql, id)];
+    const transitions = ways.map(transitionBody);
+    return {
+      ...workflowBody(automation),
+      steps: steps.map(({ templateName, ...step }) => ({
+        ...stepBody(step),
+        template: step.templateId === null ? null : { id: step.templateId, name: templateName ?? '' },
+        outgoingTransitions: transitions.filter((way) => way.fromStepId === step.id),
+        incomingTransitions: transitions.filter((way) => way.toStepId === step.id),
+      })),
+      transitions,
+      issues: await issuesOf(sql, automation, { steps, transitions: ways }),
+    };
+  });
+}
+
+/** What enabling would refuse: problems of the trigger, then of the graph. */
+export async function issuesOf(sql: Sql, automation: AutomationRow, graph: Graph): Promise<Issue[]> {
+  const named = graph.steps.flatMap(({ templateId }) => templateId ?? []);
+  const templates = await templatesAmong(sql, automation.projectId, named);
+  const ofTrigger = await triggerIssues(sql, automation);
+  return [...ofTrigger.map((issue) => ({ stepId: null, ...issue })), ...graphIssues(graph, templates)];
+}
+
+/** An answer, and what the outbox has to do about it after the commit. */
+export interface Changed<Body> {
+  body: Body;
+  tickets: OutboxTicket[];
+}
+
+/**
+ * Changes an automation (contract page 2, 3.5).
+ * @throws 404; 409 for its trigger while it is enabled and has active executions; 422 for what keeps it from being enabled
+ */
+export async function patchAutomation(
+  db: Database,
+  projectId: string,
+  id: string,
+  body: PatchWorkflow,
+): Promise<Changed<WorkflowBody>> {
+  return db.transaction(async (sql) => {
+    const before = found(await lockAutomation(sql, projectId, id), id);
+    const retriggers = body.triggerType !== undefined || body.triggerConfig !== undefined;
+    if (retriggers && before.enabled && (await hasActiveRuns(sql, [id])))
+      throw conflict(
+        'The trigger cannot change while executions are active: cancel them or disable the workflow first',
+      );
+    const after = changedBy(before, body);
+    if (retriggers && after.triggerType === 'EVENT' && eventNameOf(after.triggerConfig) === null)
+      throw invalidField('triggerConfig.eventName', 'is required for the trigger EVENT', 'invalid_type');
+    await checkEnabling(sql, before, after, retriggers);
+    if (retriggers) await followTrigger(sql, after);
+    const scheduled = [before, after].some(({ enabled, triggerType }) => enabled && triggerType === 'SCHEDULE');
+    const reschedules = scheduled && (retriggers || before.enabled !== after.enabled || before.name !== after.name);
+    const row = await updateAutomation(sql, after, reschedules);
+    const tickets = reschedules ? [await enqueue(sql, scheduleCommand(row, row.scheduleRevision))] : [];
+    return { body: workflowBody(row), tickets };
+  });
+}
+
+function changedBy(before: AutomationRow, body: PatchWorkflow): AutomationRow {
+  const triggerType = body.triggerType ?? before.triggerType;
+  const given = body.triggerConfig === undefined ? before.triggerConfig : body.triggerConfig;
+  const eventName = typeof given?.eventName === 'string' ? given.eventName.trim() : undefined;
+  return {
+    ...before,
+    name: body.name ?? before.name,
+    description: body.description === undefined ? before.description : body.description,
+    triggerType,
+    triggerConfig: given && (eventName === undefined ? given : { ...given, eventName }),
+    enabled: body.enabled ?? before.enabled,
+    allowReentry: body.allowReentry ?? before.allowReentry,
+  };
+}
+
+async function checkEnabling(
+  sql: Sql,
+  before: AutomationRow,
+  after: AutomationRow,
+  retriggers: boolean,
+): Promise<void> {
+  if (!after.enabled) return;
+  let issues: Issue[] = [];
+  if (!before.enabled) {
+    const [steps, transitions] = [await stepsOf(sql, after.id), await transitionsOf(sql, after.id)];
+    const trigger = triggerStep(after);
+    const graph = {
+      steps: steps.map((step) => (step.type === 'TRIGGER' ? { ...step, ...trigger } : step)),
+      transitions,
+    };
+    issues = await issuesOf(sql, after, graph);
+  } else if (retriggers) issues = (await triggerIssues(sql, after)).map((issue) => ({ stepId: null, ...issue }));
+  if (issues.length === 0) return;
+  throw invalid(
+    issues.map(({ stepId, field, message }) => ({
+      field: stepId === null ? field : `steps.${stepId}.${field}`,
+      message,
+      code: 'custom',
+    })),
+    'GET /workflows/{id} lists under "issues" what keeps the workflow from being enabled.',
+  );
+}
+
+async function followTrigger(sql: Sql, automation: AutomationRow): Promise<void> {
+  const step = (await stepsOf(sql, automation.id)).find(({ type }) => type === 'TRIGGER');
+  if (step) await updateStep(sql, { ...step, ...triggerStep(automation) });
+  await markGraphDirty(sql, automation.id);
+}
+
+/** Deletes an automation with everything of it but its mail. @throws 404, 409 while executions are active */
+export async function deleteAutomation(db: Database, projectId: string, id: string): Promise<OutboxTicket[]> {
+  return (await removeTogether(db, projectId, [id])).tickets;
+}
+
+/** Deletes several automations, all or none. @throws 404 for an unknown id, 409 while executions are active */
+export async function bulkUpdateAutomations(
+  db: Database,
+  projectId: string,
+  body: BulkUpdateWorkflows,
+): Promise<Changed<{ deleted: number } | { updated: number }>> {
+  const ids = [...new Set(body.ids)];
+  if (body.delete === true) {
+    const { deleted, tickets } = await removeTogether(db, projectId, ids);
+    return { body: { deleted }, tickets };
+  }
+  for (const id of ids) found(await findAutomation(db, projectId, id), id);
+  return { body: { updated: 0 }, tickets: [] };
+}
+
+function removeTogether(db: Database, projectId: string, ids: readonly string[]) {
+  return db.transaction(async (sql) => {
+    const automations = await lockAutomationsForDeletion(sql, projectId, ids);
+    const known = new Set(automations.map(({ id }) => id));
+    const unknown = ids.find((id) => !known.has(id));
+    if (unknown !== undefined) throw notFound('workflow', unknown);
+    if (await hasActiveRuns(sql, ids))
+      throw conflict('A workflow with active executions cannot be deleted: cancel them first');
+    const deleted = await deleteAutomations(sql, ids);
+    const tickets: OutboxTicket[] = [];
+    for (const automation of automations)
+      if (automation.triggerType === 'SCHEDULE' && automation.enabled)
+        tickets.push(await enqueue(sql, scheduleCommand({ ...automation, enabled: false }, 0)));
+    return { deleted, tickets };
+  });
+}
+
+/** Copies an automation with its graph, disabled, under the name `<name> (Copy)`. @throws 404 */
+export async function duplicateAutomation(db: Database, projectId: string, id: string): Promise<WorkflowBody> {
+  return db.transaction(async (sql) => {
+    const original = found(await lockAutomation(sql, projectId, id), id);
+    const suffix = ' (Copy)';
+    const name = `${original.name.slice(0, 255 - suffix.length)}${suffix}`;
+    const copy = await insertAutomation(sql, { ...original, id: newId(), name });
+    const [steps, transitions] = [await stepsOf(sql, id), await transitionsOf(sql, id)];
+    const idOf = new Map(steps.map((step) => [step.id, newId()]));
+    const renamed = (stepId: string) => idOf.get(stepId) ?? stepId;
+    await insertStepsTogether(
+      sql,
+      steps.map((step) => ({ ...step, id: renamed(step.id), automationId: copy.id })),
+    );
+    await insertTransitionsTogether(
+      sql,
+      transitions.map((way) => ({
+        ...way,
+        id: newId(),
+        automationId: copy.id,
+        fromStepId: renamed(way.fromStepId),
+        toStepId: renamed(way.toStepId),
+      })),
+    );
+    return workflowBody(copy);
+  });
+}
+
+/** The automation that was asked for. @throws 404 WORKFLOW_NOT_FOUND */
+export function found(automation: AutomationRow | null, id: string): AutomationRow {
+  if (automation === null) throw notFound('workflow', id);
+  return automation;
+}

@@ -1,0 +1,113 @@
+import type { Database } from '../db/sql.ts';
+import { badRequest, conflict, invalidField, notFound } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import { transitionBody } from './bodies.ts';
+import { branchProblem, closesCircle, reachableFrom, type WaitOutcome } from './graph.ts';
+import { deleteTransitionRow, insertTransition } from './graph-queries.ts';
+import { hasActiveRunsAt } from './queries.ts';
+import type { StepRow, TransitionRow } from './rows.ts';
+import type { CreateTransition, TransitionBody } from './schema.ts';
+import { type Draft, edit } from './steps-service.ts';
+
+const maxTransitions = 1_000;
+
+/**
+ * Connects two steps (contract page 2, 3.5).
+ * @throws 404 for steps that are not both of this automation, 400 for what the type of the first step does not allow and
+ * for a circle, 422 for two branches that differ
+ */
+export function createTransition(
+  db: Database,
+  projectId: string,
+  id: string,
+  body: CreateTransition,
+): Promise<TransitionBody> {
+  return edit(db, projectId, id, async (sql, draft) => {
+    const [from, to] = [endOf(draft, body.fromStepId), endOf(draft, body.toStepId)];
+    if (from.id === to.id) throw badRequest(`Step "${from.name}" cannot lead to itself`);
+    if (to.type === 'TRIGGER') throw badRequest('Nothing can lead into the TRIGGER step');
+    if (closesCircle(draft.transitions, from.id, to.id))
+      throw badRequest(`Step "${to.name}" leads to "${from.name}" already: the steps would go round in a circle`);
+    if (draft.transitions.length >= maxTransitions)
+      throw badRequest(`A workflow has at most ${maxTransitions} transitions`);
+    const condition = conditionOf(from, body);
+    refuseSecondWay(
+      from,
+      condition,
+      draft.transitions.filter((way) => way.fromStepId === from.id),
+    );
+    const way = { id: newId(), automationId: id, fromStepId: from.id, toStepId: to.id, priority: body.priority };
+    return transitionBody(await insertTransition(sql, { ...way, ...condition }));
+  });
+}
+
+function endOf({ steps }: Draft, stepId: string): StepRow {
+  const step = steps.find(({ id }) => id === stepId.toLowerCase());
+  if (step === undefined) throw notFound('step', stepId);
+  return step;
+}
+
+type WayCondition = Pick<TransitionRow, 'branch' | 'waitOutcome'>;
+
+/** Joins the ways in which a caller may write the condition of a transition. */
+function conditionOf(from: StepRow, body: CreateTransition): WayCondition {
+  const inner = body.condition?.branch ?? null;
+  const outer = body.branch ?? null;
+  if (inner !== null && outer !== null && inner !== outer)
+    throw invalidField('branch', 'differs from "condition.branch"', 'custom', outer);
+  const branch = inner ?? outer;
+  if (from.type !== 'WAIT_FOR_EVENT') return { branch, waitOutcome: body.waitOutcome ?? null };
+  const named = branch === null ? null : waitOutcomeNamed(branch);
+  if (branch !== null && named === null)
+    throw badRequest(`Step "${from.name}" waits for an event: its ways are "event" and "timeout"`, { field: 'branch' });
+  if (named !== null && body.waitOutcome && named !== body.waitOutcome)
+    throw invalidField('waitOutcome', 'differs from "condition.branch"', 'custom', body.waitOutcome);
+  return { branch: null, waitOutcome: body.waitOutcome ?? named };
+}
+
+function waitOutcomeNamed(branch: string): WaitOutcome | null {
+  const name = branch.toUpperCase();
+  return name === 'EVENT' || name === 'TIMEOUT' ? name : null;
+}
+
+function refuseSecondWay(from: StepRow, { branch, waitOutcome }: WayCondition, ways: readonly TransitionRow[]): void {
+  const step = `Step "${from.name}"`;
+  switch (from.type) {
+    case 'EXIT':
+      throw badRequest(`${step} is an EXIT: nothing follows it`);
+    case 'CONDITION': {
+      if (waitOutcome !== null) throw badRequest(`${step} is a condition: its ways have a branch, no "waitOutcome"`);
+      if (branch === null) return;
+      const problem = branchProblem(from.config, branch);
+      if (problem !== null) throw badRequest(`${step} has no branch "${branch}": it ${problem}`, { field: 'branch' });
+      if (ways.some((way) => way.branch === branch))
+        throw badRequest(`${step} has a way for the branch "${branch}" already`, { field: 'branch' });
+      return;
+    }
+    case 'WAIT_FOR_EVENT': {
+      if (waitOutcome === 'TIMEOUT' && typeof from.config.timeout !== 'number')
+        throw badRequest(`${step} has no timeout, so that nothing can follow one`, { field: 'waitOutcome' });
+      if (ways.some((way) => way.waitOutcome === null || way.waitOutcome === waitOutcome))
+        throw badRequest(`${step} has a way for this outcome already`, { field: 'waitOutcome' });
+      return;
+    }
+    default:
+      if (branch !== null || waitOutcome !== null)
+        throw badRequest(`${step} is a ${from.type} and has one way out, without branch or outcome`, {
+          field: branch === null ? 'waitOutcome' : 'branch',
+        });
+      if (ways.length > 0) throw badRequest(`${step} is a ${from.type} and leads to another step already`);
+  }
+}
+
+/** Removes a transition. @throws 404, 409 while executions stand at its target or below */
+export function deleteTransition(db: Database, projectId: string, id: string, transitionId: string): Promise<void> {
+  return edit(db, projectId, id, async (sql, draft) => {
+    const way = draft.transitions.find((one) => one.id === transitionId);
+    if (way === undefined) throw notFound('transition', transitionId);
+    const below = [...reachableFrom(draft.transitions, way.toStepId)];
+    if (draft.automation.enabled && (await hasActiveRunsAt(sql, id, below)))
+      throw conflict('Executions are at the step that this transition leads to, or at one behind it');
+    await deleteTransitionRow(sql, id, transitionId);
+  });
+}

@@ -1,0 +1,84 @@
+import { type Command, workflowId, workflowScheduleId } from '../../temporal/commands.ts';
+import { parseCondition } from '../conditions/schema.ts';
+import { checkSegmentReferences, resolveSegments } from '../conditions/segments.ts';
+import type { Sql } from '../db/sql.ts';
+import { AppError } from '../lib/errors.ts';
+import { segmentLookup } from '../segments/queries.ts';
+import type { AutomationRow } from './rows.ts';
+import { calendarsOf, readSchedule } from './schedule.ts';
+
+/** The name of the event in a trigger's config, or null. */
+export function eventNameOf(config: unknown): string | null {
+  const { eventName } = (config ?? {}) as { eventName?: unknown };
+  return typeof eventName === 'string' && eventName !== '' && eventName.length <= 255 ? eventName : null;
+}
+
+/** Name and config of the TRIGGER step that goes with a trigger. */
+export function triggerStep({ triggerType, triggerConfig }: Pick<AutomationRow, 'triggerType' | 'triggerConfig'>): {
+  name: string;
+  config: Record<string, unknown>;
+} {
+  const eventName = triggerType === 'EVENT' ? eventNameOf(triggerConfig) : null;
+  if (eventName !== null) return { name: `Trigger: ${eventName}`.slice(0, 255), config: { eventName } };
+  return { name: `Trigger: ${triggerType.toLowerCase()}`, config: {} };
+}
+
+/** What keeps a trigger from being enabled; fields begin at the automation. */
+export async function triggerIssues(
+  sql: Sql,
+  { projectId, triggerType, triggerConfig }: Pick<AutomationRow, 'projectId' | 'triggerType' | 'triggerConfig'>,
+): Promise<{ field: string; message: string }[]> {
+  if (triggerType === 'MANUAL') return [];
+  if (triggerType === 'EVENT')
+    return eventNameOf(triggerConfig) === null
+      ? [{ field: 'triggerConfig.eventName', message: 'is required for the trigger EVENT' }]
+      : [];
+  const { schedule, problems } = readSchedule(triggerConfig);
+  if (schedule === null)
+    return problems.map(({ field, message }) => ({
+      field: field === '' ? 'triggerConfig' : `triggerConfig.${field}`,
+      message,
+    }));
+  const issues: { field: string; message: string }[] = [];
+  if (schedule.segmentId && !(await segmentExists(sql, projectId, schedule.segmentId)))
+    issues.push({ field: 'triggerConfig.segmentId', message: 'is no segment of this project' });
+  if (schedule.audienceCondition) {
+    try {
+      const condition = parseCondition(schedule.audienceCondition);
+      checkSegmentReferences(condition, await resolveSegments(condition, segmentLookup(sql, projectId)));
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      issues.push({ field: 'triggerConfig.audienceCondition', message: error.message });
+    }
+  }
+  return issues;
+}
+
+async function segmentExists(sql: Sql, projectId: string, id: string): Promise<boolean> {
+  return (await sql.row('select 1 from segments where project_id = $1 and id = $2', [projectId, id])) !== null;
+}
+
+/** What Temporal's schedule of an automation has to be: made, brought in line, or removed. */
+export function scheduleCommand(
+  automation: Pick<AutomationRow, 'id' | 'projectId' | 'name' | 'enabled' | 'triggerType' | 'triggerConfig'>,
+  revision: number,
+): Command {
+  const id = workflowScheduleId(automation.id);
+  const { schedule } = readSchedule(automation.triggerConfig);
+  if (!automation.enabled || automation.triggerType !== 'SCHEDULE' || schedule === null)
+    return { type: 'unschedule', id, revision };
+  return {
+    type: 'schedule',
+    id,
+    launch: {
+      workflow: 'enrolScheduled',
+      id: workflowId.enrol(automation.id),
+      input: { automationId: automation.id },
+      searchAttributes: { ProjectId: automation.projectId, AutomationId: automation.id, Kind: 'enrolment' },
+      staticSummary: `Lets the audience of automation "${automation.name}" in`,
+    },
+    calendars: calendarsOf(schedule.schedule),
+    timezone: schedule.timezone,
+    revision,
+  };
+}
