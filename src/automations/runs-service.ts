@@ -50,18 +50,19 @@ export async function startExecution(
   body: StartExecution,
   startsPerHour: number,
 ): Promise<Changed<ExecutionBody>> {
-  return db.transaction(async (sql) => {
-    const automation = found(await findAutomation(sql, projectId, automationId), automationId);
-    const context = readContext(body.context);
-    if (!automation.enabled) throw badRequest('The workflow is disabled: enable it before contacts are let in');
-    const { contactId } = body;
-    if (!isUuid(contactId)) throw notFound('contact', contactId);
-    const wish = { contactId: contactId.toLowerCase(), context, sourceEventId: null };
-    const { outcomes, tickets } = await startRuns(sql, projectId, automationId, [wish], startsPerHour);
-    const [made] = outcomes;
-    if (made?.run) return { body: executionBody(made.run), tickets };
-    throw refusal(made?.outcome ?? 'gone', contactId, startsPerHour);
-  });
+  const automation = found(await findAutomation(db, projectId, automationId), automationId);
+  const context = readContext(body.context);
+  if (!automation.enabled) throw badRequest('The workflow is disabled: enable it before contacts are let in');
+  const { contactId } = body;
+  if (!isUuid(contactId)) throw notFound('contact', contactId);
+  const wish = { contactId: contactId.toLowerCase(), context, sourceEventId: null };
+  const { outcomes, tickets } = await db.transaction((sql) =>
+    startRuns(sql, projectId, automationId, [wish], startsPerHour),
+  );
+  const [made] = outcomes;
+  if (made?.run) return { body: executionBody(made.run), tickets };
+  // Only now: the count of what the guard refused is committed.
+  throw refusal(made?.outcome ?? 'gone', contactId, startsPerHour);
 }
 
 function readContext(context: unknown): Record<string, unknown> | null {

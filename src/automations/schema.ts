@@ -176,8 +176,8 @@ export type InsertStep = v.InferOutput<typeof InsertStep>;
 
 /** `POST /workflows/{id}/transitions`. */
 export const CreateTransition = v.object({
-  fromStepId: v.string(),
-  toStepId: v.string(),
+  fromStepId: textField('fromStepId', 1, 100),
+  toStepId: textField('toStepId', 1, 100),
   condition: v.nullish(v.object({ branch: v.nullish(textField('branch', 1, 40)) })),
   branch: v.nullish(textField('branch', 1, 40)),
   waitOutcome: v.nullish(v.picklist(['EVENT', 'TIMEOUT'], 'must be one of EVENT, TIMEOUT')),
@@ -203,7 +203,7 @@ export const WorkflowFields = v.object({
 });
 
 /** `POST /workflows/{id}/executions`; the context is checked after the workflow was found. */
-export const StartExecution = v.object({ contactId: v.string(), context: v.optional(v.unknown()) });
+export const StartExecution = v.object({ contactId: textField('contactId', 1, 100), context: v.optional(v.unknown()) });
 export type StartExecution = v.InferOutput<typeof StartExecution>;
 
 /** `GET /workflows/{id}/executions`. */

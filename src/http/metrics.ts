@@ -26,6 +26,11 @@ const sendFigures = statement(
   `select status, count(*)::int as emails from emails where id >= $1 group by status`,
 );
 
+const refusedStarts = statement(
+  'metrics.refused_starts',
+  'select coalesce(sum(refused), 0)::float8 as refused from automation_refusals',
+);
+
 /** Makes the registry; queue figures are read from Postgres when somebody asks for them. */
 export function createHttpMetrics(sql: Sql): HttpMetrics {
   const registry = new Registry();
@@ -72,6 +77,14 @@ export function createHttpMetrics(sql: Sql): HttpMetrics {
         this.set({ queue: row.queue }, row.depth);
         age.set({ queue: row.queue }, row.age);
       }
+    },
+  });
+  new Gauge({
+    name: 'posthorn_automation_starts_refused_total',
+    help: 'Starts of workflows that the guard against loops refused',
+    registers: [registry],
+    async collect() {
+      this.set((await sql.row<{ refused: number }>(refusedStarts))?.refused ?? 0);
     },
   });
   return {
