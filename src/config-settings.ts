@@ -365,12 +365,6 @@ export const settings = {
     'Requests a minute for each project; 0 turns it off.',
   ),
   IDEMPOTENCY_KEY_TTL_HOURS: setting('Limits', integer(1, 8760), 24, 'How long an Idempotency-Key is remembered.'),
-  WORKFLOW_STARTS_PER_CONTACT_PER_HOUR: setting(
-    'Limits',
-    integer(0, 100_000),
-    50,
-    'Starts of one workflow for one contact an hour, against loops between workflows; 0 turns the guard off.',
-  ),
   EMAIL_BODY_RETENTION_DAYS: setting(
     'Limits',
     integer(1, 36_500),

@@ -41,43 +41,6 @@ export function automationsUsingField(sql: Sql, projectId: string, contactField:
   ]);
 }
 
-/** A step that sends a template. */
-export interface TemplateStep {
-  id: string;
-  name: string;
-  type: string;
-  workflowId: string;
-  workflowName: string;
-}
-
-const templateSteps = statement(
-  'automations.template_steps',
-  `select s.id, s.name, s.type, a.id as "workflowId", a.name as "workflowName"
-   from automation_steps s join automations a on a.id = s.automation_id
-   where s.template_id = any($1::uuid[]) order by a.created_at, a.id, s.created_at, s.id`,
-);
-
-/** The steps that refer to one of the templates. */
-export function stepsUsingTemplates(sql: Sql, ids: readonly string[]): Promise<TemplateStep[]> {
-  return sql.rows<TemplateStep>(templateSteps, [ids]);
-}
-
-// Whoever is inside sends by the graph it is pinned to, whatever became of the steps since.
-const pinnedSteps = statement(
-  'automations.pinned_template_steps',
-  `select count(distinct step ->> 'id')::int as steps
-   from automation_versions v cross join lateral jsonb_array_elements(v.graph -> 'steps') step
-   where v.automation_id in (select id from automations where project_id = $1)
-     and step ->> 'templateId' = any($2::text[])
-     and exists (select from automation_runs r where r.automation_id = v.automation_id
-       and r.status in ('RUNNING', 'WAITING') and v.id in (r.version_id, r.next_version_id))`,
-);
-
-/** How many steps of graphs that active runs are pinned to refer to one of the templates. */
-export async function pinnedStepsUsingTemplates(sql: Sql, projectId: string, ids: readonly string[]): Promise<number> {
-  return (await sql.row<{ steps: number }>(pinnedSteps, [projectId, ids]))?.steps ?? 0;
-}
-
 const segment = statement(
   'automations.using_segment',
   `select a.id, a.name from automations a

@@ -1,5 +1,4 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { pinnedStepsUsingTemplates, stepsUsingTemplates } from '../automations/usage-queries.ts';
 import { sqlOf } from '../db/sql.ts';
 import { senderDomainRefused } from '../domains/service.ts';
 import { domainOf } from '../lib/email-address.ts';
@@ -99,7 +98,6 @@ export async function patchTemplate(
 /**
  * Deletes a template; sent mail keeps its content and loses the reference.
  * @throws 404, 409 while a step of a workflow needs it
- * @throws 404, 409 while a workflow step uses it, or a graph that active executions are pinned to
  */
 export async function deleteTemplate(em: EntityManager, projectId: string, id: string): Promise<void> {
   await removeTemplates(em, projectId, [id]);
@@ -137,14 +135,6 @@ export async function templateUsage(em: EntityManager, projectId: string, id: st
  * Deletes several templates, all or none.
  * @throws 404 naming the first unknown id, 409 while a step of a workflow needs one of them
  */
-  const row = await sqlOf(em).row<{ sent: number }>('select count(*)::int as sent from emails where template_id = $1', [
-    id,
-  ]);
-  const steps = await stepsUsingTemplates(sqlOf(em), [id]);
-  return { workflowSteps: steps.length, emailsSent: row?.sent ?? 0, steps, campaigns: [] };
-}
-
-/** Deletes several templates, all or none. @throws 404 naming the first unknown id, 409 when one of them is in use */
 export async function bulkUpdateTemplates(em: EntityManager, projectId: string, body: BulkUpdateTemplates) {
   const ids = [...new Set(body.ids)];
   if (body.delete === true) return { deleted: await removeTemplates(em, projectId, ids) };
@@ -164,15 +154,6 @@ async function removeTemplates(em: EntityManager, projectId: string, ids: readon
         `Template ${use.template} is used by workflows, or by people who are still inside of one: ${use.steps} steps need it`,
         { steps: use.steps },
       );
-    // Whoever gives a step one of these templates waits from here on, and then finds it gone.
-    await sql.rows('select from templates where project_id = $1 and id = any($2::uuid[]) order by id for update', [
-      projectId,
-      ids,
-    ]);
-    const steps =
-      (await stepsUsingTemplates(sql, ids)).length || (await pinnedStepsUsingTemplates(sql, projectId, ids));
-    if (steps > 0)
-      throw conflict(`In use by ${steps === 1 ? 'a workflow step' : `${steps} workflow steps`}`, { steps });
     await sql.count('update emails set template_id = null where template_id = any($1::uuid[])', [ids]);
     return sql.count('delete from templates where project_id = $1 and id = any($2::uuid[])', [projectId, ids]);
   });
