@@ -1,0 +1,132 @@
+/** Who calls, as the table of access knows them. The project in question is always the same one. */
+export const callers = [
+  'no key',
+  'public key',
+  'secret key',
+  "another project's key",
+  'OWNER',
+  'ADMIN',
+  'MEMBER',
+  'stranger',
+  'ADMIN without X-Project-Id',
+] as const;
+export type Caller = (typeof callers)[number];
+
+/** Let in, or refused with this status and code. */
+export type Verdict = 'in' | readonly [status: number, code: string];
+
+const missing = [401, 'MISSING_AUTH'] as const;
+const wrongKey = [401, 'INVALID_API_KEY'] as const;
+const unknown = [401, 'UNAUTHORIZED'] as const;
+const forbidden = [403, 'FORBIDDEN'] as const;
+const denied = [403, 'PROJECT_ACCESS_DENIED'] as const;
+const noProject = [404, 'RESOURCE_NOT_FOUND'] as const;
+const unnamed = [400, 'BAD_REQUEST'] as const;
+
+function row(...verdicts: readonly Verdict[]): Record<Caller, Verdict> {
+  return Object.fromEntries(callers.map((caller, place) => [caller, verdicts[place] ?? 'in'])) as Record<
+    Caller,
+    Verdict
+  >;
+}
+
+/** The rules of the interface (page 1, 1.5; page 3, 1.2), in the order of `callers`. */
+export const rules = {
+  /** Anybody; what opens something is in the request itself: a password, a token, a signature. */
+  open: row('in', 'in', 'in', 'in', 'in', 'in', 'in', 'in', 'in'),
+  publicKey: row(missing, 'in', wrongKey, wrongKey, missing, missing, missing, missing, missing),
+  secretKey: row(missing, wrongKey, 'in', 'in', missing, missing, missing, missing, missing),
+  /** Work in a project: its key, or any member who names it. Another project's key works in its own project. */
+  content: row(unknown, wrongKey, 'in', 'in', 'in', 'in', 'in', denied, unnamed),
+  contentOfAdmins: row(unknown, wrongKey, 'in', 'in', 'in', 'in', forbidden, denied, unnamed),
+  /** The project in the path. */
+  project: row(unknown, wrongKey, 'in', denied, 'in', 'in', 'in', noProject, 'in'),
+  projectOfAdmins: row(unknown, wrongKey, 'in', denied, 'in', 'in', forbidden, noProject, 'in'),
+  projectOfAdminsInPerson: row(unknown, wrongKey, forbidden, denied, 'in', 'in', forbidden, noProject, 'in'),
+  /** The project in the path of a request that works in the project of its key. */
+  projectNamedTwice: row(unknown, wrongKey, 'in', denied, 'in', 'in', 'in', denied, 'in'),
+  person: row(unknown, wrongKey, unknown, unknown, 'in', 'in', 'in', 'in', 'in'),
+  personAlone: row(unknown, wrongKey, forbidden, forbidden, 'in', 'in', 'in', 'in', 'in'),
+  personOrKey: row(unknown, wrongKey, 'in', 'in', 'in', 'in', 'in', 'in', 'in'),
+} as const;
+export type Rule = keyof typeof rules;
+
+// One line for each route that is not plain work in a project.
+const exact: Record<string, Rule> = {
+  'POST /v1/track': 'publicKey',
+  'POST /v1/send': 'secretKey',
+  'POST /v1/verify': 'secretKey',
+
+  'GET /health': 'open',
+  'GET /ready': 'open',
+  'GET /metrics': 'open',
+  'GET /openapi.json': 'open',
+  'GET /config': 'open',
+
+  'GET /contacts/public/:id': 'open',
+  'POST /contacts/public/:id/subscribe': 'open',
+  'POST /contacts/public/:id/unsubscribe': 'open',
+  'GET /unsubscribe/:id': 'open',
+  'POST /unsubscribe/:id': 'open',
+  'GET /subscribe/:id': 'open',
+  'POST /subscribe/:id': 'open',
+  'GET /manage/:id': 'open',
+  'POST /manage/:id': 'open',
+  'GET /uploads/files/:projectId/:file': 'open',
+  'POST /webhooks/postmark': 'open',
+  'POST /webhooks/postmark/:token': 'open',
+  'POST /webhooks/sns': 'open',
+  'POST /webhooks/incoming/:processor': 'open',
+
+  'POST /auth/login': 'open',
+  'GET /auth/logout': 'open',
+  'GET /auth/oauth-config': 'open',
+  'POST /auth/signup': 'open',
+  'POST /auth/verify-email': 'open',
+  'POST /auth/request-password-reset': 'open',
+  'POST /auth/reset-password': 'open',
+  'GET /oauth/:provider/outbound': 'open',
+  'GET /oauth/:provider/callback': 'open',
+  'POST /auth/request-verification': 'person',
+
+  'GET /users/@me': 'person',
+  'GET /users/@me/projects': 'personOrKey',
+  'POST /users/@me/projects': 'personAlone',
+  'PATCH /users/@me/projects/:id': 'projectOfAdmins',
+  'DELETE /users/@me/projects/:id': 'projectOfAdminsInPerson',
+  'POST /users/@me/projects/:id/reset': 'projectOfAdmins',
+  'POST /users/@me/projects/:id/regenerate-keys': 'projectOfAdmins',
+  'GET /users/@me/projects/:id/security': 'project',
+  'POST /users/@me/projects/:id/checkout': 'projectOfAdmins',
+  'POST /users/@me/projects/:id/billing-portal': 'projectOfAdmins',
+  'GET /users/@me/projects/:id/billing-limits': 'project',
+  'PUT /users/@me/projects/:id/billing-limits': 'projectOfAdmins',
+  'GET /users/@me/projects/:id/billing-consumption': 'project',
+  'GET /users/@me/projects/:id/billing-invoices': 'project',
+
+  'GET /projects': 'personOrKey',
+  'GET /projects/:id': 'project',
+  'GET /projects/:id/setup-state': 'project',
+  'GET /projects/:id/security': 'project',
+  'GET /projects/:id/members': 'project',
+  'POST /projects/:id/members': 'projectOfAdminsInPerson',
+  'PATCH /projects/:id/members/:userId': 'projectOfAdminsInPerson',
+  'DELETE /projects/:id/members/:userId': 'projectOfAdminsInPerson',
+
+  'GET /domains/project/:projectId': 'projectNamedTwice',
+  'POST /domains': 'contentOfAdmins',
+  'GET /domains/:id/verify': 'content',
+  'DELETE /domains/:id': 'contentOfAdmins',
+};
+
+// All below these is work in a project. A route that is meant to be otherwise needs a line of its own above.
+const work =
+  /^\/(contacts|events|templates|campaigns|segments|workflows|suppressions|activity|analytics|uploads)(\/|$)/;
+
+/** The rule of a route; undefined for one that has none. */
+export function ruleOf(method: string, path: string): Rule | undefined {
+  return exact[`${method} ${path}`] ?? (work.test(path) ? 'content' : undefined);
+}
+
+/** Writes to the project in the path that a session may not make either while that is disabled (page 3, 1.2). */
+export const refusedWhenDisabled = new Set(['DELETE /users/@me/projects/:id', 'POST /users/@me/projects/:id/reset']);

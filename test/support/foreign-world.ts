@@ -1,0 +1,138 @@
+import { newId } from '../../src/lib/ids.ts';
+import { aProject, type TestApi, type TestProject } from './api.ts';
+import { anAutomation, letIn } from './automation-fixtures.ts';
+import type { TestDatabase } from './database.ts';
+import { aContact } from './delivery-fixtures.ts';
+
+/** A project of somebody else with one of everything that a path can name. */
+export interface ForeignWorld {
+  project: TestProject;
+  contactEmail: string;
+  /** What stands for a parameter of a path there. @throws for one that nobody has thought of */
+  idFor(path: string, parameter: string): string;
+}
+
+/** Fills a project with one of everything. */
+export async function foreignWorld(api: TestApi, { db, ...store }: TestDatabase): Promise<ForeignWorld> {
+  const project = await aProject({ db, ...store }, 'Foreign');
+  const make = async (path: string, body: object): Promise<string> => {
+    const answer = await api.call(project.secretKey, 'POST', path, body);
+    if (answer.status > 299) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
+    return answer.body.data?.id ?? answer.body.id;
+  };
+  const contactEmail = 'foreign.person@example.org';
+  const contact = await aContact(db, project.id, contactEmail);
+  const template = await make('/templates', {
+    name: 'Theirs',
+    subject: 'Theirs',
+    body: '<p>Theirs</p>',
+    from: project.sender,
+    type: 'TRANSACTIONAL',
+  });
+  const campaign = await make('/campaigns', {
+    name: 'Theirs',
+    subject: 'Theirs',
+    body: '<p>Theirs</p>',
+    from: project.sender,
+    audienceType: 'ALL',
+  });
+  const segment = await make('/segments', { name: 'Theirs', type: 'STATIC' });
+  const rule = await make('/suppressions', { name: 'Theirs', kind: 'DOMAIN', pattern: 'nowhere.example' });
+  const domain = await db.row<{ id: string }>('select id from domains where project_id = $1', [project.id]);
+  const jobs: Record<string, string> = {};
+  for (const kind of ['import', 'bulk'] as const) {
+    jobs[kind] = kind === 'import' ? `import-${newId()}` : `bulk-subscribe-${newId()}`;
+    await db.count(
+      `insert into jobs (id, project_id, kind, spec, state, finished_at) values ($1, $2, $3, $4, 'completed', now())`,
+      [
+        jobs[kind],
+        project.id,
+        kind,
+        JSON.stringify({ projectId: project.id, filename: 'a.csv', operation: 'subscribe' }),
+      ],
+    );
+  }
+  const email = newId();
+  await db.count(
+    `insert into emails (id, project_id, contact_id, to_address, "from", subject, body, source_type, message_class, status,
+       suppression)
+     values ($1, $2, $3, $4, $5, 'Theirs', '<p>Theirs</p>', 'TRANSACTIONAL', 'TRANSACTIONAL', 'SUPPRESSED', $6)`,
+    [
+      email,
+      project.id,
+      contact,
+      contactEmail,
+      project.sender,
+      JSON.stringify({
+        ruleId: rule,
+        name: 'Theirs',
+        kind: 'DOMAIN',
+        pattern: 'nowhere.example',
+        recipient: contactEmail,
+      }),
+    ],
+  );
+  const automation = await anAutomation(db, project.id, { steps: { pause: ['DELAY', { amount: 1, unit: 'days' }] } });
+  const [run] = await letIn(db, automation, [contact]);
+  const transition = await db.row<{ id: string }>('select id from automation_transitions where automation_id = $1', [
+    automation.id,
+  ]);
+
+  const bySubject: Record<string, string | undefined> = {
+    contacts: contact,
+    templates: template,
+    campaigns: campaign,
+    segments: segment,
+    domains: domain?.id,
+    suppressions: rule,
+    workflows: automation.id,
+  };
+  return {
+    project,
+    contactEmail,
+    idFor(path, parameter) {
+      if (path === '/suppressions/emails/:id') return email;
+      const known: Record<string, string | undefined> = {
+        contactId: contact,
+        jobId: path.includes('/import/') ? jobs.import : jobs.bulk,
+        projectId: project.id,
+        stepId: automation.steps.pause,
+        transitionId: transition?.id,
+        executionId: run?.id,
+        emailId: email,
+        field: 'email',
+        eventName: 'theirs',
+      };
+      const id = parameter === 'id' ? bySubject[path.split('/')[1] ?? ''] : known[parameter];
+      if (id === undefined) throw new Error(`Say in test/support/foreign-world.ts what :${parameter} of ${path} is`);
+      return id;
+    },
+  };
+}
+
+/** Bodies that would be accepted, so that it is the id that decides. */
+export const foreignBodies: Record<string, object> = {
+  'PATCH /contacts/:id': { subscribed: false },
+  'PATCH /templates/:id': { name: 'Mine now' },
+  'PUT /campaigns/:id': { name: 'Mine now' },
+  'POST /campaigns/:id/test': { email: 'me@example.org' },
+  'PATCH /segments/:id': { name: 'Mine now' },
+  'POST /segments/:id/members': { emails: ['foreign.person@example.org'] },
+  'DELETE /segments/:id/members': { emails: ['foreign.person@example.org'] },
+  'PUT /suppressions/:id': { name: 'Mine now', kind: 'DOMAIN', pattern: 'mine.example' },
+  'PATCH /workflows/:id': { name: 'Mine now' },
+  'POST /workflows/:id/steps': {
+    type: 'DELAY',
+    name: 'Mine',
+    position: { x: 0, y: 0 },
+    config: { amount: 1, unit: 'days' },
+  },
+  'PATCH /workflows/:id/steps/:stepId': { name: 'Mine now' },
+  'POST /workflows/:id/transitions': { fromStepId: newId(), toStepId: newId() },
+  'POST /workflows/:id/transitions/:transitionId/insert-step': {
+    type: 'DELAY',
+    name: 'Mine',
+    config: { amount: 1, unit: 'days' },
+  },
+  'POST /workflows/:id/executions': { contactId: newId() },
+};
