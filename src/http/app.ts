@@ -10,6 +10,7 @@ import { type Admitted, authenticate, type Door } from './auth.ts';
 import { defaultBodyLimit, type ReadBody, readBytes, readJson } from './body.ts';
 import type { App, Handled } from './context.ts';
 import { cors } from './cors.ts';
+import { dashboardPages } from './dashboard.ts';
 import { docsPages } from './docs.ts';
 import { writeError } from './errors.ts';
 import { claimIdempotencyKey } from './idempotency.ts';
@@ -61,6 +62,7 @@ export function createHttpApp(app: App, parts: HttpParts): Koa {
     router.register(each.path, [each.method], (ctx: Context) => serve(ctx, each, app, door, parts.limiter));
   koa.use(router.routes() as Koa.Middleware);
   koa.use(docsPages());
+  koa.use(dashboardPages());
   koa.use(() => {
     throw new AppError(404, 'RESOURCE_NOT_FOUND', 'No such route: see GET /docs for the API reference');
   });

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { buildDashboard } from './local/dashboard-build.ts';
 import { keepFirstProject, type Places } from './local/first-project.ts';
 import { ourPart, runOurs, untilApiReady, untilReady, untilSandboxAnswers } from './local/our-processes.ts';
 import { requireFreePorts } from './local/ports.ts';
@@ -35,7 +36,7 @@ async function start(): Promise<void> {
     terminal.part('Mail', 'the sandbox, nothing leaves this machine', 'POSTMARK_SERVER_TOKEN turns Postmark on');
   else terminal.part('Mail', describeMail(config), 'unset MAIL_PROVIDER and POSTMARK_SERVER_TOKEN for the sandbox');
 
-  await runTogether([postgres.part, temporal.part]);
+  await Promise.all([runTogether([postgres.part, temporal.part]), buildDashboard(terminal, signal)]);
   const env = {
     ...process.env,
     DATA_DIR: config.DATA_DIR,

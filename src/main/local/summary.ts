@@ -12,6 +12,7 @@ export interface Summary {
 /** The lines that end a start: where everything is, and a command that sends a first email. */
 export function summaryLines({ project, places, dataDir, seconds }: Summary): string[] {
   const rows: [string, string][] = [
+    ['Dashboard', places.baseUrl],
     ['API', `${places.baseUrl}  (reference: ${places.baseUrl}/docs)`],
     ...(places.sandboxUrl === null ? [] : [['Inbox', places.sandboxUrl] satisfies [string, string]]),
     places.temporalUiUrl === null ? ['Temporal', places.temporalAddress] : ['Temporal UI', places.temporalUiUrl],

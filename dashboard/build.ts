@@ -1,0 +1,62 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+
+/*
+ * Builds the dashboard into dashboard/dist: types from the API's own description, the bundle, and compressed copies beside
+ * each file. Does nothing when nothing changed since the last build. `--check` only tells whether a build is due (exit code 1).
+ */
+const folder = fileURLToPath(new URL('.', import.meta.url));
+const root = join(folder, '..');
+const stamp = join(folder, 'dist/.built-from');
+const require = createRequire(import.meta.url);
+
+const due = fingerprint();
+if (existsSync(stamp) && readFileSync(stamp, 'utf8') === due) process.exit(0);
+if (process.argv.includes('--check')) process.exit(1);
+
+run('generate-types.ts');
+run(join(dirname(require.resolve('vite/package.json')), 'bin/vite.js'), 'build', '--logLevel', 'warn');
+compress(join(folder, 'dist'));
+writeFileSync(stamp, due);
+
+function fingerprint(): string {
+  const hash = createHash('sha256');
+  const own = ['src', 'public'].flatMap((name) => files(join(folder, name)));
+  const shared = [...files(join(root, 'src')).filter((path) => /(schema|routes|openapi)[^/]*\.ts$/.test(path))];
+  const others = ['package.json', 'index.html', 'vite.config.ts', 'build.ts', '../package-lock.json'];
+  const all = [...own, ...shared, ...others.map((name) => join(folder, name))];
+  for (const path of all.filter((path) => !path.endsWith('schema.d.ts'))) {
+    hash.update(path.slice(root.length));
+    hash.update(readFileSync(path));
+  }
+  return hash.digest('hex');
+}
+
+function files(place: string): string[] {
+  return readdirSync(place, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
+
+function run(script: string, ...options: string[]): void {
+  const { status } = spawnSync(process.execPath, [script, ...options], { cwd: folder, stdio: 'inherit' });
+  if (status === 0) return;
+  // A half-made build must not be taken for one.
+  rmSync(stamp, { force: true });
+  process.exit(1);
+}
+
+// Worth it once per build, so that no request pays for it.
+function compress(place: string): void {
+  for (const path of files(place).filter((name) => /\.(js|css|html|svg)$/.test(name))) {
+    const content = readFileSync(path);
+    writeFileSync(`${path}.br`, brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }));
+    writeFileSync(`${path}.gz`, gzipSync(content, { level: 9 }));
+  }
+}

@@ -1,0 +1,53 @@
+/** A field that the service refused, by its path in the request. */
+export interface FieldProblem {
+  field: string;
+  message: string;
+}
+
+/** The service refused a request; `message` is its own sentence. */
+export class ApiError extends Error {
+  override name = 'ApiError';
+  readonly status: number;
+  readonly code: string;
+  readonly fields: FieldProblem[];
+  readonly details: Record<string, unknown>;
+  /** What to tell support. */
+  readonly requestId: string | null;
+
+  constructor(status: number, code: string, message: string, more: Partial<ApiError> = {}) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.fields = more.fields ?? [];
+    this.details = more.details ?? {};
+    this.requestId = more.requestId ?? null;
+  }
+
+  /** What the service says of a field, if anything. */
+  problemOf(field: string): string | undefined {
+    return this.fields.find((problem) => problem.field === field)?.message;
+  }
+}
+
+/** Nothing answers: the service is away, or the network is. */
+export class Unreachable extends Error {
+  override name = 'Unreachable';
+  constructor() {
+    super('The service cannot be reached. This page goes on by itself as soon as it answers again.');
+  }
+}
+
+interface Envelope {
+  error?: string | { code?: string; message?: string; errors?: FieldProblem[]; details?: object; requestId?: string };
+}
+
+/** Reads the envelope of an error, or the bare one that some calls answer. */
+export function toApiError(status: number, body: unknown): ApiError {
+  const told = (body as Envelope | undefined)?.error;
+  if (typeof told === 'string') return new ApiError(status, 'BAD_REQUEST', told);
+  return new ApiError(status, told?.code ?? 'UNKNOWN', told?.message ?? `The service answered ${status}.`, {
+    fields: told?.errors ?? [],
+    details: (told?.details ?? {}) as Record<string, unknown>,
+    requestId: told?.requestId ?? null,
+  });
+}

@@ -1,0 +1,67 @@
+/** A value that components can follow with `useSyncExternalStore`. */
+export class Signal<Value> {
+  #value: Value;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(value: Value) {
+    this.#value = value;
+  }
+
+  readonly get = (): Value => this.#value;
+
+  readonly set = (value: Value): void => {
+    if (value === this.#value) return;
+    this.#value = value;
+    for (const listener of this.#listeners) listener();
+  };
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+}
+
+/** Whether the service answers. */
+export const reachable = new Signal(true);
+/** Whether the session has ended while the page was open. */
+export const signedOut = new Signal(false);
+
+let waiting: { promise: Promise<void>; done: () => void } | null = null;
+
+/** Resolves when somebody has signed in again; the shell shows the dialog meanwhile. */
+export function untilSignedIn(): Promise<void> {
+  if (waiting === null) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    waiting = { promise, done: resolve };
+    signedOut.set(true);
+  }
+  return waiting.promise;
+}
+
+/** Lets every request go on that waits for a session. */
+export function reportSignedIn(): void {
+  signedOut.set(false);
+  waiting?.done();
+  waiting = null;
+}
+
+/** The service has answered. */
+export function reportReachable(): void {
+  reachable.set(true);
+}
+
+let _watch: ReturnType<typeof setTimeout> | null = null;
+
+/** The service did not answer: it is asked again every two seconds until it does. */
+export function reportUnreachable(): void {
+  reachable.set(false);
+  _watch ??= setTimeout(async () => {
+    _watch = null;
+    const alive = await fetch('/health', { cache: 'no-store' }).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (alive) reportReachable();
+    else reportUnreachable();
+  }, 2_000);
+}

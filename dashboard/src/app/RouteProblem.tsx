@@ -1,0 +1,26 @@
+import { Link, useRouter } from '@tanstack/react-router';
+import { Page } from '../ui/Page.tsx';
+import { Problem } from '../ui/States.tsx';
+
+/** Shown in the place of a page that could not be loaded. */
+export function RouteProblem({ error }: { error: unknown }) {
+  const router = useRouter();
+  return (
+    <Page title="This page could not be shown">
+      <Problem error={error} again={() => void router.invalidate()} />
+    </Page>
+  );
+}
+
+/** There is no such address. */
+export function NotFound() {
+  return (
+    <main className="outside">
+      <Page title="There is no such page">
+        <p>
+          The address may be mistyped, or what it showed was deleted. <Link to="/app">Go to your project</Link>.
+        </p>
+      </Page>
+    </main>
+  );
+}

@@ -1,0 +1,40 @@
+import { queryOptions } from '@tanstack/react-query';
+import { answer, api } from '../api/client.ts';
+import { Unreachable } from '../api/errors.ts';
+
+/** The signed-in user. */
+export interface User {
+  id: string;
+  email: string;
+}
+
+/** Who is signed in; null for nobody. A plain request, so that nobody is asked to sign in again before they did once. */
+export const whoAmI = queryOptions({
+  queryKey: ['me'],
+  staleTime: 60_000,
+  queryFn: async (): Promise<User | null> => {
+    const response = await fetch('/users/@me').catch(() => {
+      throw new Unreachable();
+    });
+    return response.ok ? ((await response.json()) as User) : null;
+  },
+});
+
+/** The projects of the signed-in user, with the role in each. */
+export const myProjects = queryOptions({
+  queryKey: ['projects'],
+  staleTime: 60_000,
+  queryFn: () => answer(api.GET('/users/@me/projects')),
+});
+
+const remembered = 'posthorn.project';
+
+/** The project that was looked at last, for links that name none. */
+export function lastProject(): string | null {
+  return localStorage.getItem(remembered);
+}
+
+/** Remembers which project is being looked at. */
+export function rememberProject(id: string): void {
+  localStorage.setItem(remembered, id);
+}

@@ -1,0 +1,41 @@
+import { MutationCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { Tooltip } from 'radix-ui';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { ApiError, Unreachable } from './api/errors.ts';
+import { SignInAgain } from './app/SignInAgain.tsx';
+import { router } from './router.tsx';
+import { Toasts } from './ui/toasts.tsx';
+import './styles/tokens.css';
+import './styles/base.css';
+import './ui/ui.css';
+import './app/shell.css';
+
+const queries = new QueryClient({
+  mutationCache: new MutationCache(),
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      // What the service refused it will refuse again; what could not be reached is worth another try.
+      retry: (count, error) =>
+        !(error instanceof ApiError && error.status < 500) && count < (error instanceof Unreachable ? 60 : 2),
+      retryDelay: 2_000,
+    },
+    mutations: { retry: false },
+  },
+});
+
+const place = document.getElementById('root');
+if (place === null) throw new Error('index.html has no element "root"');
+createRoot(place).render(
+  <StrictMode>
+    <QueryClientProvider client={queries}>
+      <Tooltip.Provider delayDuration={300}>
+        <RouterProvider router={router} context={{ queries }} />
+        <SignInAgain />
+        <Toasts />
+      </Tooltip.Provider>
+    </QueryClientProvider>
+  </StrictMode>,
+);

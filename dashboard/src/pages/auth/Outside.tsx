@@ -1,0 +1,14 @@
+import type { ReactNode } from 'react';
+import { Page } from '../../ui/Page.tsx';
+
+/** The frame of the pages before the sign-in. */
+export function Outside({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <main className="outside">
+      <img src="/icon.svg" alt="Posthorn" width="48" height="48" />
+      <Page title={title}>
+        <div className="stack">{children}</div>
+      </Page>
+    </main>
+  );
+}

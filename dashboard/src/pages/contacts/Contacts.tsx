@@ -1,0 +1,79 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { answer, api } from '../../api/client.ts';
+import { useFilters, useProjectId } from '../../app/address.ts';
+import { Badge } from '../../ui/Badge.tsx';
+import { EndlessRows } from '../../ui/EndlessRows.tsx';
+import { SelectField } from '../../ui/Field.tsx';
+import { Page } from '../../ui/Page.tsx';
+import { SearchField } from '../../ui/SearchField.tsx';
+import { Empty } from '../../ui/States.tsx';
+import { Timestamp } from '../../ui/Timestamp.tsx';
+import './contacts.css';
+
+const numbers = new Intl.NumberFormat();
+
+/** Everybody in the audience, newest first. */
+export function Contacts() {
+  const project = useProjectId();
+  const [{ search, subscribed }, change] = useFilters();
+  const contacts = useInfiniteQuery({
+    queryKey: ['contacts', project, { search, subscribed }],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      answer(
+        api.GET('/contacts', {
+          params: { query: { limit: '100', cursor: pageParam, search, subscribed } },
+          signal,
+        }),
+      ),
+    getNextPageParam: (page) => page.cursor ?? undefined,
+  });
+  const total = contacts.data?.pages[0]?.total;
+  const isFiltered = Boolean(search || subscribed);
+  return (
+    <Page
+      title="Contacts"
+      about={total === undefined ? undefined : `${numbers.format(total)} ${isFiltered ? 'found' : 'people'}`}
+    >
+      <div className="filters">
+        <SearchField label="Search addresses" value={search ?? ''} onChange={(text) => change({ search: text })} />
+        <SelectField
+          label="Subscription"
+          value={subscribed ?? ''}
+          onChange={(event) => change({ subscribed: event.target.value })}
+        >
+          <option value="">Everybody</option>
+          <option value="true">Subscribed</option>
+          <option value="false">Not subscribed</option>
+        </SelectField>
+      </div>
+      <EndlessRows
+        label="Contacts"
+        query={contacts}
+        rowsOf={(page) => page.data}
+        rowKey={({ id }) => id}
+        empty={
+          isFiltered ? (
+            <Empty title="Nobody fits">Try a shorter part of the address, or everybody.</Empty>
+          ) : (
+            <Empty title="No contacts yet">
+              People appear here as soon as you send them mail, track an event of theirs, or import a file.
+            </Empty>
+          )
+        }
+      >
+        {(contact) => (
+          <div className="contact-row">
+            <span className="break">{contact.email}</span>
+            <Badge tone={contact.subscribed ? 'good' : undefined}>
+              {contact.subscribed ? 'Subscribed' : 'Not subscribed'}
+            </Badge>
+            <span className="muted">
+              <Timestamp at={contact.createdAt} />
+            </span>
+          </div>
+        )}
+      </EndlessRows>
+    </Page>
+  );
+}

@@ -1,0 +1,88 @@
+import type { InfiniteData } from '@tanstack/react-query';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { Button } from './Button.tsx';
+import { Loading, Problem } from './States.tsx';
+
+/** The parts of an endless query that the list needs. */
+interface Endless<PageOfRows> {
+  data: InfiniteData<PageOfRows> | undefined;
+  error: unknown;
+  hasNextPage: boolean;
+  isFetchingNextPage: boolean;
+  fetchNextPage: () => unknown;
+  refetch: () => unknown;
+}
+
+/**
+ * A list of any length: only the rows in sight exist, and the next page is asked for before the end is reached. `rowHeight`
+ * is an estimate in pixels; rows are measured as they appear.
+ */
+export function EndlessRows<PageOfRows, Row>({
+  label,
+  query,
+  rowsOf,
+  rowKey,
+  rowHeight = 44,
+  empty,
+  children,
+}: {
+  label: string;
+  query: Endless<PageOfRows>;
+  rowsOf: (page: PageOfRows) => readonly Row[];
+  rowKey: (row: Row) => string;
+  rowHeight?: number;
+  empty: ReactNode;
+  children: (row: Row) => ReactNode;
+}) {
+  const place = useRef<HTMLElement>(null);
+  const rows = query.data?.pages.flatMap(rowsOf) ?? [];
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => place.current,
+    estimateSize: () => rowHeight,
+    getItemKey: (index) => rowKey(rows[index] as Row),
+    overscan: 12,
+  });
+  const items = virtual.getVirtualItems();
+  const lastSeen = items.at(-1)?.index ?? 0;
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
+  useEffect(() => {
+    if (hasNextPage && !isFetchingNextPage && rows.length > 0 && lastSeen >= rows.length - 10) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage, lastSeen, rows.length]);
+
+  if (query.data === undefined)
+    return query.error ? <Problem error={query.error} again={() => void query.refetch()} /> : <Loading />;
+  if (rows.length === 0) return <>{empty}</>;
+  return (
+    <section
+      ref={place}
+      className="endless"
+      aria-label={label}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1)
+      tabIndex={0}
+    >
+      <ul style={{ height: virtual.getTotalSize() }}>
+        {items.map(({ index, key, start }) => (
+          <li
+            key={key}
+            data-index={index}
+            ref={virtual.measureElement}
+            aria-setsize={hasNextPage ? -1 : rows.length}
+            aria-posinset={index + 1}
+            style={{ translate: `0 ${start}px` }}
+          >
+            {children(rows[index] as Row)}
+          </li>
+        ))}
+      </ul>
+      {query.error ? <Problem error={query.error} again={() => void fetchNextPage()} /> : null}
+      {isFetchingNextPage ? <Loading what="Loading more" /> : null}
+      {hasNextPage && !isFetchingNextPage ? (
+        <Button size="small" look="plain" onClick={() => void fetchNextPage()}>
+          Load more
+        </Button>
+      ) : null}
+    </section>
+  );
+}

@@ -1,0 +1,22 @@
+import { useEffect, useState } from 'react';
+import { TextField } from './Field.tsx';
+
+/** A search that waits until the typing pauses before it tells. */
+export function SearchField({
+  label,
+  value,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+}) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  useEffect(() => {
+    if (text === value) return undefined;
+    const timer = setTimeout(() => onChange(text), 250);
+    return () => clearTimeout(timer);
+  }, [text, value, onChange]);
+  return <TextField label={label} type="search" value={text} onChange={(event) => setText(event.target.value)} />;
+}
