@@ -13,6 +13,7 @@ import { Migration20261121000801_wipes } from './Migration20261121000801_wipes.t
 import { Migration20261121000900_usage } from './Migration20261121000900_usage.ts';
 import { Migration20261121000901_domains } from './Migration20261121000901_domains.ts';
 import { Migration20261121001000_analytics } from './Migration20261121001000_analytics.ts';
+import { Migration20261121001001_run_counts } from './Migration20261121001001_run_counts.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. */
 export const migrations = [
@@ -31,4 +32,5 @@ export const migrations = [
   { name: 'Migration20261121000900_usage', class: Migration20261121000900_usage },
   { name: 'Migration20261121000901_domains', class: Migration20261121000901_domains },
   { name: 'Migration20261121001000_analytics', class: Migration20261121001000_analytics },
+  { name: 'Migration20261121001001_run_counts', class: Migration20261121001001_run_counts },
 ];

@@ -25,6 +25,7 @@ export interface ItemMail {
   opens: number;
   clicks: number;
   campaignName: string | null;
+  workflowName: string | null;
   createdAt: string;
 }
 
@@ -37,7 +38,14 @@ export interface ItemCampaign {
   audienceType: string;
 }
 
-/** An item of the feed; of the last three only the one that its source has is set. */
+/** A run of an automation as an item tells of it. */
+export interface ItemRun {
+  workflowName: string;
+  status: string;
+  exitReason: string | null;
+}
+
+/** An item of the feed; of the last four only the one that its source has is set. */
 export interface FeedRow {
   /** Place in `sources`. */
   source: number;
@@ -50,6 +58,7 @@ export interface FeedRow {
   event: { name: string; data: JsonObjectValue | null } | null;
   mail: ItemMail | null;
   campaign: ItemCampaign | null;
+  run: ItemRun | null;
 }
 
 const before = (at: string, id: string, place: number) => {
@@ -57,18 +66,30 @@ const before = (at: string, id: string, place: number) => {
   return `${at} >= $2::timestamptz and ${at} <= ${boundAt} and (${at}, ${id}) < (${boundAt}, ${boundId})`;
 };
 
+interface Tables {
+  events: string;
+  runs: string;
+}
+
 // Each source answers its newest rows by an index of its own order, so that a page costs the same however deep it lies. A
 // source that is not asked for is not read.
-function keysOf(source: Source, place: number, events: string): string {
+function keysOf(source: Source, place: number, tables: Tables): string {
   const asked = `($5::boolean[])[${place + 1}]`;
-  const [rows, at, id, contact, condition] =
-    source.prefix === 'campaign_'
-      ? ['campaigns e', 'e.sent_at', 'e.id', 'null::uuid', 'e.project_id = $1']
-      : source.event === null
-        ? [events, 'e.created_at', 'e.id', 'e.contact_id', 'e.project_id = $1']
-        : [events, 'e.mail_at', 'e.email_id', 'e.contact_id', `e.project_id = $1 and e.name = '${source.event}'`];
+  const of = {
+    events: [tables.events, 'e.created_at', 'e.id', 'e.contact_id', 'e.project_id = $1'],
+    mail: [
+      tables.events,
+      'e.mail_at',
+      'e.email_id',
+      'e.contact_id',
+      `e.project_id = $1 and e.name = '${source.event}'`,
+    ],
+    campaigns: ['campaigns', 'e.sent_at', 'e.id', 'null::uuid', 'e.project_id = $1'],
+    runs: [tables.runs, `e.${source.at}`, 'e.id', 'e.contact_id', 'e.project_id = $1'],
+  } as const;
+  const [rows, at, id, contact, condition] = of[source.rows];
   return `(select ${place} as source, ${at} as at, ${id} as id, ${contact} as contact_id, '${source.prefix}' || ${id} || '${source.suffix}' as item
-    from ${rows} where ${asked} and ${condition} and ${before(at, id, place)}
+    from ${rows} e where ${asked} and ${condition} and ${before(at, id, place)}
     order by ${at} desc, ${id} desc limit ${longestPage + 1})`;
 }
 
@@ -78,34 +99,43 @@ const mailFacts = `jsonb_build_object('subject', coalesce(m.subject, m.render ->
   'sourceType', m.source_type, 'messageClass', m.message_class, 'data', m.render -> 'data',
   'contact', jsonb_build_object('subscribed', coalesce((m.render ->> 'subscribed')::boolean, c.subscribed),
     'data', coalesce(m.render -> 'contact', c.data)),
-  'error', m.error, 'opens', m.opens, 'clicks', m.clicks, 'campaignName', k.name, 'createdAt', m.created_at)`;
+  'error', m.error, 'opens', m.opens, 'clicks', m.clicks, 'campaignName', k.name, 'workflowName', a.name, 'createdAt', m.created_at)`;
 
-const page = (events: string, from: readonly Source[]) => `
+const places = (rows: Source['rows']) =>
+  sources.flatMap((source, place) => (source.rows === rows ? [place] : [])).join(', ');
+const page = (tables: Tables, from: readonly Source[]) => `
   select i.source, i.item as id, i.id as uuid, i.at::text as at, i.contact_id as "contactId", c.email as "contactEmail",
     case when e.id is not null then jsonb_build_object('name', e.name, 'data', ${eventData('e')}) end as event,
     case when m.id is not null then ${mailFacts} end as mail,
-    case when i.item like 'campaign%' then jsonb_build_object('campaignName', k.name, 'subject', k.subject,
-      'totalRecipients', k.total_recipients, 'segmentName', s.name, 'audienceType', k.audience_type) end as campaign
+    case when i.source in (${places('campaigns')}) then jsonb_build_object('campaignName', k.name, 'subject', k.subject,
+      'totalRecipients', k.total_recipients, 'segmentName', s.name, 'audienceType', k.audience_type) end as campaign,
+    case when r.id is not null and m.id is null then jsonb_build_object('workflowName', a.name, 'status', r.status,
+      'exitReason', r.exit_reason) end as run
   from (
-    select * from (${from.map((source) => keysOf(source, sources.indexOf(source), events)).join(' union all ')}) found
+    select * from (${from.map((source) => keysOf(source, sources.indexOf(source), tables)).join(' union all ')}) found
     order by at desc, item collate "C" desc limit $6::int) i
     left join events e on i.source = 0 and e.id = i.id
-    left join emails m on i.source between 1 and 7 and m.id = i.id
-    left join campaigns k on k.id = case when i.source = 8 then i.id else m.campaign_id end
-    left join segments s on i.source = 8 and s.id = k.segment_id
+    left join emails m on i.source in (${places('mail')}) and m.id = i.id
+    left join campaigns k on k.id = case when i.source in (${places('campaigns')}) then i.id else m.campaign_id end
+    left join segments s on i.source in (${places('campaigns')}) and s.id = k.segment_id
+    left join automation_runs r on r.id = case when i.source in (${places('runs')}) then i.id else m.workflow_execution_id end
+    left join automations a on a.id = r.automation_id
     left join contacts c on c.id = i.contact_id
   order by i.at desc, i.item collate "C" desc`;
 
-const ofProject = statement('activity.page', page('events e', sources));
+const ofProject = statement('activity.page', page({ events: 'events', runs: 'automation_runs' }, sources));
 // All that ever happened to one contact is read and sorted: there is no index of its mail by instant.
 const ofContact = statement(
   'activity.page_of_contact',
   `with mine as materialized (
      select id, project_id, contact_id, email_id, name, created_at, mail_at from events
+     where contact_id = $7::uuid and project_id = $1),
+   my_runs as materialized (
+     select id, project_id, contact_id, started_at, completed_at from automation_runs
      where contact_id = $7::uuid and project_id = $1)
    ${page(
-     'mine e',
-     sources.filter(({ prefix }) => prefix === ''),
+     { events: 'mine', runs: 'my_runs' },
+     sources.filter(({ rows }) => rows !== 'campaigns'),
    )}`,
 );
 

@@ -33,7 +33,7 @@ export async function listActivity(deps: FeedDeps, project: ProjectFacts, query:
   if (contactId !== null && !isUuid(contactId)) throw badRequest('"contactId" is not a UUID', { field: 'contactId' });
   const span = spanParameters(place === null ? query : { endDate: query.endDate, startDate: '1970-01-01' }, now, 30);
   const types = typesOf(query.types);
-  const asked = sources.map(({ type, prefix }) => types.has(type) && (contactId === null || prefix === ''));
+  const asked = sources.map(({ type, rows }) => types.has(type) && (contactId === null || rows !== 'campaigns'));
   if (!asked.includes(true)) return { data: [], hasMore: false, total: 0 };
 
   const bounds = sources.map(({ prefix, suffix }) => {
@@ -75,14 +75,18 @@ function itemOf(row: FeedRow, bodies: ReadonlyMap<string, string | null>): Activ
 }
 
 function metadataOf(
-  { uuid, event, mail, campaign }: FeedRow,
+  { uuid, event, mail, campaign, run }: FeedRow,
   { type }: Source,
   bodies: ReadonlyMap<string, string | null>,
 ) {
   if (event !== null) return { eventName: event.name, eventData: event.data };
   if (campaign !== null) return { ...campaign };
+  if (run !== null) {
+    const { exitReason, ...facts } = run;
+    return type === 'workflow.completed' ? { ...facts, exitReason } : facts;
+  }
   if (mail === null) return {};
-  const { subject, from, fromName, replyTo, toName, sourceType, campaignName } = mail;
+  const { subject, from, fromName, replyTo, toName, sourceType, campaignName, workflowName } = mail;
   const facts: JsonObjectValue = {
     subject,
     body: bodies.get(uuid) ?? null,
@@ -92,6 +96,7 @@ function metadataOf(
     toName,
     sourceType,
     ...(campaignName === null ? {} : { campaignName }),
+    ...(workflowName === null ? {} : { workflowName }),
   };
   if (type === 'email.opened') return { ...facts, totalOpens: mail.opens };
   if (type === 'email.clicked') return { ...facts, totalClicks: mail.clicks };

@@ -4,10 +4,11 @@ import { firstIdAt } from '../lib/ids.ts';
 const recent = statement(
   'activity.recent',
   `select ((select count(*) from events where project_id = $1 and created_at > $2::timestamptz)
-     + (select count(*) from emails where project_id = $1 and id >= $3::uuid))::float8 as count`,
+     + (select count(*) from emails where project_id = $1 and id >= $3::uuid)
+     + (select count(*) from automation_runs where project_id = $1 and started_at > $2::timestamptz))::float8 as count`,
 );
 
-/** How many events were recorded and mails created since an instant; the id of a mail tells when it was. */
+/** How many events were recorded, mails created and runs of automations begun since an instant; the id of a mail tells when it was. */
 export async function countSince(sql: Sql, projectId: string, since: Date): Promise<number> {
   return (await sql.row<{ count: number }>(recent, [projectId, since.toISOString(), firstIdAt(since)]))?.count ?? 0;
 }

@@ -1,4 +1,5 @@
 import { mailCounts } from '../analytics/mail-count-queries.ts';
+import { upcomingMails } from '../automations/upcoming-service.ts';
 import { isoInstant } from '../db/columns.ts';
 import type { Sql } from '../db/sql.ts';
 import { dayMs, hourMs, spanParameters, sqlSpan } from '../lib/span.ts';
@@ -26,7 +27,7 @@ export async function activityStats(sql: Sql, projectId: string, query: StatsQue
     totalEmailsSent,
     totalEmailsOpened: mail.opened,
     totalEmailsClicked: mail.clicked,
-    totalWorkflowsStarted: 0,
+    totalWorkflowsStarted: mail.runsStarted,
     openRate: percent(mail.opened, totalEmailsSent),
     clickRate: percent(mail.clicked, totalEmailsSent),
   };
@@ -36,7 +37,7 @@ function percent(part: number, whole: number): number {
   return whole === 0 ? 0 : (part / whole) * 100;
 }
 
-/** How much happened in the last minutes: events, and mail that was created. */
+/** How much happened in the last minutes: events, mail that was created, and runs of automations. */
 export async function recentCount(sql: Sql, projectId: string, given: string | undefined, now: Date) {
   const minutes = positiveInteger(given, 5, 60);
   return { count: await countSince(sql, projectId, new Date(now.getTime() - minutes * 60_000)), minutes };
@@ -51,13 +52,31 @@ export async function upcoming(
 ): Promise<{ activities: ActivityItem[] }> {
   const limit = positiveInteger(query.limit, 50, 100);
   const until = new Date(now.getTime() + positiveInteger(query.daysAhead, 30, 90) * dayMs);
-  const campaigns = await scheduledCampaigns(sql, projectId, until, limit);
-  return {
-    activities: campaigns.map(({ id, at, ...metadata }) => ({
-      id: `campaign_${id}_scheduled`,
-      type: 'campaign.scheduled',
-      timestamp: isoInstant(at),
-      metadata,
-    })),
-  };
+  const [campaigns, mails] = await Promise.all([
+    scheduledCampaigns(sql, projectId, until, limit),
+    upcomingMails(sql, projectId, until, limit),
+  ]);
+  const activities = [
+    ...campaigns.map(
+      ({ id, at, ...metadata }): ActivityItem => ({
+        id: `campaign_${id}_scheduled`,
+        type: 'campaign.scheduled',
+        timestamp: isoInstant(at),
+        metadata,
+      }),
+    ),
+    ...mails.map(
+      ({ stepRunId, at, contactEmail, contactId, workflowName, stepName, subject }): ActivityItem => ({
+        id: `workflow_step_${stepRunId}_scheduled`,
+        type: 'workflow.email.scheduled',
+        timestamp: at,
+        contactEmail,
+        contactId,
+        metadata: { workflowName, stepName, subject },
+      }),
+    ),
+  ];
+  // Both lists are in order, and the sort is stable.
+  activities.sort((one, other) => (one.timestamp < other.timestamp ? -1 : one.timestamp > other.timestamp ? 1 : 0));
+  return { activities: activities.slice(0, limit) };
 }

@@ -5,10 +5,24 @@ import { sources } from './types.ts';
 // Whole hours come from the counts that workers keep; the parts of hours at the ends are counted by an index, and so is
 // what happened in whole hours after the counts were last brought up to date. $2 from, $3 first whole hour, $4 the hour
 // that the span ends in, $5 until, $6 which of the sources are asked for.
-const parts = sources.flatMap(({ event, prefix }, place) => {
+const parts = sources.flatMap(({ event, rows, at: column }, place) => {
   const asked = `($6::boolean[])[${place + 1}]`;
-  if (prefix === 'campaign_')
+  if (rows === 'campaigns')
     return `select count(*) from campaigns where ${asked} and project_id = $1 and sent_at >= $2::timestamptz and sent_at < $5::timestamptz`;
+  if (rows === 'runs') {
+    const count = `runs_${column?.slice(0, -'_at'.length)}`;
+    const kept = (table: string) =>
+      `select coalesce(sum(${count}), 0) from ${table} where ${asked} and project_id = $1
+         and hour >= $3::timestamptz and hour < $4::timestamptz`;
+    const scanned = (begin: string, end: string) =>
+      `select count(*) from automation_runs where ${asked} and project_id = $1 and ${column} >= ${begin} and ${column} < ${end}`;
+    return [
+      kept('mail_counts'),
+      kept('mail_count_changes'),
+      scanned('$2::timestamptz', 'least($3::timestamptz, $5::timestamptz)'),
+      scanned('greatest($3::timestamptz, $4::timestamptz)', '$5::timestamptz'),
+    ];
+  }
   const at = event === null ? 'created_at' : 'mail_at';
   const which = `${asked} and project_id = $1${event === null ? '' : ` and name = '${event}'`}`;
   const counted = (begin: string, end: string) =>
@@ -35,12 +49,20 @@ export async function totalOf(sql: Sql, projectId: string, span: SqlSpan, asked:
 const mailOfContact = sources.flatMap(({ event }, place) =>
   event === null ? [] : [`name = '${event}' and ($5::boolean[])[${place + 1}]`],
 );
+const runsOfContact = sources.flatMap(({ at }, place) =>
+  at === undefined
+    ? []
+    : [
+        `count(*) filter (where ($5::boolean[])[${place + 1}] and ${at} >= $3::timestamptz and ${at} < $4::timestamptz)`,
+      ],
+);
 const ofContact = statement(
   'activity.total_of_contact',
-  `select (count(*) filter (where ($5::boolean[])[1] and created_at >= $3::timestamptz and created_at < $4::timestamptz)
-     + count(*) filter (where mail_at >= $3::timestamptz and mail_at < $4::timestamptz and (${mailOfContact.join(' or ')})))::float8
-     as total
-   from events where contact_id = $2 and project_id = $1`,
+  `select ((
+     select count(*) filter (where ($5::boolean[])[1] and created_at >= $3::timestamptz and created_at < $4::timestamptz)
+       + count(*) filter (where mail_at >= $3::timestamptz and mail_at < $4::timestamptz and (${mailOfContact.join(' or ')}))
+     from events where contact_id = $2 and project_id = $1)
+     + (select ${runsOfContact.join(' + ')} from automation_runs where contact_id = $2 and project_id = $1))::float8 as total`,
 );
 
 /** How many items of one contact the feed has within a span. */

@@ -22,15 +22,25 @@ export interface Source {
   /** How an item's id is made of the row's: contract page 3, 4.2. */
   prefix: string;
   suffix: string;
-  /** The event that carries this instant of a mail in `mail_at`; null where the source is no mail. */
+  /** Where its rows are. */
+  rows: 'events' | 'mail' | 'campaigns' | 'runs';
+  /** `mail`: the event that carries this instant of a mail in `mail_at`. */
   event: string | null;
+  /** `runs`: the column of its instant, and that of its counts. */
+  at?: 'started_at' | 'completed_at';
 }
 
-const mail = (type: ActivityType, suffix: string, event: string): Source => ({ type, prefix: '', suffix, event });
+const mail = (type: ActivityType, suffix: string, event: string): Source => ({
+  type,
+  prefix: '',
+  suffix,
+  rows: 'mail',
+  event,
+});
 
 /** The sources of the feed; queries name them by their place in this list. */
 export const sources: readonly Source[] = [
-  { type: 'event.triggered', prefix: '', suffix: '', event: null },
+  { type: 'event.triggered', prefix: '', suffix: '', rows: 'events', event: null },
   mail('email.sent', '_sent', 'email.sent'),
   mail('email.delivered', '_delivered', 'email.delivery'),
   mail('email.received', '_received', 'email.received'),
@@ -38,7 +48,9 @@ export const sources: readonly Source[] = [
   mail('email.clicked', '_clicked', 'email.click'),
   mail('email.bounced', '_bounced', 'email.bounce'),
   mail('email.complaint', '_complaint', 'email.complaint'),
-  { type: 'campaign.sent', prefix: 'campaign_', suffix: '_sent', event: null },
+  { type: 'campaign.sent', prefix: 'campaign_', suffix: '_sent', rows: 'campaigns', event: null },
+  { type: 'workflow.started', prefix: '', suffix: '_started', rows: 'runs', event: null, at: 'started_at' },
+  { type: 'workflow.completed', prefix: '', suffix: '_completed', rows: 'runs', event: null, at: 'completed_at' },
 ];
 
 /** The types that a request asks for; all where it names none. Unknown names are dropped. */

@@ -2,7 +2,10 @@ import { type Database, type Sql, statement } from '../db/sql.ts';
 import { firstIdAt } from '../lib/ids.ts';
 import type { SqlSpan } from '../lib/span.ts';
 
-/** Mail that was created within some time, and what has become of it since. Mail that a rule caught is not in it. */
+/**
+ * Mail that was created within some time, and what has become of it since; mail that a rule caught is not in it. Runs of
+ * automations that began within that time, and those that ended.
+ */
 export interface MailCounts {
   outgoing: number;
   incoming: number;
@@ -14,6 +17,8 @@ export interface MailCounts {
   rated: number;
   ratedBounced: number;
   ratedComplained: number;
+  runsStarted: number;
+  runsCompleted: number;
 }
 
 const columns = [
@@ -26,6 +31,8 @@ const columns = [
   'rated',
   'rated_bounced',
   'rated_complained',
+  'runs_started',
+  'runs_completed',
 ] as const;
 
 const names: Record<(typeof columns)[number], keyof MailCounts> = {
@@ -38,12 +45,14 @@ const names: Record<(typeof columns)[number], keyof MailCounts> = {
   rated: 'rated',
   rated_bounced: 'ratedBounced',
   rated_complained: 'ratedComplained',
+  runs_started: 'runsStarted',
+  runs_completed: 'runsCompleted',
 };
 
 // The same conditions as those of the triggers that keep the counts.
 const out = `source_type <> 'INBOUND' and status <> 'SUPPRESSED'`;
 const rated = `${out} and status <> 'FAILED' and not simulated`;
-const conditions: Record<(typeof columns)[number], string> = {
+const conditions: Partial<Record<(typeof columns)[number], string>> = {
   outgoing: out,
   incoming: `source_type = 'INBOUND'`,
   delivered: `${out} and delivered_at is not null`,
@@ -57,7 +66,16 @@ const conditions: Record<(typeof columns)[number], string> = {
 
 const listed = columns.join(', ');
 const summed = columns.map((column) => `coalesce(sum(${column}), 0)::float8 as "${names[column]}"`).join(', ');
-const scanned = columns.map((column) => `count(*) filter (where ${conditions[column]}) as ${column}`).join(', ');
+const scanned = columns
+  .map((column) =>
+    column in conditions ? `count(*) filter (where ${conditions[column]}) as ${column}` : `0 as ${column}`,
+  )
+  .join(', ');
+const runs = (column: 'runs_started' | 'runs_completed', at: string, from: string, until: string) => `
+  select null, ${columns.map((other) => (other === column ? 'count(*)' : '0')).join(', ')} from automation_runs
+  where project_id = $1 and ${at} >= ${from} and ${at} < ${until}`;
+const runsAt = (from: string, until: string) =>
+  `${runs('runs_started', 'started_at', from, until)} union all ${runs('runs_completed', 'completed_at', from, until)}`;
 
 // Counts and the changes that are not folded into them yet, read by one statement and so at one moment.
 const kept = (condition: string) => `
@@ -76,7 +94,9 @@ const within = statement(
      union all
      select null, ${scanned} from emails
      where project_id = $1 and created_at >= greatest($3::timestamptz, $4::timestamptz) and created_at < $5::timestamptz
-       and id >= $8::uuid and id < $9::uuid) part`,
+       and id >= $8::uuid and id < $9::uuid
+     union all ${runsAt('$2::timestamptz', 'least($3::timestamptz, $5::timestamptz)')}
+     union all ${runsAt('greatest($3::timestamptz, $4::timestamptz)', '$5::timestamptz')}) part`,
 );
 
 const nothing = Object.fromEntries(Object.values(names).map((name) => [name, 0])) as unknown as MailCounts;

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { activityTypes } from '../../src/activity/types.ts';
+import { ensureVersion } from '../../src/automations/versions.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
+import { anAutomation } from '../support/automation-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aContact, queueMail } from '../support/delivery-fixtures.ts';
 import { liveThrough, seeded } from '../support/mail-history.ts';
@@ -60,6 +62,9 @@ async function expected(
       ([suffix, column]) =>
         `select id || '_${suffix}', ${column}, contact_id, 'email.${suffix}' from emails where project_id = $1 and ${column} is not null`,
     ),
+    `select id || '_started', started_at, contact_id, 'workflow.started' from automation_runs where project_id = $1`,
+    `select id || '_completed', completed_at, contact_id, 'workflow.completed' from automation_runs
+     where project_id = $1 and completed_at is not null`,
     `select 'campaign_' || id || '_sent', sent_at, null, 'campaign.sent' from campaigns where project_id = $1 and sent_at is not null`,
   ];
   const rows = await database.db.rows<{ id: string; at: string; contactId: string | null; type: string }>(
@@ -92,6 +97,61 @@ async function aCampaign(project: TestProject, sentAt: string | null, changes: R
   return row.id;
 }
 
+interface Run {
+  started?: string;
+  completed?: string | null;
+  status?: string;
+  exitReason?: string | null;
+}
+
+/** Inserts runs of an automation that sends a mail after a delay; answers the automation and the ids of its runs. */
+async function aWelcome(project: TestProject, contactIds: readonly string[], run: Run = {}) {
+  const { db } = database;
+  const templateId = newId();
+  await db.count(
+    `insert into templates (id, project_id, name, subject, body, "from") values ($1, $2, 'Welcome', 'Hello {{firstName}}', '', $3)`,
+    [templateId, project.id, project.sender],
+  );
+  const automation = await anAutomation(db, project.id, {
+    name: 'Welcome',
+    steps: {
+      pause: ['DELAY', { amount: 2, unit: 'days' }],
+      mail: ['SEND_EMAIL', { templateId }],
+      rest: ['DELAY', { amount: 1, unit: 'days' }],
+      end: ['EXIT'],
+    },
+  });
+  const versionId = await ensureVersion(db, automation.id);
+  const runs = contactIds.map(() => newId());
+  await db.count(
+    `insert into automation_runs (id, project_id, automation_id, version_id, contact_id, entry, status, seq, started_at, completed_at, exit_reason)
+     select r.id, $3, $4, $5, r.contact_id, 1, $6, 2, $7::timestamptz, $8::timestamptz, $9 from unnest($1::uuid[], $2::uuid[]) r (id, contact_id)`,
+    [
+      runs,
+      contactIds,
+      project.id,
+      automation.id,
+      versionId,
+      run.status ?? 'WAITING',
+      run.started ?? new Date().toISOString(),
+      run.completed ?? null,
+      run.exitReason ?? null,
+    ],
+  );
+  return { automation, runs };
+}
+
+/** Lets a run wait in a delay, as the runtime writes it. */
+async function delayed(project: TestProject, runId: string, stepId: string, until: string) {
+  const id = newId();
+  await database.db.count(
+    `insert into automation_step_runs (id, run_id, project_id, contact_id, step_id, seq, step_type, step_name, status, scheduled_for)
+     select $1, $2, $3, contact_id, $4, 1, 'DELAY', 'pause', 'SCHEDULED', $5 from automation_runs where id = $2`,
+    [id, runId, project.id, stepId, until],
+  );
+  return id;
+}
+
 const minutesAgo = (minutes: number) => new Date(Math.floor(Date.now() / 60_000 - minutes) * 60_000).toISOString();
 // Campaigns whose ids make their items stand between UUIDs as text, and instants that many items share.
 const instants = [minutesAgo(70), minutesAgo(30), minutesAgo(29), minutesAgo(1)];
@@ -100,6 +160,14 @@ async function aBusyProject(seed: number): Promise<TestProject> {
   const project = await aProject(database);
   await liveThrough(database, project, seeded(seed), { steps: 80, instants });
   for (const at of instants) await aCampaign(project, at);
+  const known = await database.db.rows<{ id: string }>('select id from contacts where project_id = $1 limit 4', [
+    project.id,
+  ]);
+  const ids = known.map(({ id }) => id);
+  // Begun and ended at once: two items of one row at one instant.
+  for (const at of instants.slice(0, 2))
+    await aWelcome(project, ids, { started: at, completed: at, status: 'COMPLETED' });
+  await aWelcome(project, ids, { started: instants[1] as string });
   // Events of one statement have one instant; here they share it with mail as well.
   await database.db.count(
     'update events set created_at = $2 where project_id = $1 and id in (select id from events order by id limit 12)',
@@ -274,6 +342,41 @@ describe('GET /activity', () => {
     ]);
   });
 
+  test('runs of automations begin and end in the feed, and stats and counts know them', async () => {
+    const project = await aProject(database);
+    const contactId = await aContact(database.db, project.id, 'bob@example.com');
+    const { runs } = await aWelcome(project, [contactId], {
+      started: minutesAgo(3),
+      completed: minutesAgo(2),
+      status: 'EXITED',
+      exitReason: 'enough',
+    });
+    const { body } = await get(project, '/activity');
+    const shared = { contactEmail: 'bob@example.com', contactId };
+    expect(body).toEqual({
+      data: [
+        {
+          id: `${runs[0]}_completed`,
+          type: 'workflow.completed',
+          timestamp: minutesAgo(2),
+          ...shared,
+          metadata: { workflowName: 'Welcome', status: 'EXITED', exitReason: 'enough' },
+        },
+        {
+          id: `${runs[0]}_started`,
+          type: 'workflow.started',
+          timestamp: minutesAgo(3),
+          ...shared,
+          metadata: { workflowName: 'Welcome', status: 'EXITED' },
+        },
+      ],
+      hasMore: false,
+      total: 2,
+    });
+    expect((await get(project, '/activity/stats')).body.totalWorkflowsStarted).toBe(1);
+    expect((await get(project, '/activity/recent-count')).body.count).toBe(1);
+  });
+
   test('a body that was emptied is null', async () => {
     const project = await aBusyProject(25);
     await database.db.count(`update emails set body = '' where project_id = $1`, [project.id]);
@@ -422,5 +525,42 @@ describe('GET /activity/upcoming', () => {
     const far = (await get(project, '/activity/upcoming?daysAhead=60')).body.activities;
     expect(far.map(({ id }: Item) => id)).toEqual([`campaign_${first}_scheduled`, `campaign_${second}_scheduled`]);
     expect((await get(project, '/activity/upcoming?daysAhead=60&limit=1')).body.activities).toHaveLength(1);
+  });
+
+  test('lists mails that follow a delay among them, and no delay that nothing follows', async () => {
+    const project = await aProject(database);
+    const people = [
+      await aContact(database.db, project.id, 'ada@example.com'),
+      await aContact(database.db, project.id, 'bob@example.com'),
+      await aContact(database.db, project.id, 'cyd@example.com'),
+    ];
+    const { automation, runs } = await aWelcome(project, people);
+    const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+    const [soon, between, later] = [inDays(1), inDays(1.5), inDays(2)];
+    const pause = automation.steps.pause ?? '';
+    const second = await delayed(project, runs[0] ?? '', pause, later);
+    const first = await delayed(project, runs[1] ?? '', pause, soon);
+    await delayed(project, runs[2] ?? '', automation.steps.rest ?? '', soon);
+    const campaign = await aCampaign(project, null, { status: 'SCHEDULED', scheduled_for: between });
+    const { activities } = (await get(project, '/activity/upcoming')).body;
+    expect(activities.map(({ id }: Item) => id)).toEqual([
+      `workflow_step_${first}_scheduled`,
+      `campaign_${campaign}_scheduled`,
+      `workflow_step_${second}_scheduled`,
+    ]);
+    expect(activities[0]).toEqual({
+      id: `workflow_step_${first}_scheduled`,
+      type: 'workflow.email.scheduled',
+      timestamp: soon,
+      contactEmail: 'bob@example.com',
+      contactId: people[1],
+      metadata: { workflowName: 'Welcome', stepName: 'mail', subject: 'Hello {{firstName}}' },
+    });
+    await database.db.count(`update automation_runs set status = 'CANCELLED', completed_at = now() where id = $1`, [
+      runs[1],
+    ]);
+    expect((await get(project, '/activity/upcoming?limit=1')).body.activities[0].id).toBe(
+      `campaign_${campaign}_scheduled`,
+    );
   });
 });

@@ -2,8 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { totalOf, totalOfContact } from '../../src/activity/total-queries.ts';
 import { sources } from '../../src/activity/types.ts';
 import { foldMailChanges, type MailCounts, mailByDay, mailCounts } from '../../src/analytics/mail-count-queries.ts';
+import { ensureVersion } from '../../src/automations/versions.ts';
 import { countNewEvents } from '../../src/events/counting-queries.ts';
 import { hourMs, type Span, sqlSpan } from '../../src/lib/span.ts';
+import { anAutomation } from '../support/automation-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aProject, type TestProject } from '../support/delivery-fixtures.ts';
 import { liveThrough, seeded } from '../support/mail-history.ts';
@@ -75,6 +77,10 @@ async function scanned(project: TestProject, { from, until }: ReturnType<typeof 
       count('rated', rated),
       count('ratedBounced', `${rated} and bounced_at is not null`),
       count('ratedComplained', `${rated} and complained_at is not null`),
+      ...Object.entries({ runsStarted: 'started_at', runsCompleted: 'completed_at' }).map(
+        ([name, column]) => `(select count(*)::float8 from automation_runs
+          where project_id = $1 and ${column} >= $2::timestamptz and ${column} < $3::timestamptz) as "${name}"`,
+      ),
     ].join(', ')} from emails where project_id = $1 and created_at >= $2::timestamptz and created_at < $3::timestamptz`,
     [project.id, from, until],
   )) as MailCounts;
@@ -93,14 +99,20 @@ async function expectCountsToHold(project: TestProject, random: ReturnType<typeo
       'bounced_at',
       'complained_at',
     ];
-    for (const [place, { event, type }] of sources.entries()) {
+    for (const [place, { event, type, rows: table, at: runAt }] of sources.entries()) {
       const asked = sources.map((_, other) => other === place);
       if (type === 'campaign.sent') continue;
       const isInbound = type === 'email.received';
-      const rows = event === null ? 'events' : `emails where source_type ${isInbound ? '=' : '<>'} 'INBOUND'`;
+      const column = runAt ?? columns[place];
+      const rows =
+        table === 'runs'
+          ? 'automation_runs'
+          : event === null
+            ? 'events'
+            : `emails where source_type ${isInbound ? '=' : '<>'} 'INBOUND'`;
       const scan = await database.db.row<{ items: number }>(
         `select count(*)::float8 as items from (select * from ${rows}) e
-         where project_id = $1 and ${columns[place]} >= $2::timestamptz and ${columns[place]} < $3::timestamptz`,
+         where project_id = $1 and ${column} >= $2::timestamptz and ${column} < $3::timestamptz`,
         [project.id, span.from, span.until],
       );
       expect(await totalOf(database.db, project.id, span, asked), `${type} ${JSON.stringify(span)}`).toBe(scan?.items);
@@ -116,6 +128,32 @@ async function expectCountsToHold(project: TestProject, random: ReturnType<typeo
     rows.filter(({ emails }) => emails > 0).sort((one, other) => one.day.localeCompare(other.day));
   expect(known(days.map(({ day, outgoing, opened }) => ({ day, emails: outgoing, opens: opened })))).toEqual(
     known(byDay),
+  );
+}
+
+/** Lets contacts begin, end and leave an automation at random instants. */
+async function runThrough(project: TestProject, random: ReturnType<typeof seeded>) {
+  const { db } = database;
+  const { id } = await anAutomation(db, project.id, { steps: { end: ['EXIT'] } });
+  const versionId = await ensureVersion(db, id);
+  await db.count(
+    `insert into automation_runs (id, project_id, automation_id, version_id, contact_id, entry, started_at)
+     select uuidv7(), $1, $2, $3, c.id, 1, ($4::timestamptz[])[1 + (row_number() over (order by c.id))::int % $5::int]
+     from contacts c where c.project_id = $1`,
+    [project.id, id, versionId, instants, instants.length],
+  );
+  for (const [status, share] of [
+    ['COMPLETED', 2],
+    ['FAILED', 3],
+  ] as const)
+    await db.count(
+      `update automation_runs set status = $3, completed_at = $4::timestamptz
+       where automation_id = $1 and get_byte(uuid_send(contact_id), 15) % $2::int = 0 and completed_at is null`,
+      [id, share, status, random.one(instants)],
+    );
+  await db.count(
+    'delete from automation_runs where automation_id = $1 and get_byte(uuid_send(contact_id), 15) % 5 = 0',
+    [id],
   );
 }
 
@@ -136,6 +174,7 @@ test.each([1, 2, 3, 4])(
     await longAgo(other, 26);
     await fold();
     await countEvents();
+    await runThrough(project, random);
     await expectCountsToHold(project, random);
 
     // Nothing happened meanwhile, so that counting may go on from an hour ago.
@@ -144,6 +183,7 @@ test.each([1, 2, 3, 4])(
     await expectCountsToHold(project, random);
     await countEvents();
     await fold();
+    await runThrough(project, random);
     await expectCountsToHold(project, random);
     await liveThrough(database, project, random, { steps: 60, instants, created });
     await expectCountsToHold(project, random);
