@@ -1,5 +1,6 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Logger } from 'pino';
+import type { Payments } from '../src/billing/payments.ts';
 import type { Config } from '../src/config.ts';
 import type { Database } from '../src/db/sql.ts';
 import type { Mailer } from '../src/delivery/mailer.ts';
@@ -21,10 +22,10 @@ export interface ActivityDeps {
   domainProvider: DomainProvider | null;
   /** Null with the sandbox, for whose domains nobody sets records. */
   dns: DnsLookup | null;
+  /** Null where billing is not enabled. */
+  payments: Payments | null;
   /** Sends mail of the service to the members of a project. */
   tellMembers: TellMembers;
-  /** Cancels a payment subscription; rejects when that cannot be done. */
-  cancelSubscription: (subscription: string) => Promise<void>;
   outbox: Outbox;
   waker: DeliveryWaker;
   temporal: TemporalConnection;

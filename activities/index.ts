@@ -35,6 +35,7 @@ import { jobActivities } from './jobs.ts';
 import { segmentActivities } from './segment.ts';
 import { type ReconcileCheck, type RetentionRule, sweepActivities } from './sweeps.ts';
 import { systemMailActivities } from './system-mail.ts';
+import { usageActivities } from './usage.ts';
 import { wipeActivities } from './wipe.ts';
 
 // Long enough for a lane to be worth an activity, short enough that the Web UI shows progress.
@@ -100,6 +101,15 @@ export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, 
         tell: deps.tellMembers,
         dispatchSoon: (...tickets) => deps.outbox.dispatchSoon(...tickets),
       }),
+      ...usageActivities({
+        db,
+        log,
+        freeTier: config.freeTier,
+        payments: deps.payments,
+        tell: deps.tellMembers,
+        dispatchSoon: (...tickets) => deps.outbox.dispatchSoon(...tickets),
+        stopping,
+      }),
       ...segmentActivities({ db, log, clock: deps.clock, stopping }),
       ...jobActivities({ db, log, stopping }),
       ...wipeActivities({
@@ -107,7 +117,8 @@ export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, 
         log,
         stopping,
         endExecutions: (projectId) => endExecutionsOf(deps.temporal, projectId, 'The project is reset or deleted'),
-        cancelSubscription: deps.cancelSubscription,
+        cancelSubscription: (subscription) =>
+          deps.payments?.cancel(subscription) ?? Promise.reject(new Error('Billing is not enabled')),
       }),
     },
   };

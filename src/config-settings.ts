@@ -105,6 +105,8 @@ export const settings = {
   ),
   API_URI: optional('Core', httpUrl, 'Base of the API where it is split from the dashboard.', 'PUBLIC_URL'),
   DASHBOARD_URI: optional('Core', httpUrl, 'Base of the dashboard where it is split from the API.', 'PUBLIC_URL'),
+  LANDING_URI: optional('Core', httpUrl, 'Page of the product, named in `/config`.', 'DASHBOARD_URI'),
+  WIKI_URI: optional('Core', httpUrl, 'Documentation, named in `/config`.'),
   CORS_EXTRA_ORIGINS: setting(
     'Core',
     list,

@@ -27,6 +27,7 @@ export const workflowQueues = {
   reconcile: 'bulk',
   retention: 'bulk',
   domainSweep: 'bulk',
+  usageSweep: 'bulk',
   segmentSweep: 'bulk',
   segmentCompute: 'bulk',
   automation: 'automation',

@@ -30,6 +30,7 @@ const housekeeping: readonly Housekeeping[] = [
   { name: 'reconcile', workflow: 'reconcile', everyMs: 60_000, summary: 'Puts right what crashes left behind' },
   { name: 'retention', workflow: 'retention', everyMs: 3_600_000, summary: 'Removes rows that were kept long enough' },
   { name: 'domains', workflow: 'domainSweep', everyMs: 300_000, summary: 'Looks at the DNS records of sender domains' },
+  { name: 'usage', workflow: 'usageSweep', everyMs: 60_000, summary: 'Tells of limits and reports paid mail' },
   { name: 'segments', workflow: 'segmentSweep', everyMs: 300_000, summary: 'Computes and counts segments' },
 ];
 

@@ -7,4 +7,5 @@ export { emailDelivery } from './email-delivery.ts';
 export { segmentCompute, segmentSweep } from './segment-compute.ts';
 export { reconcile, retention } from './sweeps.ts';
 export { systemMail } from './system-mail.ts';
+export { usageSweep } from './usage-sweep.ts';
 export { wipeProject } from './wipe-project.ts';

@@ -41,8 +41,9 @@ export function createHttpApp(app: App, parts: HttpParts): Koa {
   // Whatever a request does wrong is answered and logged below; what is left are connections that broke.
   koa.on('error', (error: Error) => app.log.debug({ err: error.message }, 'a connection broke'));
   koa.use(answerAndLog(app, parts.metrics));
-  const { API_URI, DASHBOARD_URI, PUBLIC_URL, CORS_EXTRA_ORIGINS } = app.config;
-  const origins = new Set([API_URI, DASHBOARD_URI, PUBLIC_URL, ...CORS_EXTRA_ORIGINS].map(originOf));
+  const { API_URI, DASHBOARD_URI, PUBLIC_URL, LANDING_URI, WIKI_URI, CORS_EXTRA_ORIGINS } = app.config;
+  const own = [API_URI, DASHBOARD_URI, PUBLIC_URL, LANDING_URI, WIKI_URI].filter((url) => url !== null);
+  const origins = new Set([...own, ...CORS_EXTRA_ORIGINS].map(originOf));
   koa.use(cors(origins));
   koa.use(
     helmet({ contentSecurityPolicy: false, strictTransportSecurity: app.config.PUBLIC_URL.startsWith('https:') }),
@@ -106,8 +107,8 @@ async function serve(ctx: Context, route: Route, app: App, door: Door, limiter: 
   const state = ctx.state as RequestState;
   state.route = route.path;
   const body = once(() => readBody(ctx, route));
-  const admitted = await admit(ctx, route, app, door, limiter, body);
   route.guard?.(app);
+  const admitted = await admit(ctx, route, app, door, limiter, body);
   const read = await body();
   const key = route.idempotent && admitted.project ? ctx.headers['idempotency-key'] : undefined;
   if (key === undefined || !admitted.project) {

@@ -1,5 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Logger } from 'pino';
+import type { Payments } from '../billing/payments.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/sql.ts';
 import type { Mailer } from '../delivery/mailer.ts';
@@ -33,6 +34,8 @@ export interface App {
   domainProvider: DomainProvider | null;
   /** For the records of sender domains; null with the sandbox, for whose domains nobody sets any. */
   dns: DnsLookup | null;
+  /** Null where billing is not enabled. */
+  payments: Payments | null;
   /** Where uploaded images are kept. */
   images: ImageStore;
   /** Sends mail of the service to the members of a project. */

@@ -45,7 +45,7 @@ export interface RouteOptions<
   ungated?: boolean;
   /** `dashboard`: finds the project of a session that sends no `X-Project-Id`. */
   findProject?: (request: ProjectSearch) => Promise<string | null> | string | null;
-  /** Refuses before the body is looked at. */
+  /** Refuses before it is asked who calls. */
   guard?: (app: App) => void;
   summary: string;
   /** Further sentences for the API reference. */

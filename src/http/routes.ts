@@ -5,6 +5,7 @@ import { analyticsRoutes } from '../analytics/routes.ts';
 import { automationGraphRoutes } from '../automations/graph-routes.ts';
 import { automationRoutes } from '../automations/routes.ts';
 import { automationRunRoutes } from '../automations/runs-routes.ts';
+import { billingRoutes } from '../billing/routes.ts';
 import { campaignRecipientRoutes } from '../campaigns/recipients-routes.ts';
 import { campaignRoutes } from '../campaigns/routes.ts';
 import { contactFieldRoutes } from '../contacts/fields-routes.ts';
@@ -25,6 +26,7 @@ import { templateRoutes } from '../templates/routes.ts';
 import { transactionalRoutes } from '../transactional/routes.ts';
 import { uploadRoutes } from '../uploads/routes.ts';
 import { verificationRoutes } from '../verification/routes.ts';
+import { configRoutes } from './config-route.ts';
 import type { Route } from './route.ts';
 
 /** Every route of the service but those about the service itself. */
@@ -45,6 +47,8 @@ export const routes: readonly Route[] = [
   ...automationRunRoutes,
   ...domainRoutes,
   ...uploadRoutes,
+  ...billingRoutes,
+  ...configRoutes,
   ...segmentRoutes,
   ...suppressionRoutes,
   ...activityRoutes,

@@ -21,6 +21,7 @@ import { cachedResolver } from '../verification/cached-resolver.ts';
 import { dnsResolver, type Resolver } from '../verification/resolver.ts';
 import { entities } from './entities.ts';
 import { createDomainLookup, createDomainProvider, createMailer, createTellMembers } from './mail.ts';
+import { createPayments } from './payments.ts';
 import { revivers } from './revivers.ts';
 import { temporalSettings } from './temporal-settings.ts';
 import { createImageStore } from './uploads.ts';
@@ -70,6 +71,7 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
     resolver: overrides.resolver ?? cachedResolver(dnsResolver({ servers: config.DNS_SERVERS })),
     domainProvider: createDomainProvider(config),
     dns: createDomainLookup(config),
+    payments: createPayments(config),
     images: createImageStore(config),
     tellMembers: createTellMembers(config),
     checks: {

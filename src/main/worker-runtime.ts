@@ -23,7 +23,7 @@ import { logActivities } from './activity-log.ts';
 import { entities } from './entities.ts';
 import { freePorts } from './local/ports.ts';
 import { createDomainLookup, createDomainProvider, createMailer, createTellMembers } from './mail.ts';
-import { createSubscriptionCanceller } from './payments.ts';
+import { createPayments } from './payments.ts';
 import { revivers } from './revivers.ts';
 import { servedQueues } from './served-queues.ts';
 import { installTemporalRuntime } from './temporal-runtime.ts';
@@ -84,7 +84,7 @@ export async function startWorker(
     domainProvider: createDomainProvider(config),
     dns: createDomainLookup(config),
     tellMembers: createTellMembers(config),
-    cancelSubscription: createSubscriptionCanceller(config),
+    payments: createPayments(config),
     outbox,
     waker,
     temporal,

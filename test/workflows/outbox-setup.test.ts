@@ -13,7 +13,7 @@ function newNamespace(): TemporalConnection {
 
 async function schedulesOf(temporal: TemporalConnection): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
-  for (const name of ['domains', 'reconcile', 'retention', 'segments']) {
+  for (const name of ['domains', 'reconcile', 'retention', 'segments', 'usage']) {
     const { action, policies } = await temporal.client.schedule.getHandle(`housekeeping/${name}`).describe();
     found[`housekeeping/${name}`] = `${action.workflowType} on ${action.taskQueue}, ${policies.overlap}`;
   }
@@ -24,7 +24,7 @@ test('an empty server is set up, side by side and again, with the same result', 
   await using temporal = newNamespace();
   expect(await checkTemporal(temporal)).toContain('does not exist');
   const both = await Promise.all([setUpTemporal(temporal, 'posthorn'), setUpTemporal(temporal, 'posthorn')]);
-  expect(both.flat().filter((line) => /^Schedule .* created/.test(line))).toHaveLength(4);
+  expect(both.flat().filter((line) => /^Schedule .* created/.test(line))).toHaveLength(5);
   expect(await checkTemporal(temporal)).toBeNull();
 
   const wanted = {
@@ -32,6 +32,7 @@ test('an empty server is set up, side by side and again, with the same result', 
     'housekeeping/reconcile': 'reconcile on posthorn-bulk, SKIP',
     'housekeeping/retention': 'retention on posthorn-bulk, SKIP',
     'housekeeping/segments': 'segmentSweep on posthorn-bulk, SKIP',
+    'housekeeping/usage': 'usageSweep on posthorn-bulk, SKIP',
   };
   expect(await schedulesOf(temporal)).toEqual(wanted);
   const { customAttributes } = await temporal.connection.operatorService.listSearchAttributes({
@@ -51,6 +52,7 @@ test('an empty server is set up, side by side and again, with the same result', 
     expect.stringContaining('housekeeping/reconcile updated'),
     expect.stringContaining('housekeeping/retention updated'),
     expect.stringContaining('housekeeping/domains updated'),
+    expect.stringContaining('housekeeping/usage updated'),
     expect.stringContaining('housekeeping/segments updated'),
   ]);
   expect(await schedulesOf(temporal)).toEqual(wanted);

@@ -9,6 +9,7 @@ import type { JobActivities } from '../../../activities/jobs.ts';
 import type { SegmentActivities } from '../../../activities/segment.ts';
 import type { SweepActivities } from '../../../activities/sweeps.ts';
 import type { SystemMailActivities } from '../../../activities/system-mail.ts';
+import type { UsageActivities } from '../../../activities/usage.ts';
 import type { WipeActivities } from '../../../activities/wipe.ts';
 import type { Launch } from '../../../temporal/commands.ts';
 
@@ -21,7 +22,8 @@ type Activities = AutomationActivities &
   SegmentActivities &
   SweepActivities &
   SystemMailActivities &
-  WipeActivities;
+  WipeActivities &
+  UsageActivities;
 
 /** What a case may do to its execution while that runs. */
 export interface Hand {

@@ -32,6 +32,8 @@ export const sweepCases: readonly ReplayCase[] = [
     { runs: 2 },
   ),
   sweep('domainSweep', 'failed', { removeDomainLeftovers: [failed, failed, failed] }, { ends: 'FAILED' }),
+  sweep('usageSweep', 'done', { tellOfUsage: [2], reportUsage: [failed, 812] }),
+  sweep('usageSweep', 'failed', { tellOfUsage: [0], reportUsage: [failed, failed, failed] }, { ends: 'FAILED' }),
   sweep('segmentSweep', 'one-page', { settleSegmentsPage: [lastPage] }),
   sweep('segmentSweep', 'several-pages', { settleSegmentsPage: [page, page, lastPage] }),
   sweep(

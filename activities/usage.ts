@@ -1,0 +1,33 @@
+import { heartbeat } from '@temporalio/activity';
+import { type NoticeDeps, tellOfUsage } from '../src/billing/notices.ts';
+import { type ReportDeps, reportUsage } from '../src/billing/reports.ts';
+
+/** The activities of usage and billing, as workflows call them. */
+export type UsageActivities = ReturnType<typeof usageActivities>;
+
+const heartbeatMs = 10_000;
+// The schedule comes every minute; what is left is reported then.
+const shareMs = 5 * 60_000;
+
+/** Builds the activities that tell of usage and report it. Safe to repeat. */
+export function usageActivities(deps: NoticeDeps & ReportDeps & { stopping: AbortSignal }) {
+  return {
+    /** Tells members of limits that come near or are reached. Answers how many notices. */
+    tellOfUsage: (): Promise<number> => alive(() => tellOfUsage(deps)),
+
+    /** Reports mail to the payment processor. Answers how many mails. */
+    reportUsage(): Promise<number> {
+      const end = performance.now() + shareMs;
+      return alive(() => reportUsage(deps, () => !deps.stopping.aborted && performance.now() < end));
+    },
+  };
+}
+
+async function alive<T>(work: () => Promise<T>): Promise<T> {
+  const beating = setInterval(heartbeat, heartbeatMs);
+  try {
+    return await work();
+  } finally {
+    clearInterval(beating);
+  }
+}
