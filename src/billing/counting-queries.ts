@@ -4,6 +4,16 @@ export const usageMonth = (instant: string) => `date_trunc('month', ${instant} a
 const category = `case when source_type in ('CAMPAIGN', 'WORKFLOW') and message_class = 'TRANSACTIONAL' then 'TRANSACTIONAL' else source_type end`;
 
 /**
+ * A CTE `usage_corrected` for mail that was given up and then proved to be sent: it counts, and takes back the room that it
+ * had given back. Reads the CTE `moved`, with `corrected` beside what `usageMoved` asks of its rows.
+ */
+export const correctedUsage = `usage_corrected as (
+    insert into usage_counters as u (project_id, month, category, settled)
+    select project_id, ${usageMonth('created_at')}, ${category}, 1 from moved where corrected
+    on conflict (project_id, month, category) do update set settled = u.settled + 1, failed = greatest(0, u.failed - 1)
+    returning 1)`;
+
+/**
  * A CTE `usage_moved` that counts mail which came to an end, in the statement that writes it down. `rows` names a CTE with
  * project_id, source_type, message_class and created_at of each ledger row; `settled` and `failed` are conditions on it: the
  * mail counts, or it gives back what it was let in for. Rows are counted in one order, so that two statements never wait

@@ -1,3 +1,4 @@
+import type { BillingSettings } from '../billing/service.ts';
 import type { Database } from '../db/sql.ts';
 import { applyNotification, findByMessageId, type Notified } from '../emails/notify.ts';
 import { type Clock, pause } from '../lib/time.ts';
@@ -14,6 +15,8 @@ export interface WebhookAnswer {
 export interface WebhookDeps {
   db: Database;
   clock: Clock;
+  /** Decides how much mail a project may receive. */
+  billing: BillingSettings;
   log: { warn(facts: object, text: string): void };
   /** How long our own record of a hand-over is waited for, in milliseconds; 1,500 when absent. */
   patienceMs?: number;

@@ -30,11 +30,21 @@ async function postmark({ app, db, params, body, header, log }: Call): Promise<R
     (body as IncomingMessage).resume();
     return reply(401, { success: false, message: 'Unauthorized' });
   }
-  return withText(body, (text) => receivePostmark({ db, clock: app.clock, log, harmed: guardOf(app) }, text));
+  return withText(body, (text) =>
+    receivePostmark({ db, clock: app.clock, billing: app.config, log, harmed: guardOf(app) }, text),
+  );
 }
 
 function sns({ app, db, body, log }: Call): Promise<Reply> {
-  const deps = { db, clock: app.clock, log, harmed: guardOf(app), topics: app.config.SNS_TOPIC_ARNS, door: app.amazon };
+  const deps = {
+    db,
+    clock: app.clock,
+    billing: app.config,
+    log,
+    harmed: guardOf(app),
+    topics: app.config.SNS_TOPIC_ARNS,
+    door: app.amazon,
+  };
   return withText(body, (text) => receiveSns(deps, text));
 }
 

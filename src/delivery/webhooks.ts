@@ -50,8 +50,8 @@ export async function receivePostmark(deps: WebhookDeps, body: string): Promise<
 }
 
 /** Takes a mail that a provider received for us (contract page 3, 8.4). Rejects when Postgres does. */
-export async function takeMail({ db }: WebhookDeps, mail: ReceivedMail): Promise<WebhookAnswer> {
-  const outcome = await receiveMail(db, mail);
+export async function takeMail({ db, billing }: WebhookDeps, mail: ReceivedMail): Promise<WebhookAnswer> {
+  const outcome = await receiveMail(db, billing, mail);
   if (outcome === 'duplicate') return { status: 200, body: { success: true, duplicate: true } };
   const message = outcome === 'done' ? 'Inbound email processed' : 'Ignored: for no domain that is verified here';
   return { status: 200, body: { success: true, message } };

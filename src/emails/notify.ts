@@ -1,3 +1,4 @@
+import { correctedUsage } from '../billing/counting-queries.ts';
 import { type Sql, statement } from '../db/sql.ts';
 import type { Notification } from '../delivery/notification.ts';
 import { newId } from '../lib/ids.ts';
@@ -49,11 +50,12 @@ const notify = statement(
        updated_at = now()
      from mail m where e.id = m.id and exists (select from receipt)
      returning e.id, e.project_id, e.contact_id, e.subject, e."from", e.from_name, e.message_id, e.template_id, e.campaign_id,
-       e.send_seq, e.source_type, e.sent_at, e.delivered_at, e.opened_at, e.clicked_at, e.bounced_at, e.complained_at, e.opens, e.clicks,
+       e.send_seq, e.source_type, e.message_class, e.created_at, e.sent_at, e.delivered_at, e.opened_at, e.clicked_at, e.bounced_at, e.complained_at, e.opens, e.clicks,
        m.given_up as corrected, $5 = 'delivery' and m.delivered_at is null as first_delivery, $5 = 'open' and m.opened_at is null as first_open,
        $5 = 'click' and m.clicked_at is null as first_click, $6 = 'BOUNCED' and m.bounced_at is null as first_bounce,
        $5 = 'complaint' and m.complained_at is null as first_complaint,
        ${instantOf('m')} as was, ${instantOf('e')} as becomes),
+   ${correctedUsage},
    flipped as (
      update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
      from moved m where c.id = m.contact_id and c.subscribed and ($6 in ('BOUNCED', 'COMPLAINED') or $5 = 'optOut')

@@ -1,3 +1,4 @@
+import { type BillingSettings, receiveMail as letIn } from '../billing/service.ts';
 import { upsertContactRow } from '../contacts/queries.ts';
 import { type Database, type Sql, statement } from '../db/sql.ts';
 import type { ReceivedMail } from '../delivery/received.ts';
@@ -8,15 +9,9 @@ import { isSimulated } from './queries.ts';
 /** What became of a received mail: `ignored` when it is for nobody here, or from nobody that can be a contact. */
 export type Received = 'done' | 'duplicate' | 'ignored';
 
-// Its month is counted from the events, for which there is an index by name and instant; only projects with a cap ask.
 const projects = statement(
   'emails.receivers',
-  `select d.project_id as "projectId", d.domain,
-     p.billing_limit_inbound is not null and p.billing_limit_inbound <= (
-       select count(*) from events v where v.project_id = p.id and v.name = 'email.received'
-         and v.created_at >= date_trunc('month', now() at time zone 'UTC') at time zone 'UTC') as capped
-   from domains d join projects p on p.id = d.project_id
-   where d.domain = any ($1::text[]) and d.verified`,
+  'select project_id as "projectId", domain from domains where domain = any ($1::text[]) and verified',
 );
 
 const receipt = statement(
@@ -39,22 +34,22 @@ const store = statement(
  * becomes a contact, and the mail a RECEIVED row and one `email.received` event, all in one transaction with the receipt.
  * Projects over their cap for received mail are passed over. Rejects when Postgres does; nothing is written then.
  */
-export async function receiveMail(db: Database, mail: ReceivedMail): Promise<Received> {
+export async function receiveMail(db: Database, billing: BillingSettings, mail: ReceivedMail): Promise<Received> {
   const sender = normaliseEmail(mail.from);
   const addresses = [...new Set(mail.received.flatMap((address) => normaliseEmail(address) ?? []))];
   if (sender === null || addresses.length === 0) return 'ignored';
   return db.transaction(async (sql) => {
     const domains = [...new Set(addresses.map(domainOf))];
-    const receivers = await sql.rows<{ projectId: string; domain: string; capped: boolean }>(projects, [domains]);
+    const receivers = await sql.rows<{ projectId: string; domain: string }>(projects, [domains]);
     if (receivers.length === 0) return 'ignored';
     if ((await sql.count(receipt, [mail.provider, mail.key])) === 0) return 'duplicate';
     const told = new Set<string>();
     for (const address of addresses) {
       const receiver = receivers.find(({ domain }) => domain === domainOf(address));
-      if (receiver === undefined || receiver.capped || told.has(receiver.projectId)) continue;
+      if (receiver === undefined || told.has(receiver.projectId)) continue;
       // A mail to two addresses of one project is still one mail: all of them stand in `recipients`.
       told.add(receiver.projectId);
-      await storeFor(sql, receiver.projectId, sender, address, mail);
+      if (await letIn(sql, billing, receiver.projectId)) await storeFor(sql, receiver.projectId, sender, address, mail);
     }
     return 'done';
   });

@@ -257,7 +257,7 @@ test('a dropped answer: the mail waits for a report of SES, which proves it; it 
     at: new Date().toISOString(),
     effect: { kind: 'sent' } as const,
   };
-  const webhook = { db: store.db, clock: systemClock, log: silent, patienceMs: 10 };
+  const webhook = { db: store.db, clock: systemClock, billing: { freeTier: null }, log: silent, patienceMs: 10 };
   expect(await takeReport(webhook, 'sns', notification)).toMatchObject({ status: 200 });
   await store.db.count('update email_queue set due_at = now() where email_id = $1', [id]);
   expect(await deliverPending(deps, run(project.id), pace)).toMatchObject({ delivered: 1, waitMs: null });
@@ -281,7 +281,7 @@ test('a dropped answer without any report ends as "submission unknown", and a la
     DeliveredAt: new Date().toISOString(),
     Metadata: { eid: id, pid: project.id },
   });
-  await receivePostmark({ db: store.db, clock: systemClock, log: silent }, delivery);
+  await receivePostmark({ db: store.db, clock: systemClock, billing: { freeTier: null }, log: silent }, delivery);
   expect(await rowOf(id)).toMatchObject({ status: 'DELIVERED', error: null, sent: true });
   expect(await namesOf(id)).toEqual(['email.sent', 'email.delivery']);
 });

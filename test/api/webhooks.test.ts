@@ -146,6 +146,8 @@ test('a mail given up as FAILED that proves delivered is corrected', async () =>
     ]),
   ).toEqual({ sent_count: 1, failed_count: 0, delivered_count: 1 });
   expect((await eventsOf(campaign)).map(({ name }) => name)).toEqual(['email.sent', 'email.bounce', 'email.delivery']);
+  const used = 'select settled, failed from usage_counters where project_id = $1 and category = $2';
+  expect(await store.db.row(used, [campaign.project.id, 'CAMPAIGN'])).toEqual({ settled: 1, failed: 0 });
 });
 
 test('a permanent bounce: row, subscription, contact.unsubscribed, email.bounce, in this order', async () => {
@@ -353,7 +355,7 @@ test('a mail whose metadata was lost is found by the provider’s id and the rec
 
 test('a report that overtakes the record of its own hand-over waits for it, and proves it when it does not come', async () => {
   const overtaken = await sentMail({ sent: false });
-  const deps = { db: store.db, clock: systemClock, log: { warn: () => undefined } };
+  const deps = { db: store.db, clock: systemClock, billing: { freeTier: null }, log: { warn: () => undefined } };
   const waiting = receivePostmark(deps, payload(overtaken, 'Delivery'));
   await new Promise((resolve) => setTimeout(resolve, 60));
   expect(await rowOf(overtaken)).toMatchObject({ status: 'PENDING', delivered_at: null });

@@ -123,6 +123,9 @@ test('reports about mail of the service are taken and left alone', async () => {
     DeliveredAt: new Date().toISOString(),
     Metadata: { eid: newId(), pid: '00000000-0000-0000-0000-000000000000' },
   });
-  const answer = await receivePostmark({ db: db.db, clock: () => new Date(), log: { warn: () => undefined } }, body);
+  const answer = await receivePostmark(
+    { db: db.db, clock: () => new Date(), billing: { freeTier: null }, log: { warn: () => undefined } },
+    body,
+  );
   expect(answer.status).toBe(200);
 });
