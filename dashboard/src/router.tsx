@@ -88,7 +88,7 @@ const settings = createRoute({
   beforeLoad: ({ search }) => {
     const project = lastProject();
     if (project === null) throw redirect({ to: '/app' });
-    throw redirect({ to: '/app/$project', params: { project }, search });
+    throw redirect({ to: '/app/$project/settings', params: { project }, search });
   },
 });
 
@@ -114,6 +114,11 @@ const page = <const Path extends string, const Name extends string>(path: Path, 
 const pages = [
   page('/', () => import('./pages/overview/Overview.tsx'), 'Overview'),
   page('/contacts', () => import('./pages/contacts/Contacts.tsx'), 'Contacts'),
+  page('/activity', () => import('./pages/activity/Activity.tsx'), 'Activity'),
+  page('/events', () => import('./pages/events/Events.tsx'), 'Events'),
+  page('/analytics', () => import('./pages/analytics/Analytics.tsx'), 'Analytics'),
+  page('/domains', () => import('./pages/domains/Domains.tsx'), 'Domains'),
+  page('/settings', () => import('./pages/settings/Settings.tsx'), 'Settings'),
 ] as const;
 
 const routeTree = root.addChildren([

@@ -1,5 +1,14 @@
 import type { LinkProps } from '@tanstack/react-router';
-import { House, type LucideIcon, Users } from 'lucide-react';
+import {
+  Activity,
+  ChartLine,
+  Globe,
+  House,
+  type LucideIcon,
+  MousePointerClick,
+  SlidersHorizontal,
+  Users,
+} from 'lucide-react';
 
 interface Place {
   name: string;
@@ -9,6 +18,26 @@ interface Place {
 
 /** The pages that the menu leads to, in its order. */
 export const places: { title: string; pages: Place[] }[] = [
-  { title: 'Project', pages: [{ name: 'Overview', to: '/app/$project', icon: House }] },
-  { title: 'Audience', pages: [{ name: 'Contacts', to: '/app/$project/contacts', icon: Users }] },
+  {
+    title: 'Project',
+    pages: [
+      { name: 'Overview', to: '/app/$project', icon: House },
+      { name: 'Activity', to: '/app/$project/activity', icon: Activity },
+      { name: 'Analytics', to: '/app/$project/analytics', icon: ChartLine },
+    ],
+  },
+  {
+    title: 'Audience',
+    pages: [
+      { name: 'Contacts', to: '/app/$project/contacts', icon: Users },
+      { name: 'Events', to: '/app/$project/events', icon: MousePointerClick },
+    ],
+  },
+  {
+    title: 'Set-up',
+    pages: [
+      { name: 'Domains', to: '/app/$project/domains', icon: Globe },
+      { name: 'Settings', to: '/app/$project/settings', icon: SlidersHorizontal },
+    ],
+  },
 ];

@@ -1,6 +1,77 @@
-import { Page } from '../../ui/Page.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { answer, api } from '../../api/client.ts';
+import { useProjectId } from '../../app/address.ts';
+import { Card, Page } from '../../ui/Page.tsx';
+import { Empty, Shown } from '../../ui/States.tsx';
+import { ActivityRow } from '../activity/ActivityRow.tsx';
+import { MailChart } from '../analytics/MailChart.tsx';
+import { startOf } from '../analytics/range.ts';
+import { Attention } from './Attention.tsx';
+import { FirstSteps } from './FirstSteps.tsx';
 
 /** The numbers that matter, and what needs attention. */
 export function Overview() {
-  return <Page title="Overview">{null}</Page>;
+  const project = useProjectId();
+  const recent = useQuery({
+    queryKey: ['activity', project, 'recent'],
+    refetchInterval: 10_000,
+    queryFn: () => answer(api.GET('/activity', { params: { query: { limit: '8' } } })),
+  });
+  const upcoming = useQuery({
+    queryKey: ['activity', project, 'upcoming'],
+    queryFn: () => answer(api.GET('/activity/upcoming', { params: { query: { limit: '8' } } })),
+  });
+  return (
+    <Page title="Overview">
+      <div className="stack">
+        <Attention project={project} />
+        <FirstSteps project={project} />
+        <Card title="Mail of the last 30 days">
+          <MailChart project={project} startDate={startOf('30')} />
+        </Card>
+        <div className="stretch">
+          <Card title="Lately">
+            <Shown query={recent}>
+              {({ data }) =>
+                data.length === 0 ? (
+                  <Empty title="Nothing yet" />
+                ) : (
+                  <ul className="stack">
+                    {data.map((item) => (
+                      <li key={item.id}>
+                        <ActivityRow item={item} />
+                      </li>
+                    ))}
+                  </ul>
+                )
+              }
+            </Shown>
+            <p>
+              <Link to="/app/$project/activity" params={{ project }}>
+                All activity
+              </Link>
+            </p>
+          </Card>
+          <Card title="Coming up">
+            <Shown query={upcoming}>
+              {({ activities }) =>
+                activities.length === 0 ? (
+                  <Empty title="Nothing is scheduled" />
+                ) : (
+                  <ul className="stack">
+                    {activities.map((item) => (
+                      <li key={item.id}>
+                        <ActivityRow item={item} />
+                      </li>
+                    ))}
+                  </ul>
+                )
+              }
+            </Shown>
+          </Card>
+        </div>
+      </div>
+    </Page>
+  );
 }

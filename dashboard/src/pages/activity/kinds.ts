@@ -1,0 +1,26 @@
+import type { Tone } from '../../ui/Badge.tsx';
+
+/** How each kind of activity is named and meant. */
+export const kinds: Record<string, { name: string; tone?: Tone }> = {
+  'event.triggered': { name: 'Event' },
+  'email.sent': { name: 'Email sent', tone: 'info' },
+  'email.delivered': { name: 'Delivered', tone: 'good' },
+  'email.received': { name: 'Email received', tone: 'info' },
+  'email.opened': { name: 'Opened', tone: 'good' },
+  'email.clicked': { name: 'Clicked', tone: 'good' },
+  'email.bounced': { name: 'Bounced', tone: 'bad' },
+  'email.complaint': { name: 'Complaint', tone: 'bad' },
+  'campaign.sent': { name: 'Campaign sent', tone: 'info' },
+  'campaign.scheduled': { name: 'Campaign scheduled', tone: 'warn' },
+  'workflow.started': { name: 'Workflow started' },
+  'workflow.completed': { name: 'Workflow ended' },
+  'workflow.email.scheduled': { name: 'Workflow mail scheduled', tone: 'warn' },
+};
+
+const texts = ['eventName', 'subject', 'campaignName', 'workflowName', 'stepName', 'exitReason', 'error'] as const;
+
+/** What an activity is about, in a few words: the first of what its metadata say. */
+export function subjectOf(metadata: Record<string, unknown>): string {
+  const said = texts.map((key) => metadata[key]).filter((value) => typeof value === 'string' && value !== '');
+  return said.slice(0, 2).join(' · ');
+}

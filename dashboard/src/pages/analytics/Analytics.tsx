@@ -1,0 +1,146 @@
+import { useQuery } from '@tanstack/react-query';
+import { answer, api } from '../../api/client.ts';
+import { useFilters, useProjectId } from '../../app/address.ts';
+import { SelectField } from '../../ui/Field.tsx';
+import { count, rate } from '../../ui/numbers.ts';
+import { Card, Page } from '../../ui/Page.tsx';
+import { Empty, Shown } from '../../ui/States.tsx';
+import { Table } from '../../ui/Table.tsx';
+import { MailChart } from './MailChart.tsx';
+import { daysOf, ranges, startOf } from './range.ts';
+
+/** What became of mail, by day, by campaign and by event. */
+export function Analytics() {
+  const project = useProjectId();
+  const [filters, change] = useFilters();
+  const days = daysOf(filters.days);
+  const startDate = startOf(days);
+  return (
+    <Page title="Analytics" about="Opens and clicks count people: a mail that is opened twice is one opened mail.">
+      <div className="filters">
+        <SelectField label="Time" value={days} onChange={(event) => change({ days: event.target.value })}>
+          {Object.entries(ranges).map(([value, name]) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
+        </SelectField>
+      </div>
+      <div className="stack">
+        <Figures project={project} startDate={startDate} />
+        <Card title="Mail by day">
+          <MailChart project={project} startDate={startDate} />
+        </Card>
+        <div className="stretch">
+          <TopCampaigns project={project} startDate={startDate} />
+          <TopEvents project={project} startDate={startDate} />
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+interface Asked {
+  project: string;
+  startDate: string;
+}
+
+function Figures({ project, startDate }: Asked) {
+  const stats = useQuery({
+    queryKey: ['activity-stats', project, startDate],
+    queryFn: () => answer(api.GET('/activity/stats', { params: { query: { startDate } } })),
+  });
+  const campaigns = useQuery({
+    queryKey: ['campaign-stats', project, startDate],
+    queryFn: () => answer(api.GET('/analytics/campaign-stats', { params: { query: { startDate } } })),
+  });
+  return (
+    <Card title="In this time">
+      <Shown query={stats}>
+        {(mail) => (
+          <dl className="figures">
+            <Figure name="Emails sent" value={count(mail.totalEmailsSent)} />
+            <Figure name="Opened" value={rate(mail.openRate)} />
+            <Figure name="Clicked" value={rate(mail.clickRate)} />
+            <Figure name="Events" value={count(mail.totalEvents)} />
+            <Figure name="Workflows started" value={count(mail.totalWorkflowsStarted)} />
+            <Figure name="Campaigns finished" value={campaigns.data ? count(campaigns.data.completed) : '…'} />
+          </dl>
+        )}
+      </Shown>
+    </Card>
+  );
+}
+
+function Figure({ name, value }: { name: string; value: string }) {
+  return (
+    <div className="figure">
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}
+
+function TopCampaigns({ project, startDate }: Asked) {
+  const query = useQuery({
+    queryKey: ['top-campaigns', project, startDate],
+    queryFn: () => answer(api.GET('/analytics/top-campaigns', { params: { query: { startDate, limit: '10' } } })),
+  });
+  return (
+    <Card title="Most opened campaigns">
+      <Shown query={query}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title="No campaign was sent in this time" />
+          ) : (
+            <Table
+              label="Most opened campaigns"
+              rows={rows}
+              rowKey={({ id }) => id}
+              columns={[
+                { key: 'subject', title: 'Subject', cell: ({ subject }) => <span dir="auto">{subject}</span> },
+                { key: 'sent', title: 'Sent', number: true, cell: ({ sentCount }) => count(sentCount) },
+                { key: 'opened', title: 'Opened', number: true, cell: ({ openRate }) => rate(openRate) },
+                { key: 'clicked', title: 'Clicked', number: true, cell: ({ clickRate }) => rate(clickRate) },
+              ]}
+            />
+          )
+        }
+      </Shown>
+    </Card>
+  );
+}
+
+function TopEvents({ project, startDate }: Asked) {
+  const query = useQuery({
+    queryKey: ['top-events', project, startDate],
+    queryFn: () => answer(api.GET('/analytics/top-events', { params: { query: { startDate, limit: '10' } } })),
+  });
+  return (
+    <Card title="Most frequent events">
+      <Shown query={query}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title="Nothing happened in this time" />
+          ) : (
+            <Table
+              label="Most frequent events"
+              rows={rows}
+              rowKey={({ name }) => name}
+              columns={[
+                { key: 'name', title: 'Event', cell: ({ name }) => <code>{name}</code> },
+                { key: 'count', title: 'Times', number: true, cell: (row) => count(row.count) },
+                {
+                  key: 'trend',
+                  title: 'Against the time before',
+                  number: true,
+                  cell: ({ trend }) => `${trend > 0 ? '+' : ''}${trend} %`,
+                },
+              ]}
+            />
+          )
+        }
+      </Shown>
+    </Card>
+  );
+}

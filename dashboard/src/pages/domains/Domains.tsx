@@ -1,0 +1,75 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { answer, api } from '../../api/client.ts';
+import { ApiError } from '../../api/errors.ts';
+import { useProjectId } from '../../app/address.ts';
+import { Button } from '../../ui/Button.tsx';
+import { TextField } from '../../ui/Field.tsx';
+import { Card, Page } from '../../ui/Page.tsx';
+import { Empty, Problem, Shown } from '../../ui/States.tsx';
+import { DomainCard } from './DomainCard.tsx';
+
+/** The domains that mail may be sent from, with the DNS records that prove them. */
+export function Domains() {
+  const project = useProjectId();
+  const domains = useQuery({
+    queryKey: ['domains', project],
+    // The service looks at the records of unproven domains every five minutes.
+    refetchInterval: ({ state }) => (state.data?.every(({ verified }) => verified) ? false : 30_000),
+    queryFn: () => answer(api.GET('/domains/project/{projectId}', { params: { path: { projectId: project } } })),
+  });
+  return (
+    <Page
+      title="Domains"
+      about="Mail leaves only from domains whose DNS records prove that they are yours. Copy the records to your DNS; they are looked at every five minutes."
+    >
+      <div className="stack">
+        <AddDomain project={project} />
+        <Shown query={domains}>
+          {(all) =>
+            all.length === 0 ? (
+              <Empty title="No domain yet">Add the domain of your sender address, such as example.com.</Empty>
+            ) : (
+              all.map((domain) => <DomainCard key={domain.id} domain={domain} />)
+            )
+          }
+        </Shown>
+      </div>
+    </Page>
+  );
+}
+
+function AddDomain({ project }: { project: string }) {
+  const [domain, setDomain] = useState('');
+  const queries = useQueryClient();
+  const add = useMutation({
+    mutationFn: () => answer(api.POST('/domains', { body: { domain } })),
+    onSuccess: async () => {
+      setDomain('');
+      await queries.invalidateQueries({ queryKey: ['domains', project] });
+    },
+  });
+  const refused = add.error instanceof ApiError ? add.error : null;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    add.mutate();
+  };
+  return (
+    <Card title="Add a domain">
+      <form className="filters" onSubmit={submit}>
+        <TextField
+          label="Domain"
+          required
+          placeholder="example.com"
+          value={domain}
+          problem={refused?.problemOf('domain')}
+          onChange={(event) => setDomain(event.target.value)}
+        />
+        <Button type="submit" look="primary" busy={add.isPending}>
+          Add
+        </Button>
+      </form>
+      {add.error && !refused?.problemOf('domain') ? <Problem error={add.error} /> : null}
+    </Card>
+  );
+}

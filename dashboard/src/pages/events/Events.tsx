@@ -1,0 +1,122 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { answer, api } from '../../api/client.ts';
+import { useFilters, useProjectId } from '../../app/address.ts';
+import { Button } from '../../ui/Button.tsx';
+import { ConfirmDialog } from '../../ui/Dialog.tsx';
+import { SelectField } from '../../ui/Field.tsx';
+import { count } from '../../ui/numbers.ts';
+import { Card, Page } from '../../ui/Page.tsx';
+import { Empty, Note, Shown } from '../../ui/States.tsx';
+import { Table } from '../../ui/Table.tsx';
+import { Timestamp } from '../../ui/Timestamp.tsx';
+import { toast } from '../../ui/toasts.tsx';
+
+/** What people did: the names of events with their counts, and the newest of each. */
+export function Events() {
+  const project = useProjectId();
+  const [{ name }, change] = useFilters();
+  const stats = useQuery({
+    queryKey: ['events', project, 'stats'],
+    queryFn: () => answer(api.GET('/events/stats')),
+  });
+  const newest = useQuery({
+    queryKey: ['events', project, 'newest', name],
+    queryFn: () => answer(api.GET('/events', { params: { query: { eventName: name, limit: '100' } } })),
+  });
+  return (
+    <Page title="Events" about="Tracked by your own code, and recorded by the service itself.">
+      <div className="filters">
+        <SelectField label="Event" value={name ?? ''} onChange={(event) => change({ name: event.target.value })}>
+          <option value="">All events</option>
+          {stats.data?.map((each) => (
+            <option key={each.name} value={each.name}>
+              {each.name} ({count(each.count)})
+            </option>
+          ))}
+        </SelectField>
+      </div>
+      <div className="stack">
+        {name ? <Usage project={project} name={name} onDeleted={() => change({ name: undefined })} /> : null}
+        <Shown query={newest}>
+          {({ events }) =>
+            events.length === 0 ? (
+              <Empty title="No events yet">
+                POST /v1/track with the public key records one; the contact is made when it is new.
+              </Empty>
+            ) : (
+              <Table
+                label="Newest events"
+                rows={events}
+                rowKey={({ id }) => id}
+                columns={[
+                  { key: 'name', title: 'Event', cell: (event) => <code>{event.name}</code> },
+                  { key: 'who', title: 'Contact', cell: (event) => event.contact?.email ?? '–' },
+                  {
+                    key: 'data',
+                    title: 'Data',
+                    cell: (event) => (event.data ? <code>{JSON.stringify(event.data).slice(0, 300)}</code> : '–'),
+                  },
+                  { key: 'at', title: 'When', cell: (event) => <Timestamp at={event.createdAt} /> },
+                ]}
+              />
+            )
+          }
+        </Shown>
+      </div>
+    </Page>
+  );
+}
+
+function Usage({ project, name, onDeleted }: { project: string; name: string; onDeleted: () => void }) {
+  const [asking, setAsking] = useState(false);
+  const queries = useQueryClient();
+  const usage = useQuery({
+    queryKey: ['events', project, 'usage', name],
+    queryFn: () => answer(api.GET('/events/{eventName}/usage', { params: { path: { eventName: name } } })),
+  });
+  const remove = async () => {
+    const { deletedCount } = await answer(api.DELETE('/events/{eventName}', { params: { path: { eventName: name } } }));
+    toast(`${count(deletedCount)} events “${name}” deleted`);
+    onDeleted();
+    await queries.invalidateQueries({ queryKey: ['events', project] });
+  };
+  return (
+    <Card title={<code>{name}</code>}>
+      <Shown query={usage}>
+        {(told) => (
+          <div className="stack">
+            <p>
+              {count(told.totalCount)} times, to {count(told.uniqueContacts)} people.
+            </p>
+            {told.canDelete ? (
+              <div>
+                <Button look="danger" size="small" onClick={() => setAsking(true)}>
+                  <Trash2 aria-hidden /> Delete these events
+                </Button>
+              </div>
+            ) : (
+              <Note>
+                Used by{' '}
+                {[...told.usedInSegments, ...told.usedInWorkflows].map((user) => user.name).join(', ') ||
+                  'the service itself'}
+                , so it cannot be deleted.
+              </Note>
+            )}
+            {asking ? (
+              <ConfirmDialog
+                title={`Delete all events “${name}”`}
+                action={`Delete ${count(told.totalCount)} events`}
+                onConfirm={remove}
+                onClose={() => setAsking(false)}
+              >
+                {count(told.totalCount)} events of {count(told.uniqueContacts)} people are deleted for good.
+              </ConfirmDialog>
+            ) : null}
+          </div>
+        )}
+      </Shown>
+    </Card>
+  );
+}

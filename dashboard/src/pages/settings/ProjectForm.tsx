@@ -1,0 +1,134 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { answer, api } from '../../api/client.ts';
+import { ApiError } from '../../api/errors.ts';
+import { Button } from '../../ui/Button.tsx';
+import { ConfirmDialog } from '../../ui/Dialog.tsx';
+import { SelectField, TextField } from '../../ui/Field.tsx';
+import { Card } from '../../ui/Page.tsx';
+import { Note, Problem } from '../../ui/States.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import { mayAdminister, type Project } from './project.ts';
+
+const trackings: Record<Project['tracking'], string> = {
+  ENABLED: 'All mail',
+  MARKETING_ONLY: 'Campaigns and workflows only',
+  DISABLED: 'No mail',
+};
+
+/** Name, tracking and language, and what ends a project. */
+export function ProjectForm({ project }: { project: Project }) {
+  const [name, setName] = useState(project.name);
+  const [tracking, setTracking] = useState(project.tracking);
+  const [language, setLanguage] = useState(project.language);
+  const [ending, setEnding] = useState<'reset' | 'delete' | null>(null);
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const isAdmin = mayAdminister(project);
+  const path = { id: project.id };
+  const save = useMutation({
+    mutationFn: () =>
+      answer(api.PATCH('/users/@me/projects/{id}', { params: { path }, body: { name, tracking, language } })),
+    onSuccess: async () => {
+      toast('Settings saved');
+      await queries.invalidateQueries({ queryKey: ['projects'] });
+    },
+  });
+  const refused = save.error instanceof ApiError ? save.error : null;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save.mutate();
+  };
+  return (
+    <div className="stack">
+      {project.disabled ? (
+        <Note tone="bad">
+          This project is disabled ({project.disabledReason ?? 'by the operator'}): nothing is sent.
+        </Note>
+      ) : null}
+      {isAdmin ? null : <Note>Only admins and the owner change these settings.</Note>}
+      <Card title="Project">
+        <form className="stack" onSubmit={submit}>
+          {save.error && !refused?.fields.length ? <Problem error={save.error} /> : null}
+          <TextField
+            label="Name"
+            required
+            disabled={!isAdmin}
+            value={name}
+            problem={refused?.problemOf('name')}
+            onChange={(event) => setName(event.target.value)}
+          />
+          <SelectField
+            label="Track opens and clicks of"
+            disabled={!isAdmin}
+            value={tracking}
+            onChange={(event) => setTracking(event.target.value as Project['tracking'])}
+          >
+            {Object.entries(trackings).map(([value, text]) => (
+              <option key={value} value={value}>
+                {text}
+              </option>
+            ))}
+          </SelectField>
+          <TextField
+            label="Language"
+            hint="A language tag such as en, de or pt; footers and recipient pages speak it where a contact has no locale."
+            disabled={!isAdmin}
+            value={language}
+            problem={refused?.problemOf('language')}
+            onChange={(event) => setLanguage(event.target.value)}
+          />
+          <div>
+            <Button type="submit" look="primary" busy={save.isPending} disabled={!isAdmin}>
+              Save
+            </Button>
+          </div>
+        </form>
+      </Card>
+      {isAdmin ? (
+        <Card title="What cannot be undone">
+          <div className="row">
+            <Button look="danger" onClick={() => setEnding('reset')}>
+              Empty the project
+            </Button>
+            <Button look="danger" onClick={() => setEnding('delete')}>
+              Delete the project
+            </Button>
+          </div>
+        </Card>
+      ) : null}
+      {ending === 'reset' ? (
+        <ConfirmDialog
+          title={`Empty ${project.name}`}
+          action="Delete all data"
+          typed={project.name}
+          onConfirm={async () => {
+            await answer(api.POST('/users/@me/projects/{id}/reset', { params: { path } }));
+            await queries.invalidateQueries();
+            toast(`${project.name} is being emptied`);
+          }}
+          onClose={() => setEnding(null)}
+        >
+          All contacts, events, mail, campaigns, templates, segments and workflows of {project.name} are deleted. Keys,
+          members and domains stay.
+        </ConfirmDialog>
+      ) : null}
+      {ending === 'delete' ? (
+        <ConfirmDialog
+          title={`Delete ${project.name}`}
+          action="Delete the project"
+          typed={project.name}
+          onConfirm={async () => {
+            await answer(api.DELETE('/users/@me/projects/{id}', { params: { path } }));
+            await queries.invalidateQueries({ queryKey: ['projects'] });
+            await navigate({ to: '/app' });
+          }}
+          onClose={() => setEnding(null)}
+        >
+          {project.name} and everything in it is deleted, its keys stop working at once, and its team loses access.
+        </ConfirmDialog>
+      ) : null}
+    </div>
+  );
+}
