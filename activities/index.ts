@@ -1,9 +1,11 @@
 import { removeOldAttempts } from '../src/accounts/attempt-queries.ts';
 import { removeOldTokens } from '../src/accounts/token-queries.ts';
 
+import { restoreSchedules } from '../src/automations/enrolment.ts';
 import { guardedConnector } from '../src/automations/runtime/guard.ts';
 import { callLimits } from '../src/automations/runtime/http-call.ts';
 import { createAutomationCheck } from '../src/automations/runtime/recovery.ts';
+import { removeUnusedVersions } from '../src/automations/versions.ts';
 
 import type { PrepareCampaign } from '../src/campaigns/content.ts';
 import { createGate } from '../src/campaigns/gate.ts';
@@ -19,6 +21,7 @@ import { restartStalledJobs } from '../src/jobs/recovery.ts';
 import { endExecutionsOf, isOpen } from '../src/outbox/calls.ts';
 import { openAutomations } from '../src/outbox/open-executions.ts';
 import { removeDone } from '../src/outbox/queries.ts';
+import { scheduleRevision } from '../src/outbox/schedules.ts';
 import { restartStalledWipes } from '../src/projects/wipe.ts';
 import { removeOldWipes } from '../src/projects/wipe-queries.ts';
 import { removeOldVisits } from '../src/recipients/visits.ts';
@@ -31,6 +34,7 @@ import { campaignActivities } from './campaign.ts';
 import type { ActivityDeps } from './deps.ts';
 import { domainActivities } from './domains.ts';
 import { emailActivities } from './email.ts';
+import { enrolmentActivities } from './enrolment.ts';
 import { jobActivities } from './jobs.ts';
 import { segmentActivities } from './segment.ts';
 import { type ReconcileCheck, type RetentionRule, sweepActivities } from './sweeps.ts';
@@ -109,6 +113,11 @@ export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, 
         tell: deps.tellMembers,
         dispatchSoon: (...tickets) => deps.outbox.dispatchSoon(...tickets),
         stopping,
+      ...enrolmentActivities({
+        db,
+        clock: deps.clock,
+        stopping,
+        dispatchSoon: (...tickets) => deps.outbox.dispatchSoon(...tickets),
       }),
       ...segmentActivities({ db, log, clock: deps.clock, stopping }),
       ...jobActivities({ db, log, stopping }),
@@ -181,6 +190,15 @@ function reconcileChecks(
         }),
     },
     {
+      name: 'schedules of automations',
+      run: () =>
+        restoreSchedules({
+          db,
+          revisionOf: (id) => scheduleRevision(temporal, id),
+          dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),
+        }),
+    },
+    {
       name: 'automations',
       run: createAutomationCheck({
         db,
@@ -207,6 +225,7 @@ function retentionRules({ db, config, clock }: ActivityDeps): RetentionRule[] {
     { name: 'wipes', removeSome: (limit) => removeOldWipes(db, limit) },
     { name: 'system mail', removeSome: (limit) => removeOldMails(db, limit) },
     { name: 'hand-overs', removeSome: (limit) => removeOldHandovers(db, limit) },
+    { name: 'versions of automations', removeSome: (limit) => removeUnusedVersions(db, limit) },
     { name: 'webhook receipts', removeSome: (limit) => removeOldReceipts(db, limit) },
   ];
 }

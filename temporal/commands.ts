@@ -105,6 +105,9 @@ export const searchAttribute = {
   Failed: defineSearchAttributeKey('Failed', 'INT'),
 } as const;
 
+/** The time of a schedule that an execution is for; Temporal sets it. */
+export const scheduledStartTime = defineSearchAttributeKey('TemporalScheduledStartTime', 'DATETIME');
+
 /** Values of search attributes as JSON; `DueAt` is an ISO instant. */
 export type SearchAttributeValues = {
   readonly [Name in keyof typeof searchAttribute]?: (typeof searchAttribute)[Name]['type'] extends 'INT'

@@ -4,6 +4,7 @@ export { campaignSend } from './campaign-send.ts';
 export { importContacts } from './contact-import.ts';
 export { domainSweep } from './domain-sweep.ts';
 export { emailDelivery } from './email-delivery.ts';
+export { enrolScheduled } from './enrol-scheduled.ts';
 export { segmentCompute, segmentSweep } from './segment-compute.ts';
 export { reconcile, retention } from './sweeps.ts';
 export { systemMail } from './system-mail.ts';

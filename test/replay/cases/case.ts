@@ -5,6 +5,7 @@ import type { AutomationActivities, WebhookActivities } from '../../../activitie
 import type { CampaignActivities } from '../../../activities/campaign.ts';
 import type { DomainActivities } from '../../../activities/domains.ts';
 import type { EmailActivities } from '../../../activities/email.ts';
+import type { EnrolmentActivities } from '../../../activities/enrolment.ts';
 import type { JobActivities } from '../../../activities/jobs.ts';
 import type { SegmentActivities } from '../../../activities/segment.ts';
 import type { SweepActivities } from '../../../activities/sweeps.ts';
@@ -18,6 +19,7 @@ type Activities = AutomationActivities &
   CampaignActivities &
   DomainActivities &
   EmailActivities &
+  EnrolmentActivities &
   JobActivities &
   SegmentActivities &
   SweepActivities &

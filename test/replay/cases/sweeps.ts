@@ -34,6 +34,12 @@ export const sweepCases: readonly ReplayCase[] = [
   sweep('domainSweep', 'failed', { removeDomainLeftovers: [failed, failed, failed] }, { ends: 'FAILED' }),
   sweep('usageSweep', 'done', { tellOfUsage: [2], reportUsage: [failed, 812] }),
   sweep('usageSweep', 'failed', { tellOfUsage: [0], reportUsage: [failed, failed, failed] }, { ends: 'FAILED' }),
+  sweep(
+    'enrolScheduled',
+    'done',
+    { enrolScheduledAudience: [failed, { state: 'enrolled', enrolled: 40 }] },
+    { input: { automationId: newId() } },
+  ),
   sweep('segmentSweep', 'one-page', { settleSegmentsPage: [lastPage] }),
   sweep('segmentSweep', 'several-pages', { settleSegmentsPage: [page, page, lastPage] }),
   sweep(

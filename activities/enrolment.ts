@@ -1,0 +1,38 @@
+import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
+import {
+  type Enrolment,
+  type EnrolmentDeps,
+  type EnrolmentPlace,
+  enrolAudience,
+} from '../src/automations/enrolment.ts';
+
+/** The activities of schedules, as workflows call them. */
+export type EnrolmentActivities = ReturnType<typeof enrolmentActivities>;
+
+const heartbeatMs = 5_000;
+
+/** Builds the activities of schedules. `stopping` aborts when the process begins to stop. */
+export function enrolmentActivities(deps: EnrolmentDeps & { stopping: AbortSignal }) {
+  return {
+    /** Puts the audience of an automation among the arrivals; another attempt goes on where this one was. */
+    async enrolScheduledAudience(automationId: string, fireTime: string): Promise<Enrolment> {
+      let place = (activityInfo().heartbeatDetails ?? null) as EnrolmentPlace | null;
+      const alive = setInterval(() => heartbeat(place), heartbeatMs);
+      try {
+        return await enrolAudience(deps, automationId, fireTime, {
+          from: place,
+          onPage(reached) {
+            place = reached;
+            heartbeat(reached);
+          },
+          checkStop() {
+            cancellationSignal().throwIfAborted();
+            if (deps.stopping.aborted) throw new Error('The worker stops; another one goes on');
+          },
+        });
+      } finally {
+        clearInterval(alive);
+      }
+    },
+  };
+}

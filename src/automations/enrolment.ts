@@ -1,0 +1,192 @@
+import { parseCondition } from '../conditions/schema.ts';
+import { resolveSegments } from '../conditions/segments.ts';
+import { compileCondition } from '../conditions/sql.ts';
+import type { Database, Sql } from '../db/sql.ts';
+import { enqueue, type OutboxTicket } from '../outbox/enqueue.ts';
+import { segmentLookup } from '../segments/queries.ts';
+import type { AutomationRow } from './rows.ts';
+import { automationColumns } from './rows.ts';
+import { readSchedule, type Schedule } from './schedule.ts';
+import { scheduleCommand } from './triggers.ts';
+
+/** What an enrolment reports while it works, and is given when it is repeated. */
+export interface EnrolmentPlace {
+  /** The last contact that was looked at. */
+  after: string | null;
+  enrolled: number;
+}
+
+/** What one time of a schedule came to. */
+export interface Enrolment {
+  /** `over`: the automation is disabled, gone, or no longer started by a schedule. */
+  state: 'enrolled' | 'over';
+  enrolled: number;
+}
+
+/** What enrolling needs. */
+export interface EnrolmentDeps {
+  db: Database;
+  clock(): Date;
+  /** Makes the calls behind the tickets soon. */
+  dispatchSoon(...tickets: OutboxTicket[]): void;
+}
+
+/** How far one call goes, and whom it tells. */
+export interface EnrolmentShare {
+  from: EnrolmentPlace | null;
+  onPage(place: EnrolmentPlace): void;
+  /** Throws when the work is to stop between two pages. */
+  checkStop(): void;
+  contactsPerPage?: number;
+}
+
+const defaultPage = 5_000;
+const beforeAll = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Puts the audience of a scheduled automation among the arrivals, page by page: each contact once for each time of the
+ * schedule (`fireTime`, ISO), however often this is repeated. Whom the rule of re-entry refuses anyway is left out.
+ */
+export async function enrolAudience(
+  deps: EnrolmentDeps,
+  automationId: string,
+  fireTime: string,
+  share: EnrolmentShare,
+): Promise<Enrolment> {
+  let { after, enrolled } = share.from ?? { after: null, enrolled: 0 };
+  for (;;) {
+    share.checkStop();
+    const place = after ?? beforeAll;
+    const page = await deps.db.transaction((sql) => enrolPage(sql, deps.clock(), automationId, fireTime, place, share));
+    if (page === null) {
+      await dropSchedule(deps, automationId);
+      return { state: 'over', enrolled };
+    }
+    enrolled += page.enrolled;
+    if (page.through === null) return { state: 'enrolled', enrolled };
+    after = page.through;
+    share.onPage({ after, enrolled });
+  }
+}
+
+async function enrolPage(
+  sql: Sql,
+  now: Date,
+  automationId: string,
+  fireTime: string,
+  after: string,
+  { contactsPerPage = defaultPage }: EnrolmentShare,
+): Promise<{ enrolled: number; through: string | null } | null> {
+  const automation = await sql.row<AutomationRow & { disabled: boolean }>(
+    `select ${automationColumns}, p.disabled from automations a join projects p on p.id = a.project_id where a.id = $1`,
+    [automationId],
+  );
+  const schedule = automation?.triggerType === 'SCHEDULE' ? readSchedule(automation.triggerConfig).schedule : null;
+  if (!automation?.enabled || schedule === null) return null;
+  // A disabled project's time passes without anybody let in; its schedule stays.
+  if (automation.disabled) return { enrolled: 0, through: null };
+  const { projectId } = automation;
+  const condition = parseCondition(audienceOf(schedule));
+  const segments = await resolveSegments(condition, segmentLookup(sql, projectId));
+  const values: unknown[] = [projectId, automationId, fireTime, after, contactsPerPage, automation.allowReentry];
+  const compiled = compileCondition(condition, { projectId, now, segments, firstParameter: values.length + 1 });
+  const row = await sql.row<{ matched: number; enrolled: number; through: string | null }>(
+    `with audience as materialized (
+       select c.id from contacts c where c.project_id = $1::uuid and c.id > $4::uuid and ${compiled.sql} order by c.id limit $5::integer),
+     added as (
+       insert into automation_arrivals (automation_id, project_id, contact_id, event_id)
+       select $2::uuid, $1::uuid, m.id, md5($2::uuid::text || $3::text || m.id::text)::uuid from audience m
+       where case when $6::boolean then not exists (
+             select from automation_runs r where r.automation_id = $2::uuid and r.contact_id = m.id
+               and r.status in ('RUNNING', 'WAITING'))
+           else not exists (
+             select from automation_entries n where n.automation_id = $2::uuid and n.contact_id = m.id and n.last_entry > 0) end
+         and not exists (
+           select from automation_runs r where r.automation_id = $2::uuid
+             and r.source_event_id = md5($2::uuid::text || $3::text || m.id::text)::uuid)
+       on conflict (automation_id, event_id) do nothing
+       returning 1)
+     select (select count(*)::int from audience) as matched, (select count(*)::int from added) as enrolled,
+       (select max(id::text) from audience)::uuid as through, pg_notify('posthorn_arrivals', '')`,
+    [...values, ...compiled.params],
+  );
+  if (row === null) throw new Error('Postgres did not answer');
+  return { enrolled: row.enrolled, through: row.matched < contactsPerPage ? null : row.through };
+}
+
+// Both keys together: the members of the segment for whom the condition holds as well.
+function audienceOf({ segmentId, audienceCondition }: Schedule): unknown {
+  if (!segmentId) return audienceCondition;
+  const member = { field: `segment.${segmentId}`, operator: 'memberOfSegment' };
+  return {
+    logic: 'AND',
+    groups: [{ filters: [member], ...(audienceCondition ? { conditions: audienceCondition } : {}) }],
+  };
+}
+
+// A schedule that fires although its automation wants none was left behind, as by a restored database.
+async function dropSchedule(deps: EnrolmentDeps, automationId: string): Promise<void> {
+  const ticket = await deps.db.transaction(async (sql) => {
+    const row = await sql.row<AutomationRow & { revision: number }>(
+      `select ${automationColumns}, a.schedule_revision as revision from automations a where a.id = $1 for no key update`,
+      [automationId],
+    );
+    const automation =
+      row ??
+      ({
+        id: automationId,
+        projectId: '',
+        name: '',
+        enabled: false,
+        triggerType: 'SCHEDULE',
+        triggerConfig: null,
+      } as const);
+    return enqueue(sql, scheduleCommand(automation, row?.revision ?? 0));
+  });
+  deps.dispatchSoon(ticket);
+}
+
+/** What the check of schedules needs. */
+export interface ScheduleCheckDeps {
+  db: Database;
+  /** The revision of a schedule of Temporal, or null when there is none of this id. */
+  revisionOf(scheduleId: string): Promise<number | null>;
+  dispatchSoon(...tickets: OutboxTicket[]): void;
+}
+
+const asksAtOnce = 16;
+
+/**
+ * Makes schedules of Temporal again that are missing or behind their automations, as after a lost Temporal store. Answers
+ * how many.
+ */
+export async function restoreSchedules(deps: ScheduleCheckDeps): Promise<number> {
+  const automations = await deps.db.rows<AutomationRow & { revision: number }>(
+    `select ${automationColumns}, a.schedule_revision as revision from automations a
+     where a.trigger_type = 'SCHEDULE' and a.enabled order by a.id`,
+  );
+  let restored = 0;
+  for (let from = 0; from < automations.length; from += asksAtOnce) {
+    const some = automations.slice(from, from + asksAtOnce);
+    const revisions = await Promise.all(some.map((one) => deps.revisionOf(scheduleCommand(one, 0).id)));
+    for (const [n, automation] of some.entries()) {
+      if ((revisions[n] ?? -1) >= automation.revision) continue;
+      if (await restore(deps, automation.id)) restored += 1;
+    }
+  }
+  return restored;
+}
+
+async function restore(deps: ScheduleCheckDeps, automationId: string): Promise<boolean> {
+  const ticket = await deps.db.transaction(async (sql) => {
+    // What was read before may have changed since.
+    const row = await sql.row<AutomationRow & { revision: number }>(
+      `select ${automationColumns}, a.schedule_revision as revision from automations a
+       where a.id = $1 and a.trigger_type = 'SCHEDULE' and a.enabled for no key update`,
+      [automationId],
+    );
+    return row && enqueue(sql, scheduleCommand(row, row.revision));
+  });
+  if (ticket !== null) deps.dispatchSoon(ticket);
+  return ticket !== null;
+}
