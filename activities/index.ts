@@ -113,6 +113,7 @@ export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, 
         tell: deps.tellMembers,
         dispatchSoon: (...tickets) => deps.outbox.dispatchSoon(...tickets),
         stopping,
+      }),
       ...enrolmentActivities({
         db,
         clock: deps.clock,
