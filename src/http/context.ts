@@ -1,5 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Logger } from 'pino';
+import type { OAuthProviders } from '../accounts/oauth.ts';
 import type { Payments } from '../billing/payments.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/sql.ts';
@@ -26,6 +27,8 @@ export interface App {
   directory: ProjectDirectory;
   outbox: Outbox;
   waker: DeliveryWaker;
+  /** Providers of sign-in that are set up. */
+  oauth: OAuthProviders;
   mailer: Mailer;
   /** Amazon's own hosts, for what proves that a message is of Amazon SNS. */
   amazon: AmazonDoor;

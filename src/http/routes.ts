@@ -1,4 +1,5 @@
 import { authRoutes } from '../accounts/auth-routes.ts';
+import { oauthRoutes } from '../accounts/oauth-routes.ts';
 import { signUpRoutes } from '../accounts/sign-up-routes.ts';
 import { activityRoutes } from '../activity/routes.ts';
 import { analyticsRoutes } from '../analytics/routes.ts';
@@ -58,6 +59,7 @@ export const routes: readonly Route[] = [
   ...webhookRoutes,
   ...authRoutes,
   ...signUpRoutes,
+  ...oauthRoutes,
   ...projectRoutes,
   ...memberRoutes,
 ];

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { checkTemporal, openTemporal } from '../../temporal/connection.ts';
+import { createOAuthProviders, type OAuthEndpoints, type OAuthName } from '../accounts/oauth.ts';
 import type { Config } from '../config.ts';
 import { listenForChanges } from '../db/changes.ts';
 import { openStore } from '../db/orm.ts';
@@ -37,6 +38,8 @@ export interface RunningApi extends AsyncDisposable {
 
 /** What tests may put in the place of the world outside. */
 export interface ApiOverrides {
+  /** Where providers of sign-in are reached. */
+  oauth?: Partial<Record<OAuthName, OAuthEndpoints>>;
   mailer?: Mailer;
   resolver?: Resolver;
   /** Fetches from Amazon's hosts. */
@@ -66,6 +69,7 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
     directory: createProjectDirectory(store.db, changes),
     outbox,
     waker: createDeliveryWaker({ temporal, queuePrefix: config.TEMPORAL_TASK_QUEUE, log }),
+    oauth: createOAuthProviders(config, overrides.oauth),
     mailer: overrides.mailer ?? createMailer(config, log, store.db),
     amazon: createAmazonDoor(overrides.getFromAmazon),
     resolver: overrides.resolver ?? cachedResolver(dnsResolver({ servers: config.DNS_SERVERS })),
