@@ -1,5 +1,5 @@
 import { type Sql, statement } from '../db/sql.ts';
-import { flipEvents } from './flip-queries.ts';
+import { flipEvents, leftBefore } from './flip-queries.ts';
 
 /** What a recipient's own pages know of them. */
 export interface PublicContactRow {
@@ -42,8 +42,7 @@ const change = statement(
      update campaigns set unsubscribed_count = unsubscribed_count + 1
      from changed, mail
      where not $2 and campaigns.id = mail.campaign_id and not exists (
-       select from events ev join emails em on em.id = ev.email_id
-       where ev.contact_id = $1 and ev.name = 'contact.unsubscribed' and em.campaign_id = mail.campaign_id))
+       ${leftBefore('$1', 'mail.campaign_id')}))
    select 1 from changed`,
 );
 

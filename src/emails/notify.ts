@@ -1,4 +1,5 @@
 import { correctedUsage } from '../billing/counting-queries.ts';
+import { leftBefore } from '../contacts/flip-queries.ts';
 import { type Sql, statement } from '../db/sql.ts';
 import type { Notification } from '../delivery/notification.ts';
 import { newId } from '../lib/ids.ts';
@@ -69,7 +70,10 @@ const notify = statement(
        clicked_count = c.clicked_count + m.first_click::int,
        bounced_count = c.bounced_count + coalesce(m.first_bounce, false)::int,
        complained_count = c.complained_count + m.first_complaint::int,
-       unsubscribed_count = c.unsubscribed_count + case when $5 = 'optOut' and $10::text is null and exists (select from flipped) then 1 else 0 end
+       unsubscribed_count = c.unsubscribed_count + case
+         when $5 <> 'optOut' or $10::text is not null or not exists (select from flipped) then 0
+         when exists (${leftBefore('m.contact_id', 'm.campaign_id')}) then 0
+         else 1 end
      from moved m
      where c.id = m.campaign_id and c.send_seq = m.send_seq
        and (m.corrected or m.first_delivery or m.first_open or m.first_click or m.first_bounce or m.first_complaint or exists (select from flipped))),

@@ -228,6 +228,17 @@ test('an opt-out at the provider unsubscribes, attributed to the mail; one that 
   const counts = (mail: Mail) =>
     store.db.row('select unsubscribed_count, bounced_count from campaigns where id = $1', [mail.campaignId]);
   expect(await counts(own)).toEqual({ unsubscribed_count: 1, bounced_count: 0 });
+
+  // Who comes back and leaves again has left the campaign once.
+  await store.db.count('update contacts set subscribed = true where id = $1', [own.contactId]);
+  await report(own, 'SubscriptionChange', {
+    SuppressSending: true,
+    SuppressionReason: 'ManualSuppression',
+    Origin: 'Recipient',
+    ChangedAt: '2026-11-02T10:00:00.000Z',
+  });
+  expect(await subscribed(own)).toBe(false);
+  expect(await counts(own)).toEqual({ unsubscribed_count: 1, bounced_count: 0 });
   expect(await counts(bounced)).toEqual({ unsubscribed_count: 0, bounced_count: 1 });
 });
 
