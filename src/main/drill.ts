@@ -23,7 +23,7 @@ async function main(): Promise<number> {
   try {
     stack = await startStack(drillSettings(options), stopping.signal);
     say(`The stack is ready in ${stack.dataDir}`);
-    const result = await runDrill(stack, options, say, stopping.signal);
+    const result = await runDrill(stack, options, say, AbortSignal.any([stopping.signal, stack.lost]));
     for (const line of balanceSheet(result, options.recipients)) say(line);
     const good = succeeded(result, options.recipients);
     keep = options.keep || !good;

@@ -20,13 +20,13 @@ export async function sendLetters(api: Call, sender: string, stop: AbortSignal):
   const letters: Letters = { accepted: [], uncertain: [] };
   for (let number = 0; !stop.aborted; number += 1) {
     const address = `letter-${number}@shop.example`;
-    (await sendOne(api, sender, address)) ? letters.accepted.push(address) : letters.uncertain.push(address);
+    (await sendOne(api, sender, address, stop)) ? letters.accepted.push(address) : letters.uncertain.push(address);
     await sleep(pauseMs, undefined, { signal: stop }).catch(() => undefined);
   }
   return letters;
 }
 
-async function sendOne(api: Call, from: string, to: string): Promise<boolean> {
+async function sendOne(api: Call, from: string, to: string, stop: AbortSignal): Promise<boolean> {
   const key = randomUUID();
   for (;;) {
     const answer = await api(
@@ -40,6 +40,7 @@ async function sendOne(api: Call, from: string, to: string): Promise<boolean> {
     if (answer?.status === 409) return answer.body.error.details.originalStatusCode === 200;
     if (answer !== null && answer.status < 500)
       throw new Error(`/v1/send: ${answer.status} ${JSON.stringify(answer.body)}`);
+    if (stop.aborted) return false;
     await sleep(pauseMs);
   }
 }

@@ -20,6 +20,8 @@ export interface Stack {
   databaseUrl: string;
   /** Kills a process with SIGKILL. Answers false when it was not running within the time allowed. */
   kill(victim: Victim): Promise<boolean>;
+  /** Aborts, with the last lines of its supervisor, when that ends although nobody asked it to. */
+  lost: AbortSignal;
   /** What its supervisor has said of processes that ended and were started again. */
   restarts(): string[];
   /** Stops everything; removes the data unless it is to be kept. */
@@ -51,7 +53,16 @@ export async function startStack(own: Record<string, string>, signal: AbortSigna
   const running = await launchOurs('src/main/start.ts', env, (chunk) => {
     output += chunk.toString();
   });
+  const lost = new AbortController();
+  let stopping = false;
+  void running.exited.then((how) => {
+    if (!stopping)
+      lost.abort(
+        new StartError(`The supervisor of the drill's stack ${how}:`, ...output.trim().split('\n').slice(-12)),
+      );
+  });
   const stop = async (keep: boolean) => {
+    stopping = true;
     await running.stop(stopMs);
     if (!keep) rmSync(dataDir, { recursive: true, force: true });
   };
@@ -68,14 +79,23 @@ export async function startStack(own: Record<string, string>, signal: AbortSigna
       project: JSON.parse(readFileSync(join(dataDir, 'first-project.json'), 'utf8')) as FirstProject,
       sandboxUrl: `http://127.0.0.1:${sandbox}`,
       databaseUrl: postgresUrl({ port: postgres, password: keptSecrets(dataDir).postgresPassword }),
+      lost: lost.signal,
       kill: (victim) => killNamed(dataDir, victim),
-      restarts: () => output.split('\n').filter((line) => / and starts again in /.test(line)),
+      restarts: () => restartsTold(output),
       stop,
     };
   } catch (error) {
     await stop(false);
     throw error;
   }
+}
+
+// Each with the last words of the process, which the supervisor shows below.
+function restartsTold(output: string): string[] {
+  return output
+    .split(/\n(?! {2})/)
+    .filter((told) => / and starts again in /.test(told))
+    .map((told) => told.trim());
 }
 
 // A drill must reach neither a database nor a mail provider that somebody uses.
