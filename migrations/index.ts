@@ -8,6 +8,7 @@ import { Migration20261121000600_recipient_visits } from './Migration20261121000
 import { Migration20261121000700_automations } from './Migration20261121000700_automations.ts';
 import { Migration20261121000701_automation_ways } from './Migration20261121000701_automation_ways.ts';
 import { Migration20261121000750_routing } from './Migration20261121000750_routing.ts';
+import { Migration20261121000751_routing_look } from './Migration20261121000751_routing_look.ts';
 import { Migration20261121000800_accounts } from './Migration20261121000800_accounts.ts';
 import { Migration20261121000801_wipes } from './Migration20261121000801_wipes.ts';
 import { Migration20261121000900_usage } from './Migration20261121000900_usage.ts';
@@ -27,6 +28,7 @@ export const migrations = [
   { name: 'Migration20261121000700_automations', class: Migration20261121000700_automations },
   { name: 'Migration20261121000701_automation_ways', class: Migration20261121000701_automation_ways },
   { name: 'Migration20261121000750_routing', class: Migration20261121000750_routing },
+  { name: 'Migration20261121000751_routing_look', class: Migration20261121000751_routing_look },
   { name: 'Migration20261121000800_accounts', class: Migration20261121000800_accounts },
   { name: 'Migration20261121000801_wipes', class: Migration20261121000801_wipes },
   { name: 'Migration20261121000900_usage', class: Migration20261121000900_usage },
