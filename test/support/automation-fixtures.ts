@@ -203,7 +203,7 @@ export interface TestRuntime extends AsyncDisposable {
 /** Runs automations on the test's database and the test server. `allowedHosts` may be called although they are private. */
 export async function automationRuntime(
   database: TestDatabase,
-  options: { allowedHosts?: string[]; queuePrefix?: string; mostWaiting?: number } = {},
+  options: { allowedHosts?: string[]; queuePrefix?: string; mostWaiting?: number; address?: string } = {},
 ): Promise<TestRuntime> {
   const { db } = database;
   const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
@@ -222,6 +222,7 @@ export async function automationRuntime(
     },
     queues: ['automation', 'http'],
     ...(options.queuePrefix === undefined ? {} : { queuePrefix: options.queuePrefix }),
+    ...(options.address === undefined ? {} : { address: options.address }),
   });
   const outbox = createOutbox({ db, temporal: worker.temporal, queuePrefix: worker.queuePrefix, log, revivers });
   const relay = startRelay({ outbox, listenUrl: database.url, log });

@@ -55,12 +55,14 @@ export interface TestWorkerOptions {
   queues?: readonly QueueKind[];
   /** The queues of another worker, to stand beside it or to take its place. */
   queuePrefix?: string;
+  /** Another server than the one that all tests share. */
+  address?: string;
 }
 
 /** Serves the workflows of the service with the given activities. Use with `await using`. */
-export async function testWorker({ activities, queues, queuePrefix }: TestWorkerOptions): Promise<TestWorker> {
+export async function testWorker({ activities, queues, queuePrefix, address }: TestWorkerOptions): Promise<TestWorker> {
   installTemporalRuntime(pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }), null);
-  const [server, workflows] = await Promise.all([testTemporal(undefined, queuePrefix), workflowBundle()]);
+  const [server, workflows] = await Promise.all([testTemporal(address, queuePrefix), workflowBundle()]);
   const connection = await NativeConnection.connect({ address: server.temporal.settings.address });
   const kinds = queues ?? [...new Set(Object.values(workflowQueues))];
   const workers = await Promise.all(

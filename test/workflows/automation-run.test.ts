@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cancelByOperator } from '../../src/automations/runtime/operator.ts';
 import { createAutomationCheck } from '../../src/automations/runtime/recovery.ts';
 import { startRuns } from '../../src/automations/starting.ts';
+import { ensureVersion } from '../../src/automations/versions.ts';
 import { isOpen } from '../../src/outbox/calls.ts';
 import { openAutomations } from '../../src/outbox/open-executions.ts';
 import { queries, workflowId } from '../../temporal/commands.ts';
@@ -208,6 +209,57 @@ describe('an execution', () => {
     );
     await execution(automation, contact).signal('resume', { seq: run?.seq });
     await until(automation, 'COMPLETED');
+  });
+});
+
+describe('a graph that is changed while people are inside', () => {
+  const spec = {
+    steps: {
+      wait: ['WAIT_FOR_EVENT', { eventName: 'order.paid' }],
+      set: ['UPDATE_CONTACT', { updates: { stage: 'old' } }],
+      out: ['EXIT', { reason: 'old way' }],
+    },
+  } as const;
+
+  test('steps are edited and deleted: they finish on the old graph', async () => {
+    const automation = await anAutomation(database.db, project.id, { steps: { ...spec.steps } as never });
+    const contact = await somebody();
+    await enter(automation, contact);
+    await until(automation, 'WAITING');
+    await database.db.count(`update automation_steps set config = '{"reason":"new way"}' where id = $1`, [
+      automation.steps.out,
+    ]);
+    await database.db.count('delete from automation_steps where id = $1', [automation.steps.set]);
+    await database.db.count('update automations set graph_dirty = true where id = $1', [automation.id]);
+    const newcomer = await somebody();
+    await enter(automation, newcomer);
+    await expect.poll(async () => (await status(automation)).filter((s) => s === 'WAITING').length).toBe(2);
+    for (const one of [contact, newcomer]) await anEvent(database.db, project.id, one, 'order.paid');
+    await until(automation, 'EXITED').catch(() => undefined);
+    await expect.poll(async () => (await status(automation)).includes('WAITING'), { timeout: 20_000 }).toBe(false);
+    const [old, newer] = await runsOf(database.db, automation.id);
+    expect(old?.steps.map((step) => step.name)).toEqual(['trigger', 'wait', 'set', 'out']);
+    expect(old).toMatchObject({ status: 'EXITED', reason: 'old way' });
+    expect(newer?.steps.map((step) => step.name)).toEqual(['trigger', 'wait']);
+  });
+
+  test('a run that is to take over a newer version does so when it leaves its step', async () => {
+    const automation = await anAutomation(database.db, project.id, { steps: { ...spec.steps } as never });
+    const contact = await somebody();
+    await enter(automation, contact);
+    await until(automation, 'WAITING');
+    await database.db.count(`update automation_steps set config = '{"reason":"new way"}' where id = $1`, [
+      automation.steps.out,
+    ]);
+    await database.db.count('update automations set graph_dirty = true where id = $1', [automation.id]);
+    const version = await database.db.transaction((sql) => ensureVersion(sql, automation.id));
+    await database.db.count('update automation_runs set next_version_id = $2 where automation_id = $1', [
+      automation.id,
+      version,
+    ]);
+    await anEvent(database.db, project.id, contact, 'order.paid');
+    await until(automation, 'EXITED');
+    expect((await runOf(database.db, automation.id)).reason).toBe('new way');
   });
 });
 
