@@ -8,17 +8,17 @@ export interface WokenLoopDeps {
   channel: string;
   /** Postgres without a pooler that shares sessions. */
   listenUrl: string;
-  /** Does what there is to do; answers whether there is more to do at once. */
-  work(): Promise<boolean>;
+  /** Does what there is to do; answers after how many milliseconds to look again, unless a notification comes first. */
+  work(): Promise<number>;
   /** What it is, for the log. */
   what: string;
   log: Logger;
-  /** How long it waits for a notification before it looks anyway, in milliseconds. */
-  pollMs?: number;
+  /** How long it waits after a failure, in milliseconds. */
+  retryMs?: number;
 }
 
 /** Starts the loop; `close` resolves when what is under way has ended. It goes on through outages and says once that one began. */
-export function startWokenLoop({ channel, listenUrl, work, what, log, pollMs = 1000 }: WokenLoopDeps): {
+export function startWokenLoop({ channel, listenUrl, work, what, log, retryMs = 1000 }: WokenLoopDeps): {
   close(): Promise<void>;
 } {
   const stop = new AbortController();
@@ -39,15 +39,15 @@ export function startWokenLoop({ channel, listenUrl, work, what, log, pollMs = 1
     let failing = false;
     while (!stop.signal.aborted) {
       wakeUp = new AbortController();
-      let more = false;
+      let pauseMs = retryMs;
       try {
-        more = await work();
+        pauseMs = await work();
         failing = false;
       } catch (error) {
         if (!failing) log.warn({ err: error }, `${what} failed; it goes on`);
         failing = true;
       }
-      if (!more && !stop.signal.aborted) await pause(pollMs, wakeUp.signal);
+      if (pauseMs > 0 && !stop.signal.aborted) await pause(pauseMs, wakeUp.signal);
     }
   }
 
@@ -70,7 +70,7 @@ export function startWokenLoop({ channel, listenUrl, work, what, log, pollMs = 1
         // The loop goes on by looking now and then until the connection is back.
       }
       await client.end().catch(() => undefined);
-      await pause(pollMs, stop.signal);
+      await pause(retryMs, stop.signal);
     }
   }
 }

@@ -203,7 +203,13 @@ export interface TestRuntime extends AsyncDisposable {
 /** Runs automations on the test's database and the test server. `allowedHosts` may be called although they are private. */
 export async function automationRuntime(
   database: TestDatabase,
-  options: { allowedHosts?: string[]; queuePrefix?: string; mostWaiting?: number; address?: string } = {},
+  options: {
+    allowedHosts?: string[];
+    queuePrefix?: string;
+    mostWaiting?: number;
+    startsPerHour?: number;
+    address?: string;
+  } = {},
 ): Promise<TestRuntime> {
   const { db } = database;
   const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
@@ -231,7 +237,7 @@ export async function automationRuntime(
     listenUrl: database.url,
     work: createEnroller({
       db,
-      startsPerHour: 50,
+      startsPerHour: options.startsPerHour ?? 50,
       dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),
       ...(options.mostWaiting === undefined ? {} : { mostWaiting: options.mostWaiting }),
     }),

@@ -30,7 +30,7 @@ let next = 0;
 beforeAll(async () => {
   database = await testDatabase();
   project = await aProject(database.db);
-  runtime = await automationRuntime(database, { allowedHosts: ['127.0.0.1'] });
+  runtime = await automationRuntime(database, { allowedHosts: ['127.0.0.1'], startsPerHour: 5 });
 });
 afterAll(async () => {
   await runtime[Symbol.asyncDispose]();
@@ -235,7 +235,6 @@ describe('a graph that is changed while people are inside', () => {
     await enter(automation, newcomer);
     await expect.poll(async () => (await status(automation)).filter((s) => s === 'WAITING').length).toBe(2);
     for (const one of [contact, newcomer]) await anEvent(database.db, project.id, one, 'order.paid');
-    await until(automation, 'EXITED').catch(() => undefined);
     await expect.poll(async () => (await status(automation)).includes('WAITING'), { timeout: 20_000 }).toBe(false);
     const [old, newer] = await runsOf(database.db, automation.id);
     expect(old?.steps.map((step) => step.name)).toEqual(['trigger', 'wait', 'set', 'out']);
@@ -403,7 +402,7 @@ describe('events', () => {
     await expect
       .poll(async () => (await database.db.rows('select refused from automation_refusals')).length, { timeout: 50_000 })
       .toBeGreaterThan(0);
-    expect((await status(one)).length).toBeLessThanOrEqual(50);
+    expect((await status(one)).length).toBe(5);
     await database.db.count('update automations set enabled = false where project_id = $1', [project.id]);
   });
 });

@@ -24,6 +24,9 @@ export interface EnrolDeps {
 const defaultMostWaiting = 500;
 // One automation's turn: a burst of one does not keep the others waiting for longer than this takes.
 const arrivalsPerTurn = 200;
+// Notifications wake it; this finds what a lost one left.
+const whenIdleMs = 1_000;
+const whenFullMs = 100;
 
 const startsWaiting = statement(
   'automation_arrivals.starts_waiting',
@@ -56,14 +59,15 @@ const take = statement(
 
 /**
  * Builds the work of one look at the arrivals: each automation in turn gets some of its people in, until nobody waits or as
- * many starts wait in the outbox as Temporal takes in a while. Safe to run side by side. Answers whether there is more to
- * do at once.
+ * many starts wait in the outbox as Temporal takes in a while. Safe to run side by side. Answers after how many milliseconds
+ * to look again.
  */
-export function createEnroller(deps: EnrolDeps): () => Promise<boolean> {
+export function createEnroller(deps: EnrolDeps): () => Promise<number> {
   const { db, mostWaiting = defaultMostWaiting } = deps;
   return async () => {
     const room = mostWaiting - ((await db.row<{ count: number }>(startsWaiting, [mostWaiting]))?.count ?? 0);
-    if (room <= 0) return false;
+    // A little room at a time would be many small transactions.
+    if (room < mostWaiting / 2) return whenFullMs;
     const automations = await db.rows<{ id: string; projectId: string }>(waitingAutomations);
     let left = room;
     let taken = 0;
@@ -73,7 +77,7 @@ export function createEnroller(deps: EnrolDeps): () => Promise<boolean> {
       left -= count;
       taken += count;
     }
-    return taken > 0;
+    return taken > 0 ? 0 : whenIdleMs;
   };
 
   async function enrolSome(automation: { id: string; projectId: string }, limit: number): Promise<number> {
