@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { readConfig } from '../src/config.ts';
 import { openStore, type Store } from '../src/db/orm.ts';
+import { track } from '../src/events/service.ts';
 import { newId } from '../src/lib/ids.ts';
 import { pause } from '../src/lib/time.ts';
 import { createFirstProject } from '../src/main/first-project.ts';
@@ -159,10 +160,12 @@ async function crowd(bench: Bench): Promise<void> {
   await until(bench.store, countOf, [automation.id, 'WAITING'], waiting, 200);
   const inside = performance.now() - started;
   const after = memoryMb(bench.worker);
+  const quiet = await trackFor(bench, pause(3_000));
   started = performance.now();
   await tell(bench, contacts, 'crowd.event');
   const told = performance.now() - started;
-  await until(bench.store, countOf, [automation.id, 'EXITED'], waiting, 200);
+  const moving = until(bench.store, countOf, [automation.id, 'EXITED'], waiting, 200);
+  const busy = await trackFor(bench, moving);
   const moved = performance.now() - started;
   console.log(`\n${waiting.toLocaleString('en')} waiting executions`);
   console.log(`  all inside after ${seconds(inside)} (${((1000 * waiting) / inside).toFixed(0)}/s)`);
@@ -170,6 +173,25 @@ async function crowd(bench: Bench): Promise<void> {
     `  memory of the worker ${before} MB before, ${after} MB with them, ${memoryMb(bench.worker)} MB at the end`,
   );
   console.log(`  one event each: stored and routed in ${seconds(told)}, all moved after ${seconds(moved)}`);
+  console.log(`  track, 99th of 100: ${quiet.toFixed(1)} ms before, ${busy.toFixed(1)} ms while they move`);
+}
+
+/** Tracks an event of another contact every 20 ms until something has happened; the 99th of 100 in milliseconds. */
+async function trackFor({ store, projectId }: Bench, happened: Promise<unknown>): Promise<number> {
+  const times: number[] = [];
+  let isOver = false;
+  void happened.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    const started = performance.now();
+    const email = `visitor-${times.length % 500}@example.com`;
+    await track(store.db, projectId, { email, event: 'page.viewed', data: { page: times.length } });
+    times.push(performance.now() - started);
+    await pause(20);
+  }
+  await happened;
+  return times.sort((one, other) => one - other)[Math.floor(times.length * 0.99)] ?? Number.NaN;
 }
 
 async function arrivals(bench: Bench): Promise<void> {

@@ -25,7 +25,8 @@ export interface WebhookFacts extends StepFacts {
 }
 
 const methods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
-// Those that frame the message are the client's own affair, and the rest speaks of this one connection.
+// Those that frame the message are the client's own affair, others speak of this one connection, and what is compressed would
+// not be read.
 const ignoredHeaders = new Set([
   'host',
   'content-length',
@@ -37,6 +38,7 @@ const ignoredHeaders = new Set([
   'te',
   'trailer',
   'proxy-connection',
+  'accept-encoding',
   'x-posthorn-delivery',
 ]);
 const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
