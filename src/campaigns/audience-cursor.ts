@@ -18,9 +18,10 @@ export interface AudienceStart {
 }
 
 /**
- * Evaluates an audience once and keeps the result in Postgres, on a connection of its own, until the cursor is closed:
- * a condition that is planned and evaluated anew for each page costs as much each time as for the whole audience.
- * Committing a holdable cursor evaluates it, so that no transaction stays open while it is read.
+ * Evaluates an audience once and reads it on a connection of its own until it is closed: a condition that is planned and
+ * evaluated anew for each page costs as much each time as for the whole audience. The transaction only reads, and stays open
+ * for as long as the pages take, some seconds for each hundred thousand; a cursor that outlives its transaction would not
+ * pass through a pooler.
  * @throws 400 for a stored condition that can no longer be read
  */
 export async function openAudience(
@@ -30,46 +31,34 @@ export async function openAudience(
 ): Promise<AudienceCursor> {
   const rule = await audienceRule(db, audience, now, 5);
   const client = await db.pool.connect();
-  let broken: Error | undefined;
-  try {
-    await client.query('begin');
-    await client.query(declare(rule), [
-      audience.projectId,
-      needsSubscription(audience.type),
-      after,
-      createdBy,
-      ...rule.params,
-    ]);
-    await client.query('commit');
-  } catch (error) {
-    await client.query('rollback').catch((rollbackError: Error) => {
-      broken = rollbackError;
-    });
+  const close = async () => {
+    const broken = await client.query('rollback').then(
+      () => undefined,
+      (error: Error) => error,
+    );
     client.release(broken);
+  };
+  try {
+    await client.query('begin read only');
+    // All rows are read: without this Postgres would plan for the first tenth of them.
+    await client.query('set local cursor_tuple_fraction = 1');
+    const values = [audience.projectId, needsSubscription(audience.type), after, createdBy, ...rule.params];
+    await client.query(declare(rule), values);
+  } catch (error) {
+    await close();
     throw error;
   }
   return {
     async next(size) {
-      try {
-        const { rows } = await client.query<{ id: string }>(`fetch forward ${Math.trunc(size)} from campaign_audience`);
-        return rows.map(({ id }) => id);
-      } catch (error) {
-        broken = error as Error;
-        throw error;
-      }
+      const { rows } = await client.query<{ id: string }>(`fetch forward ${Math.trunc(size)} from campaign_audience`);
+      return rows.map(({ id }) => id);
     },
-    async close() {
-      if (broken === undefined)
-        await client.query('close campaign_audience').catch((error: Error) => {
-          broken = error;
-        });
-      client.release(broken);
-    },
+    close,
   };
 }
 
 function declare(rule: AudienceRule): string {
-  return `declare campaign_audience no scroll cursor with hold for
+  return `declare campaign_audience no scroll cursor for
     select c.id from contacts c
     where ${baseAudience} and c.id > $3::uuid and c.created_at <= $4::timestamptz and ${rule.sql}
     order by c.id`;

@@ -6,14 +6,13 @@ import { refusalReasons } from './reasons.ts';
 import { startSend, unscheduleSend } from './state.ts';
 
 interface DueCampaign extends Audience {
-  name: string;
   projectDisabled: boolean;
   domainVerified: boolean;
 }
 
 const lockDue = statement(
   'campaigns.lock_due',
-  `select c.project_id as "projectId", c.name, c.type, c.audience_type as "audienceType",
+  `select c.project_id as "projectId", c.type, c.audience_type as "audienceType",
      c.audience_condition as "audienceCondition", c.segment_id as "segmentId", c.resend_of as "resendOf",
      c.resend_seq as "resendSeq", p.disabled as "projectDisabled",
      exists (select from domains d where d.project_id = c.project_id and d.verified
@@ -21,13 +20,6 @@ const lockDue = statement(
    from campaigns c join projects p on p.id = c.project_id
    where c.id = $1 and c.send_seq = $2 and c.status = 'SCHEDULED' and c.scheduled_for <= clock_timestamp()
    for no key update of c`,
-);
-
-// Everybody who looks at the project's activity sees it there.
-const tellReverted = statement(
-  'campaigns.tell_reverted',
-  `insert into events (id, project_id, name, data)
-   values (uuidv7(), $1, 'campaign.reverted', jsonb_build_object('campaignId', $2::text, 'campaignName', $3::text, 'reason', $4::text))`,
 );
 
 /**
@@ -44,7 +36,6 @@ export async function beginDueSend(db: Database, clock: Clock, campaignId: strin
       return;
     }
     await unscheduleSend(sql, campaignId, sendSeq, found.reason);
-    await sql.count(tellReverted, [campaign.projectId, campaignId, campaign.name, found.reason]);
   });
 }
 

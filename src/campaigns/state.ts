@@ -111,14 +111,22 @@ const unschedule = statement(
   'campaigns.unschedule',
   `with moved as (
      update campaigns set status = 'DRAFT', scheduled_for = null, audit_note = $3, updated_at = now()
-     where id = $1 and send_seq = $2 and status = 'SCHEDULED' returning id, send_seq),
+     where id = $1 and send_seq = $2 and status = 'SCHEDULED' returning id, send_seq, project_id, name),
+   told as (
+     insert into events (id, project_id, name, data)
+     select uuidv7(), project_id, 'campaign.reverted',
+       jsonb_build_object('campaignId', id, 'campaignName', name, 'reason', $3::text)
+     from moved where $3::text is not null),
    closed as (
      update campaign_sends s set closed = true, updated_at = now()
      from moved m where s.campaign_id = m.id and s.send_seq = m.send_seq)
    select 1 from moved`,
 );
 
-/** Moves SCHEDULED back to DRAFT, with the reason where it was not asked for. Answers false when it was not scheduled. */
+/**
+ * Moves SCHEDULED back to DRAFT; where nobody asked for it, the reason is noted and told as an event of the project, which
+ * its activity shows. Answers false when it was not scheduled.
+ */
 export async function unscheduleSend(
   sql: Sql,
   id: string,

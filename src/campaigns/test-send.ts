@@ -3,7 +3,7 @@ import type { Database } from '../db/sql.ts';
 import { statement } from '../db/sql.ts';
 import type { ComposerSettings } from '../delivery/compose.ts';
 import { contentAsWritten, prepareContent } from '../delivery/content/prepare.ts';
-import type { Mailer, OutgoingMessage } from '../delivery/mailer.ts';
+import { type Mailer, type OutgoingMessage, systemProjectId } from '../delivery/mailer.ts';
 import { AppError, forbidden } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
@@ -20,9 +20,6 @@ export interface TestDeps {
   config: Pick<ComposerSettings, 'DASHBOARD_URI' | 'API_URI' | 'LINK_SECRET'>;
   senderDomains: SenderDomains;
 }
-
-/** How a provider's webhooks tell a test from mail that has a row. */
-export const testTag = 'TEST';
 
 const isMember = statement(
   'campaigns.test_member',
@@ -65,7 +62,8 @@ async function testMessage(
   const { subject, html, text } = await contentFor(db, config, project, campaign, address);
   return {
     emailId: newId(),
-    projectId: project.id,
+    // There is no row that reports about it could change.
+    projectId: systemProjectId,
     from: { address: campaign.from, name: campaign.fromName ?? project.name },
     to: { address, name: null },
     replyTo: campaign.replyTo ?? null,
@@ -74,7 +72,7 @@ async function testMessage(
     text,
     headers: [{ name: 'X-Posthorn-Test', value: 'true' }],
     attachments: [],
-    tag: testTag,
+    tag: 'TEST',
     stream: 'transactional',
     tracking: false,
   };

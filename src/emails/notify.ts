@@ -3,7 +3,7 @@ import { leftBefore } from '../contacts/flip-queries.ts';
 import { type Sql, statement } from '../db/sql.ts';
 import type { Notification } from '../delivery/notification.ts';
 import { newId } from '../lib/ids.ts';
-import { isoText, mailPayload, statusRank } from './sql.ts';
+import { isLeftOut, isoText, mailPayload, statusRank } from './sql.ts';
 
 /** What became of a notification: `unsettled` means that our own record of the hand-over is still on its way. */
 export type Notified = 'done' | 'duplicate' | 'unsettled' | 'unknown';
@@ -52,7 +52,7 @@ const notify = statement(
      from mail m where e.id = m.id and exists (select from receipt)
      returning e.id, e.project_id, e.contact_id, e.subject, e."from", e.from_name, e.message_id, e.template_id, e.campaign_id,
        e.send_seq, e.source_type, e.message_class, e.created_at, e.sent_at, e.delivered_at, e.opened_at, e.clicked_at, e.bounced_at, e.complained_at, e.opens, e.clicks,
-       m.given_up as corrected, $5 = 'delivery' and m.delivered_at is null as first_delivery, $5 = 'open' and m.opened_at is null as first_open,
+       m.given_up as corrected, m.given_up and ${isLeftOut('m')} as was_left_out, $5 = 'delivery' and m.delivered_at is null as first_delivery, $5 = 'open' and m.opened_at is null as first_open,
        $5 = 'click' and m.clicked_at is null as first_click, $6 = 'BOUNCED' and m.bounced_at is null as first_bounce,
        $5 = 'complaint' and m.complained_at is null as first_complaint,
        ${instantOf('m')} as was, ${instantOf('e')} as becomes),
@@ -64,7 +64,8 @@ const notify = statement(
    counted as (
      update campaigns c set
        sent_count = c.sent_count + m.corrected::int,
-       failed_count = greatest(0, c.failed_count - m.corrected::int),
+       skipped_count = greatest(0, c.skipped_count - m.was_left_out::int),
+       failed_count = greatest(0, c.failed_count - (m.corrected and not m.was_left_out)::int),
        delivered_count = c.delivered_count + m.first_delivery::int,
        opened_count = c.opened_count + m.first_open::int,
        clicked_count = c.clicked_count + m.first_click::int,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { applyNotification } from '../../src/emails/notify.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { audience } from '../support/audience.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -233,6 +234,34 @@ describe('the audit', () => {
     await finishedLedger();
     await database.db.count('update campaigns set sent_count = 2 where id = $1', [campaign]);
     expect(await audit()).toMatchObject({ addsUp: false });
+  });
+
+  test('still adds up when a report proves that mail which was given up or cut off did leave', async () => {
+    await finishedLedger();
+    const rows = await database.db.rows<{ id: string; address: string }>(
+      `select id, to_address as address from emails where campaign_id = $1 and error in ('Contact is unsubscribed', 'Project is disabled')`,
+      [campaign],
+    );
+    for (const { id, address } of rows) {
+      const report = {
+        key: `delivery-${id}`,
+        emailId: id,
+        projectId: project.id,
+        messageId: `pm-late-${id}`,
+        recipient: address,
+        at: '2026-03-02T11:00:00.000Z',
+        effect: { kind: 'delivery' },
+      } as const;
+      expect(
+        await applyNotification(database.db, 'postmark', { emailId: id, projectId: project.id }, report, true),
+      ).toBe('done');
+    }
+    expect(await audit()).toMatchObject({ handedOver: 5, skipped: 1, failed: 1, addsUp: true });
+    expect((await call('GET', `/campaigns/${campaign}/stats`)).body.data).toMatchObject({
+      sentCount: 5,
+      skippedCount: 1,
+      failedCount: 1,
+    });
   });
 
   test('tells apart what went with contacts that were deleted afterwards', async () => {
