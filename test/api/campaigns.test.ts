@@ -285,7 +285,9 @@ describe('sending', () => {
     const past = await call('POST', `/campaigns/${id}/send`, { scheduledFor: '2001-01-01' });
     expect(past.body.error.message).toMatch(/future/);
     await database.db.count('update domains set verified = false where project_id = $1', [project.id]);
-    await expect.poll(async () => (await call('POST', `/campaigns/${id}/send`)).status).toBe(403);
+    // Drafts meet the same check: once one is refused, the process has heard of the change.
+    await expect.poll(async () => (await call('POST', '/campaigns', draft())).status).toBe(403);
+    expect((await call('POST', `/campaigns/${id}/send`)).status).toBe(403);
     expect(await statusOf(id)).toBe('DRAFT');
     expect(await database.db.rows('select 1 from outbox where workflow_id like $1', [`campaign/${id}/%`])).toEqual([]);
   });

@@ -47,50 +47,54 @@ export function DomainCard({ domain }: { domain: Domain }) {
       }
     >
       <div className="stack">
-        <Table
-          label={`DNS records of ${domain.domain}`}
-          rows={domain.records}
-          rowKey={({ type, name, value }) => `${type} ${name} ${value}`}
-          columns={[
-            {
-              key: 'purpose',
-              title: 'For',
-              cell: ({ purpose, required }) => `${purpose}${required ? '' : ' (advised)'}`,
-            },
-            {
-              key: 'type',
-              title: 'Type',
-              cell: ({ type, priority }) => (priority === null ? type : `${type} ${priority}`),
-            },
-            {
-              key: 'name',
-              title: 'Name',
-              cell: ({ name }) => (
-                <>
-                  <code>{name}</code> <Copy text={name} what={`the name ${name}`} />
-                </>
-              ),
-            },
-            {
-              key: 'value',
-              title: 'Value',
-              cell: ({ value, purpose }) => (
-                <>
-                  <code>{value}</code> <Copy text={value} what={`the value for ${purpose}`} />
-                </>
-              ),
-            },
-            {
-              key: 'found',
-              title: 'Found',
-              cell: ({ status, finding }) => (
-                <>
-                  <Badge tone={tones[status]}>{status}</Badge> {finding}
-                </>
-              ),
-            },
-          ]}
-        />
+        {domain.records.length === 0 ? (
+          <p className="muted">It needs no records here: nothing leaves this machine.</p>
+        ) : (
+          <Table
+            label={`DNS records of ${domain.domain}`}
+            rows={domain.records}
+            rowKey={({ type, name, value }) => `${type} ${name} ${value}`}
+            columns={[
+              {
+                key: 'purpose',
+                title: 'For',
+                cell: ({ purpose, required }) => `${purpose}${required ? '' : ' (advised)'}`,
+              },
+              {
+                key: 'type',
+                title: 'Type',
+                cell: ({ type, priority }) => (priority === null ? type : `${type} ${priority}`),
+              },
+              {
+                key: 'name',
+                title: 'Name',
+                cell: ({ name }) => (
+                  <>
+                    <code>{name}</code> <Copy text={name} what={`the name ${name}`} />
+                  </>
+                ),
+              },
+              {
+                key: 'value',
+                title: 'Value',
+                cell: ({ value, purpose }) => (
+                  <>
+                    <code>{value}</code> <Copy text={value} what={`the value for ${purpose}`} />
+                  </>
+                ),
+              },
+              {
+                key: 'found',
+                title: 'Found',
+                cell: ({ status, finding }) => (
+                  <>
+                    <Badge tone={tones[status]}>{status}</Badge> {finding}
+                  </>
+                ),
+              },
+            ]}
+          />
+        )}
         {check.error ? <Problem error={check.error} /> : null}
         <div className="row">
           <Button busy={check.isPending} onClick={() => check.mutate()}>
