@@ -114,6 +114,7 @@ const page = <const Path extends string, const Name extends string>(path: Path, 
 const pages = [
   page('/', () => import('./pages/overview/Overview.tsx'), 'Overview'),
   page('/contacts', () => import('./pages/contacts/Contacts.tsx'), 'Contacts'),
+  page('/contacts/$contact', () => import('./pages/contacts/ContactPage.tsx'), 'ContactPage'),
   page('/activity', () => import('./pages/activity/Activity.tsx'), 'Activity'),
   page('/events', () => import('./pages/events/Events.tsx'), 'Events'),
   page('/analytics', () => import('./pages/analytics/Analytics.tsx'), 'Analytics'),

@@ -1,21 +1,29 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Upload } from 'lucide-react';
+import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
 import { Badge } from '../../ui/Badge.tsx';
+import { Button } from '../../ui/Button.tsx';
 import { EndlessRows } from '../../ui/EndlessRows.tsx';
 import { SelectField } from '../../ui/Field.tsx';
+import { count } from '../../ui/numbers.ts';
 import { Page } from '../../ui/Page.tsx';
 import { SearchField } from '../../ui/SearchField.tsx';
 import { Empty } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
+import { BulkMenu } from './BulkMenu.tsx';
+import { ImportDialog } from './ImportDialog.tsx';
 import './contacts.css';
-
-const numbers = new Intl.NumberFormat();
 
 /** Everybody in the audience, newest first. */
 export function Contacts() {
   const project = useProjectId();
   const [{ search, subscribed }, change] = useFilters();
+  const [importing, setImporting] = useState(false);
+  const queries = useQueryClient();
+  const refresh = () => void queries.invalidateQueries({ queryKey: ['contacts', project] });
   const contacts = useInfiniteQuery({
     queryKey: ['contacts', project, { search, subscribed }],
     initialPageParam: undefined as string | undefined,
@@ -33,7 +41,12 @@ export function Contacts() {
   return (
     <Page
       title="Contacts"
-      about={total === undefined ? undefined : `${numbers.format(total)} ${isFiltered ? 'found' : 'people'}`}
+      about={total === undefined ? undefined : `${count(total)} ${isFiltered ? 'found' : 'people'}`}
+      actions={
+        <Button look="primary" onClick={() => setImporting(true)}>
+          <Upload aria-hidden /> Import
+        </Button>
+      }
     >
       <div className="filters">
         <SearchField label="Search addresses" value={search ?? ''} onChange={(text) => change({ search: text })} />
@@ -46,6 +59,9 @@ export function Contacts() {
           <option value="true">Subscribed</option>
           <option value="false">Not subscribed</option>
         </SelectField>
+        <div className="row">
+          <BulkMenu filter={{ search, subscribed }} total={total ?? 0} onDone={refresh} />
+        </div>
       </div>
       <EndlessRows
         label="Contacts"
@@ -64,7 +80,9 @@ export function Contacts() {
       >
         {(contact) => (
           <div className="contact-row">
-            <span className="break">{contact.email}</span>
+            <Link className="break" to="/app/$project/contacts/$contact" params={{ project, contact: contact.id }}>
+              {contact.email}
+            </Link>
             <Badge tone={contact.subscribed ? 'good' : undefined}>
               {contact.subscribed ? 'Subscribed' : 'Not subscribed'}
             </Badge>
@@ -74,6 +92,7 @@ export function Contacts() {
           </div>
         )}
       </EndlessRows>
+      {importing ? <ImportDialog onClose={() => setImporting(false)} onDone={refresh} /> : null}
     </Page>
   );
 }

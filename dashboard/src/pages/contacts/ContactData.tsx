@@ -1,0 +1,80 @@
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { answer, api } from '../../api/client.ts';
+import { Button } from '../../ui/Button.tsx';
+import { TextField } from '../../ui/Field.tsx';
+import { Card } from '../../ui/Page.tsx';
+import { Empty, Problem } from '../../ui/States.tsx';
+import { toast } from '../../ui/toasts.tsx';
+
+interface Contact {
+  id: string;
+  data: Record<string, unknown>;
+}
+
+/** The free-form data of a contact, with a form that sets or removes one key. */
+export function ContactData({ contact, onSaved }: { contact: Contact; onSaved: () => Promise<void> }) {
+  const [key, setKey] = useState('');
+  const [value, setValue] = useState('');
+  const keys = Object.keys(contact.data).sort();
+  const save = useMutation({
+    mutationFn: (data: Record<string, unknown>) =>
+      answer(api.PATCH('/contacts/{id}', { params: { path: { id: contact.id } }, body: { data } })),
+    onSuccess: async () => {
+      toast('Data saved');
+      await onSaved();
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save.mutate({ [key]: typed(value) });
+  };
+  return (
+    <Card title="Data">
+      <div className="stack">
+        {keys.length === 0 ? (
+          <Empty title="Nothing is known yet">Keys arrive with imports, events and calls of the API.</Empty>
+        ) : (
+          <dl className="facts">
+            {keys.map((each) => (
+              <DataLine
+                key={each}
+                name={each}
+                value={contact.data[each]}
+                onRemove={() => save.mutate({ [each]: null })}
+              />
+            ))}
+          </dl>
+        )}
+        {save.error ? <Problem error={save.error} /> : null}
+        <form className="filters" onSubmit={submit}>
+          <TextField label="Key" required value={key} onChange={(event) => setKey(event.target.value)} />
+          <TextField label="Value" required value={value} onChange={(event) => setValue(event.target.value)} />
+          <Button type="submit" busy={save.isPending}>
+            Set
+          </Button>
+        </form>
+      </div>
+    </Card>
+  );
+}
+
+function DataLine({ name, value, onRemove }: { name: string; value: unknown; onRemove: () => void }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>
+        {typeof value === 'string' ? value : <code>{JSON.stringify(value)}</code>}{' '}
+        <Button size="small" look="plain" aria-label={`Remove ${name}`} onClick={onRemove}>
+          ×
+        </Button>
+      </dd>
+    </>
+  );
+}
+
+// As imports read cells: plain decimals are numbers, true and false are truth values, everything else stays text.
+function typed(text: string): unknown {
+  if (text === 'true' || text === 'false') return text === 'true';
+  return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text) ? Number(text) : text;
+}

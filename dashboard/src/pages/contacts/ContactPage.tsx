@@ -1,0 +1,144 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { answer, api } from '../../api/client.ts';
+import { useProjectId } from '../../app/address.ts';
+import { Badge } from '../../ui/Badge.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { ConfirmDialog } from '../../ui/Dialog.tsx';
+import { EndlessRows } from '../../ui/EndlessRows.tsx';
+import { Card, Page } from '../../ui/Page.tsx';
+import { Empty, Problem, Shown } from '../../ui/States.tsx';
+import { Timestamp } from '../../ui/Timestamp.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import { ActivityRow } from '../activity/ActivityRow.tsx';
+import { ContactData } from './ContactData.tsx';
+
+/** One person: who they are, what is known of them, and their whole story. */
+export function ContactPage() {
+  const project = useProjectId();
+  const { contact: id = '' } = useParams({ strict: false });
+  const [deleting, setDeleting] = useState(false);
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const path = { id };
+  const contact = useQuery({
+    queryKey: ['contacts', project, id],
+    queryFn: () => answer(api.GET('/contacts/{id}', { params: { path } })),
+  });
+  const refresh = async () => {
+    await queries.invalidateQueries({ queryKey: ['contacts', project] });
+    await queries.invalidateQueries({ queryKey: ['activity', project, id] });
+  };
+  const flip = useMutation({
+    mutationFn: (subscribed: boolean) =>
+      answer(api.PATCH('/contacts/{id}', { params: { path }, body: { subscribed } })),
+    onSuccess: async ({ email, subscribed }) => {
+      toast(`${email} is ${subscribed ? 'subscribed' : 'unsubscribed'}`);
+      await refresh();
+    },
+  });
+  const remove = async () => {
+    const { response, error } = await api.DELETE('/contacts/{id}', { params: { path } });
+    await answer(Promise.resolve({ data: true, error, response }));
+    await navigate({ to: '/app/$project/contacts', params: { project } });
+    await queries.invalidateQueries({ queryKey: ['contacts', project] });
+  };
+  return (
+    <Shown query={contact}>
+      {(person) => (
+        <Page
+          title={person.email}
+          above={
+            <Link to="/app/$project/contacts" params={{ project }}>
+              Contacts
+            </Link>
+          }
+          actions={
+            <>
+              <Button busy={flip.isPending} onClick={() => flip.mutate(!person.subscribed)}>
+                {person.subscribed ? 'Unsubscribe' : 'Subscribe'}
+              </Button>
+              <Button look="danger" onClick={() => setDeleting(true)}>
+                Delete
+              </Button>
+            </>
+          }
+        >
+          <div className="stack">
+            {flip.error ? <Problem error={flip.error} /> : null}
+            <div className="stretch">
+              <Card title="Person">
+                <dl className="facts">
+                  <dt>Address</dt>
+                  <dd>{person.email}</dd>
+                  <dt>Marketing mail</dt>
+                  <dd>
+                    <Badge tone={person.subscribed ? 'good' : undefined}>
+                      {person.subscribed ? 'Subscribed' : 'Not subscribed'}
+                    </Badge>
+                  </dd>
+                  <dt>Known since</dt>
+                  <dd>
+                    <Timestamp at={person.createdAt} />
+                  </dd>
+                  <dt>Last change</dt>
+                  <dd>
+                    <Timestamp at={person.updatedAt} />
+                  </dd>
+                  <dt>Id</dt>
+                  <dd>
+                    <code>{person.id}</code>
+                  </dd>
+                </dl>
+              </Card>
+              <ContactData key={person.updatedAt} contact={person} onSaved={refresh} />
+            </div>
+            <Card title="Story">
+              <Story project={project} contact={id} />
+            </Card>
+          </div>
+          {deleting ? (
+            <ConfirmDialog
+              title={`Delete ${person.email}`}
+              action="Delete the contact"
+              onConfirm={remove}
+              onClose={() => setDeleting(false)}
+            >
+              {person.email} is deleted with all events, mails and segment memberships; workflows under way for them
+              stop.
+            </ConfirmDialog>
+          ) : null}
+        </Page>
+      )}
+    </Shown>
+  );
+}
+
+function Story({ project, contact }: { project: string; contact: string }) {
+  const story = useInfiniteQuery({
+    queryKey: ['activity', project, contact],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      answer(
+        api.GET('/activity', {
+          params: {
+            query: { limit: '50', cursor: pageParam, contactId: contact, startDate: '2000-01-01T00:00:00.000Z' },
+          },
+          signal,
+        }),
+      ),
+    getNextPageParam: (page) => page.cursor,
+  });
+  return (
+    <EndlessRows
+      label="Everything that happened to this contact"
+      query={story}
+      rowsOf={(page) => page.data}
+      rowKey={({ id }) => id}
+      empty={<Empty title="Nothing has happened yet">Mail, events and workflows of this person appear here.</Empty>}
+    >
+      {(item) => <ActivityRow item={item} who={false} />}
+    </EndlessRows>
+  );
+}

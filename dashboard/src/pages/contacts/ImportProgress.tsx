@@ -1,0 +1,84 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { answer, api } from '../../api/client.ts';
+import { Button } from '../../ui/Button.tsx';
+import { count } from '../../ui/numbers.ts';
+import { Note, Shown } from '../../ui/States.tsx';
+
+const running = ['waiting', 'active', 'delayed'];
+
+/** How far an import is, and in the end what became of its rows. */
+export function ImportProgress({ jobId, onDone }: { jobId: string; onDone: () => void }) {
+  const job = useQuery({
+    queryKey: ['import', jobId],
+    refetchInterval: ({ state }) => (state.data && !running.includes(state.data.state) ? false : 700),
+    queryFn: () => answer(api.GET('/contacts/import/{jobId}', { params: { path: { jobId } } })),
+  });
+  const hasEnded = job.data !== undefined && !running.includes(job.data.state);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: told once, when the job has ended
+  useEffect(() => {
+    if (hasEnded) onDone();
+  }, [hasEnded]);
+  return (
+    <Shown query={job}>
+      {({ progress, state, result, failedReason }) => (
+        <div className="stack" aria-live="polite">
+          {hasEnded ? null : (
+            <label className="field">
+              <span>
+                {state === 'waiting' ? 'Waiting for its turn' : 'Importing'}: {progress} %
+              </span>
+              <progress max={100} value={progress} />
+            </label>
+          )}
+          {state === 'failed' ? <Note tone="bad">The import has failed: {failedReason}</Note> : null}
+          {result ? (
+            <>
+              <dl className="figures">
+                <Figure name="Rows" value={result.totalRows} />
+                <Figure name="Created" value={result.createdCount} />
+                <Figure name="Updated" value={result.updatedCount} />
+                <Figure name="Unchanged" value={result.unchangedCount} />
+                <Figure name="Failed" value={result.failureCount} />
+              </dl>
+              {result.failureCount > 0 ? (
+                <Note tone="warn">
+                  <ul>
+                    {Object.entries(result.reasons).map(([reason, times]) => (
+                      <li key={reason}>
+                        {count(times)} × {reason}
+                      </li>
+                    ))}
+                  </ul>
+                  <Button size="small" onClick={() => download(result.errors)}>
+                    Download the failed rows
+                  </Button>
+                </Note>
+              ) : null}
+            </>
+          ) : null}
+        </div>
+      )}
+    </Shown>
+  );
+}
+
+function Figure({ name, value }: { name: string; value: number }) {
+  return (
+    <div className="figure">
+      <dt>{name}</dt>
+      <dd>{count(value)}</dd>
+    </div>
+  );
+}
+
+function download(errors: readonly { row: number; email: string | null; error: string }[]): void {
+  // A leading apostrophe keeps spreadsheets from taking a cell for a formula.
+  const cell = (text: string) => `"${text.replace(/^[=+\-@\t]/, "'$&").replaceAll('"', '""')}"`;
+  const lines = errors.map(({ row, email, error }) => [String(row), cell(email ?? ''), cell(error)].join(','));
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([['row,email,error', ...lines].join('\r\n')], { type: 'text/csv' }));
+  link.download = 'failed-rows.csv';
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
