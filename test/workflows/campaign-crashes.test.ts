@@ -1,0 +1,171 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { auditCampaign } from '../../src/campaigns/audit.ts';
+import { type Claim, claimRange } from '../../src/campaigns/claims.ts';
+import { finishSend } from '../../src/campaigns/completion.ts';
+import { deliverClaim } from '../../src/campaigns/deliver-claim.ts';
+import { expandFrom } from '../../src/campaigns/expand-audience.ts';
+import { loadExpansion, noteRecipients } from '../../src/campaigns/expansion.ts';
+import { createGate } from '../../src/campaigns/gate.ts';
+import { runLane } from '../../src/campaigns/lane.ts';
+import type { LaneDeps, LaneSend } from '../../src/campaigns/lane-deps.ts';
+import { readRecipients } from '../../src/campaigns/ledger.ts';
+import { startSend } from '../../src/campaigns/state.ts';
+import { bucketMade } from '../../src/delivery/throttle.ts';
+import { systemClock } from '../../src/lib/time.ts';
+import { aCampaign, campaignRow, contacts, ledgerOf } from '../support/campaign-fixtures.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { aProject, type TestProject } from '../support/delivery-fixtures.ts';
+import { FakeMailer } from '../support/mailer.ts';
+
+// Contract page 2, 4.5: what each moment of a crash leaves, and what the retry makes of it. A dead attempt is one that
+// stopped after a step; the retry has the same prefix and another number, as Temporal gives it.
+let db: TestDatabase;
+let project: TestProject;
+let campaign: string;
+let mailer: FakeMailer;
+let deps: LaneDeps;
+let round = 0;
+const people = 20;
+const chunk = 5;
+
+beforeAll(async () => {
+  db = await testDatabase();
+});
+afterAll(() => db.close());
+beforeEach(async () => {
+  round += 1;
+  project = await aProject(db.db);
+  await contacts(db.db, project.id, people);
+  campaign = await aCampaign(db.db, project);
+  mailer = new FakeMailer({ name: `crash-${round}` });
+  const log = pino({ level: 'silent' });
+  deps = { db: db.db, gate: createGate(6), claiming: createGate(1), mailer, log, rate: 0, lagMs: 0 };
+  await startSend(db.db, campaign, people);
+  await bucketMade(db.db, project.id);
+});
+
+const sendOf = (attempt: number): LaneSend => ({
+  projectId: project.id,
+  campaignId: campaign,
+  sendSeq: 1,
+  compose: ({ emailId, toAddress }) => ({
+    emailId,
+    projectId: project.id,
+    from: { address: project.sender, name: null },
+    to: { address: toAddress, name: null },
+    replyTo: null,
+    subject: 'The herons are back',
+    html: '<p>Look up.</p>',
+    text: null,
+    headers: [],
+    attachments: [],
+    tag: 'CAMPAIGN',
+    stream: 'broadcast',
+    tracking: false,
+  }),
+  needsSubscription: true,
+  size: chunk,
+  holder: `run-${round}/7/${attempt}`,
+  prefix: `run-${round}/7/`,
+});
+
+async function expand(pages = Number.POSITIVE_INFINITY): Promise<void> {
+  const send = await loadExpansion(db.db, campaign, 1);
+  if (send === null) throw new Error('The send is gone');
+  let left = pages;
+  const expansion = { db: db.db, billing: { freeTier: null }, clock: systemClock, expansionPage: 3 };
+  await expandFrom(expansion, send, () => {
+    left -= 1;
+    if (left < 0) throw new Error('killed');
+  });
+  await noteRecipients(db.db, campaign, 1);
+}
+
+/** What the first attempt claimed before it died. */
+async function claimed(): Promise<Claim> {
+  const { size, holder, projectId, campaignId, sendSeq } = sendOf(1);
+  const limits = { projectId, campaignId, sendSeq, size, rate: 0, provider: mailer.name, probing: false };
+  const { claim } = await claimRange(db.db, limits, `${holder}.1`, holder);
+  if (claim === null) throw new Error('Nothing was claimed');
+  return claim;
+}
+async function handedOver(claim: Claim): Promise<void> {
+  const recipients = await readRecipients(db.db, sendOf(1), claim);
+  await mailer.send(claim.id, recipients.map(sendOf(1).compose));
+}
+/** The retry works until nothing is left, and the balance sheet is drawn up. */
+async function retried(): Promise<void> {
+  const report = await runLane(deps, sendOf(2), { claims: 2, shareMs: 20_000 }, new AbortController().signal);
+  expect(report.end).toBe('empty');
+  expect(await finishSend(db.db, campaign, 1)).toBe(true);
+  expect(await campaignRow(db.db, campaign)).toMatchObject({ status: 'SENT', total: people, sent: people, failed: 0 });
+  expect(await ledgerOf(db.db, campaign)).toEqual({ SENT: people });
+  expect(new Set(mailer.recipients).size).toBe(people);
+  expect(mailer.recipients).toHaveLength(people);
+  const events = await db.db.row<{ count: number; mails: number }>(
+    `select count(*)::int as count, count(distinct email_id)::int as mails from events where project_id = $1 and name = 'email.sent'`,
+    [project.id],
+  );
+  expect(events).toEqual({ count: people, mails: people });
+  expect(await auditCampaign(db.db, project.id, campaign)).toMatchObject({ addsUp: true, handedOver: people });
+}
+
+describe('a worker that dies', () => {
+  test('while the audience is frozen: the next attempt goes on where the rows end', async () => {
+    await expect(expand(2)).rejects.toThrow('killed');
+    expect(await ledgerOf(db.db, campaign)).toEqual({ PENDING: 6 });
+    await expand();
+    expect(await ledgerOf(db.db, campaign)).toEqual({ PENDING: people });
+    await retried();
+  });
+
+  test('before its claim commits: anyone claims the rows', async () => {
+    await expand();
+    await retried();
+  });
+
+  test('with a claim, before the provider is called: the provider is asked, then the mail is sent', async () => {
+    await expand();
+    const claim = await claimed();
+    await retried();
+    expect(mailer.searches).toContain(claim.id);
+  });
+
+  test('after the provider took the mail, before that is written down: it is found there and not sent again', async () => {
+    await expand();
+    const claim = await claimed();
+    await handedOver(claim);
+    expect(mailer.sent).toHaveLength(chunk);
+    expect(await ledgerOf(db.db, campaign)).toEqual({ PENDING: people });
+    await retried();
+    expect(mailer.searches).toContain(claim.id);
+  });
+
+  test('after the provider took only a part of it: the rest is sent, and the part is not sent again', async () => {
+    await expand();
+    const claim = await claimed();
+    const recipients = await readRecipients(db.db, sendOf(1), claim);
+    await mailer.send(claim.id, recipients.slice(0, 2).map(sendOf(1).compose));
+    await retried();
+  });
+
+  test('after the result is written down: nothing of it is looked at again', async () => {
+    await expand();
+    const claim = await claimed();
+    await deliverClaim(deps, sendOf(1), { ...claim, sending: true, probing: false, takenAt: performance.now() });
+    expect(await ledgerOf(db.db, campaign)).toEqual({ SENT: chunk, PENDING: people - chunk });
+    await retried();
+    expect(mailer.searches).toEqual([]);
+  });
+
+  test('and is not dead after all: what it writes down late changes nothing', async () => {
+    await expand();
+    const claim = await claimed();
+    await handedOver(claim);
+    await retried();
+    await deliverClaim(deps, sendOf(1), { ...claim, sending: true, probing: false, takenAt: performance.now() });
+    expect(await campaignRow(db.db, campaign)).toMatchObject({ status: 'SENT', sent: people });
+    expect(mailer.recipients).toHaveLength(people);
+  });
+});
