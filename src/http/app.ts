@@ -141,7 +141,8 @@ async function admit(
 ): Promise<Admitted> {
   const params = paramsOf(ctx);
   const admitted = await authenticate(door, route, {
-    method: ctx.method,
+    // A HEAD reads, as its GET does.
+    method: ctx.method === 'HEAD' ? 'GET' : ctx.method,
     params,
     header: (name) => ctx.get(name),
     findProject: async () =>

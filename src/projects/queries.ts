@@ -8,7 +8,7 @@ type StoredProject = Omit<ProjectRecord, 'public' | 'secret'> & { publicSealed: 
 const recordColumns = `p.id, p.name, p.public_key_sealed as "publicSealed", p.secret_key_sealed as "secretSealed", p.disabled,
   p.disabled_reason as "disabledReason", p.customer, p.subscription, p.billing_limit_workflows as "billingLimitWorkflows",
   p.billing_limit_campaigns as "billingLimitCampaigns", p.billing_limit_transactional as "billingLimitTransactional",
-  p.billing_limit_inbound as "billingLimitInbound", p.tracking, p.language, p.created_at::text as "createdAt",
+  p.billing_limit_inbound as "billingLimitInbound", p.tracking, p.language, p.escape_contact_data as "escapeContactData", p.created_at::text as "createdAt",
   p.updated_at::text as "updatedAt"`;
 const byId = statement(
   'projects.record',
@@ -22,7 +22,7 @@ const ofUser = statement(
 const change = statement(
   'projects.change',
   `update projects p set name = coalesce($2, p.name), tracking = coalesce($3, p.tracking),
-     language = coalesce($4, p.language), updated_at = now()
+     language = coalesce($4, p.language), escape_contact_data = coalesce($5, p.escape_contact_data), updated_at = now()
    where p.id = $1 and p.deleted_at is null returning ${recordColumns}`,
 );
 const rotate = statement(
@@ -72,8 +72,8 @@ export async function changeProject(
   changes: ChangeProject,
   encryptionKey: string,
 ): Promise<ProjectRecord | null> {
-  const { name = null, tracking = null, language = null } = changes;
-  const row = await sql.row<StoredProject>(change, [id, name, tracking, language]);
+  const { name = null, tracking = null, language = null, escapeContactData = null } = changes;
+  const row = await sql.row<StoredProject>(change, [id, name, tracking, language, escapeContactData]);
   return row && recordOf(row, encryptionKey);
 }
 

@@ -46,7 +46,7 @@ export const projectRoutes = [
     path: '/users/@me/projects/:id',
     access: 'project',
     role: 'ADMIN',
-    summary: 'Rename a project, or change its tracking or language',
+    summary: 'Rename a project, or change its tracking, language or escaping',
     tag: 'projects',
     body: ChangeProject,
     reply: ProjectRecord,

@@ -31,6 +31,8 @@ export const ProjectRecord = v.object({
   billingLimitInbound: Cap,
   tracking: v.picklist(trackingModes),
   language: v.string(),
+  /** Whether values of stored contact data are HTML-escaped in mail. */
+  escapeContactData: v.boolean(),
   createdAt: Instant,
   updatedAt: Instant,
 });
@@ -50,6 +52,7 @@ export const ChangeProject = v.object({
   name: v.optional(Name),
   tracking: v.optional(v.picklist(trackingModes, 'must be ENABLED, DISABLED or MARKETING_ONLY')),
   language: v.optional(v.pipe(v.string(), v.regex(/^[a-z]{2}(-[A-Z]{2})?$/, 'must be a language such as en or pt-BR'))),
+  escapeContactData: v.optional(v.boolean('must be true or false')),
 });
 export type ChangeProject = v.InferOutput<typeof ChangeProject>;
 

@@ -114,6 +114,29 @@ test('every route has a rule', () => {
   expect(all.filter(({ method, path }) => ruleOf(method, path) === undefined).map(nameOf)).toEqual([]);
 });
 
+test('the description of the API says of every route who may call it', async () => {
+  const { body } = await api.call(null, 'GET', '/openapi.json');
+  const schemes: Record<string, string[]> = {
+    open: [],
+    publicKey: ['publicKey'],
+    secretKey: ['secretKey'],
+    person: ['session'],
+    personAlone: ['session'],
+    projectOfAdminsInPerson: ['session'],
+  };
+  const [found, due]: [string[], string[]] = [[], []];
+  for (const route of all) {
+    const rule = ruleOf(route.method, route.path) ?? 'open';
+    const operation = body.paths[route.path.replaceAll(/:(\w+)/g, '{$1}')][route.method.toLowerCase()];
+    const named = operation.security.flatMap((one: object) => Object.keys(one));
+    for (const name of named) expect(body.components.securitySchemes).toHaveProperty(name);
+    found.push(`${nameOf(route)}: ${named.join(' or ')}`);
+    due.push(`${nameOf(route)}: ${(schemes[rule] ?? ['secretKey', 'session']).join(' or ')}`);
+    if (/OfAdmins/.test(rule)) expect(operation.description, nameOf(route)).toContain('role ADMIN');
+  }
+  expect(found).toEqual(due);
+});
+
 describe('who may call what', () => {
   const expected = (route: Route) => rules[ruleOf(route.method, route.path) ?? 'open'];
 

@@ -53,6 +53,7 @@ describe('projects', () => {
       billingLimitInbound: null,
       tracking: 'ENABLED',
       language: 'en',
+      escapeContactData: true,
       createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
       updatedAt: expect.any(String),
     });
@@ -102,6 +103,7 @@ describe('projects', () => {
     expect((await as(member, 'PATCH', path, { name: 'Mine' })).status).toBe(403);
     for (const body of [{ tracking: 'SOMETIMES' }, { language: 'English' }, { name: '' }])
       expect((await as(admin, 'PATCH', path, body)).status).toBe(422);
+    expect((await as(admin, 'PATCH', path, { escapeContactData: false })).body.escapeContactData).toBe(false);
     expect((await as(admin, 'PATCH', path, {})).body).toMatchObject({ name: 'Northern Lights', language: 'pt-BR' });
   });
 
