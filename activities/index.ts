@@ -2,6 +2,7 @@ import { removeOldAttempts } from '../src/accounts/attempt-queries.ts';
 import { removeOldTokens } from '../src/accounts/token-queries.ts';
 
 import { restoreSchedules } from '../src/automations/enrolment.ts';
+import { restartStalledMigrations } from '../src/automations/migrating/service.ts';
 import { guardedConnector } from '../src/automations/runtime/guard.ts';
 import { callLimits } from '../src/automations/runtime/http-call.ts';
 import { createAutomationCheck } from '../src/automations/runtime/recovery.ts';
@@ -36,6 +37,7 @@ import { domainActivities } from './domains.ts';
 import { emailActivities } from './email.ts';
 import { enrolmentActivities } from './enrolment.ts';
 import { jobActivities } from './jobs.ts';
+import { migrationActivities } from './migration.ts';
 import { segmentActivities } from './segment.ts';
 import { type ReconcileCheck, type RetentionRule, sweepActivities } from './sweeps.ts';
 import { systemMailActivities } from './system-mail.ts';
@@ -120,6 +122,11 @@ export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, 
         stopping,
         dispatchSoon: (...tickets) => deps.outbox.dispatchSoon(...tickets),
       }),
+      ...migrationActivities({
+        db,
+        stopping,
+        dispatchSoon: (...tickets) => deps.outbox.dispatchSoon(...tickets),
+      }),
       ...segmentActivities({ db, log, clock: deps.clock, stopping }),
       ...jobActivities({ db, log, stopping }),
       ...wipeActivities({
@@ -185,6 +192,15 @@ function reconcileChecks(
       name: 'jobs',
       run: () =>
         restartStalledJobs({
+          db,
+          isOpen: (id) => isOpen(temporal, id),
+          dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),
+        }),
+    },
+    {
+      name: 'migrations of automations',
+      run: () =>
+        restartStalledMigrations({
           db,
           isOpen: (id) => isOpen(temporal, id),
           dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),

@@ -7,6 +7,7 @@ import { Migration20261121000500_handovers } from './Migration20261121000500_han
 import { Migration20261121000600_recipient_visits } from './Migration20261121000600_recipient_visits.ts';
 import { Migration20261121000700_automations } from './Migration20261121000700_automations.ts';
 import { Migration20261121000701_automation_ways } from './Migration20261121000701_automation_ways.ts';
+import { Migration20261121000702_automation_moves } from './Migration20261121000702_automation_moves.ts';
 import { Migration20261121000750_routing } from './Migration20261121000750_routing.ts';
 import { Migration20261121000751_routing_look } from './Migration20261121000751_routing_look.ts';
 import { Migration20261121000800_accounts } from './Migration20261121000800_accounts.ts';
@@ -27,6 +28,7 @@ export const migrations = [
   { name: 'Migration20261121000600_recipient_visits', class: Migration20261121000600_recipient_visits },
   { name: 'Migration20261121000700_automations', class: Migration20261121000700_automations },
   { name: 'Migration20261121000701_automation_ways', class: Migration20261121000701_automation_ways },
+  { name: 'Migration20261121000702_automation_moves', class: Migration20261121000702_automation_moves },
   { name: 'Migration20261121000750_routing', class: Migration20261121000750_routing },
   { name: 'Migration20261121000751_routing_look', class: Migration20261121000751_routing_look },
   { name: 'Migration20261121000800_accounts', class: Migration20261121000800_accounts },

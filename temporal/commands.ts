@@ -34,6 +34,7 @@ export const workflowQueues = {
   systemMail: 'mail',
   wipeProject: 'bulk',
   enrolScheduled: 'bulk',
+  migrateAutomation: 'bulk',
 } as const satisfies Record<string, QueueKind>;
 /** Name of a workflow type. */
 export type WorkflowType = keyof typeof workflowQueues;
@@ -57,6 +58,8 @@ export const workflowId = {
   systemMail: (mailId: string) => `system-mail/${mailId}`,
   /** The reset or removal of a project. */
   wipe: (wipeId: string) => `wipe/${wipeId}`,
+  /** A move of the people inside an automation. */
+  automationMigration: (migrationId: string) => `automation-migration/${migrationId}`,
   /** What the schedule of an automation starts; Temporal appends the time. */
   enrol: (automationId: string) => `enrol/${automationId}`,
 } as const;

@@ -5,6 +5,7 @@ export { importContacts } from './contact-import.ts';
 export { domainSweep } from './domain-sweep.ts';
 export { emailDelivery } from './email-delivery.ts';
 export { enrolScheduled } from './enrol-scheduled.ts';
+export { migrateAutomation } from './migrate-automation.ts';
 export { segmentCompute, segmentSweep } from './segment-compute.ts';
 export { reconcile, retention } from './sweeps.ts';
 export { systemMail } from './system-mail.ts';

@@ -4,6 +4,7 @@ import { signUpRoutes } from '../accounts/sign-up-routes.ts';
 import { activityRoutes } from '../activity/routes.ts';
 import { analyticsRoutes } from '../analytics/routes.ts';
 import { automationGraphRoutes } from '../automations/graph-routes.ts';
+import { automationMigrationRoutes } from '../automations/migrating/routes.ts';
 import { automationRoutes } from '../automations/routes.ts';
 import { automationRunRoutes } from '../automations/runs-routes.ts';
 import { billingRoutes } from '../billing/routes.ts';
@@ -46,6 +47,7 @@ export const routes: readonly Route[] = [
   ...automationRoutes,
   ...automationGraphRoutes,
   ...automationRunRoutes,
+  ...automationMigrationRoutes,
   ...domainRoutes,
   ...uploadRoutes,
   ...billingRoutes,

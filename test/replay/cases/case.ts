@@ -7,6 +7,7 @@ import type { DomainActivities } from '../../../activities/domains.ts';
 import type { EmailActivities } from '../../../activities/email.ts';
 import type { EnrolmentActivities } from '../../../activities/enrolment.ts';
 import type { JobActivities } from '../../../activities/jobs.ts';
+import type { MigrationActivities } from '../../../activities/migration.ts';
 import type { SegmentActivities } from '../../../activities/segment.ts';
 import type { SweepActivities } from '../../../activities/sweeps.ts';
 import type { SystemMailActivities } from '../../../activities/system-mail.ts';
@@ -21,6 +22,7 @@ type Activities = AutomationActivities &
   EmailActivities &
   EnrolmentActivities &
   JobActivities &
+  MigrationActivities &
   SegmentActivities &
   SweepActivities &
   SystemMailActivities &

@@ -2,7 +2,7 @@ import type { DomainPage } from '../../../src/domains/sweep.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { emptyReport } from '../../../src/segments/sweep.ts';
 import { type Json, type WorkflowType, workflowId } from '../../../temporal/commands.ts';
-import { failed, type ReplayCase, type Script } from './case.ts';
+import { cancelling, failed, type ReplayCase, type Script } from './case.ts';
 
 const report = { ...emptyReport(), computed: 2, counted: 1, entered: 40, left: 3 };
 const page = { after: newId(), report };
@@ -34,6 +34,23 @@ export const sweepCases: readonly ReplayCase[] = [
   sweep('domainSweep', 'failed', { removeDomainLeftovers: [failed, failed, failed] }, { ends: 'FAILED' }),
   sweep('usageSweep', 'done', { tellOfUsage: [2], reportUsage: [failed, 812] }),
   sweep('usageSweep', 'failed', { tellOfUsage: [0], reportUsage: [failed, failed, failed] }, { ends: 'FAILED' }),
+  sweep(
+    'migrateAutomation',
+    'several-shares',
+    {
+      movePeopleOfAutomation: [{ state: 'unfinished', people: 5_000 }, failed, { state: 'completed', people: 812 }],
+    },
+    { input: { migrationId: newId() } },
+  ),
+  sweep(
+    'migrateAutomation',
+    'cancelled',
+    {
+      movePeopleOfAutomation: [cancelling({ state: 'unfinished' as const, people: 500 })],
+      cancelMigration: [undefined],
+    },
+    { input: { migrationId: newId() }, ends: 'CANCELLED' },
+  ),
   sweep(
     'enrolScheduled',
     'done',

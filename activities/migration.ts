@@ -1,0 +1,37 @@
+import { cancellationSignal, heartbeat } from '@temporalio/activity';
+import { type MigrationDeps, type MigrationShare, movePeople } from '../src/automations/migrating/job.ts';
+import { cancelMigrationRow } from '../src/automations/migrating/queries.ts';
+
+/** The activities that move people between versions, as workflows call them. */
+export type MigrationActivities = ReturnType<typeof migrationActivities>;
+
+const heartbeatMs = 5_000;
+// Long enough to be worth an activity, short enough that the Web UI shows progress.
+const shareMs = 30_000;
+
+/** Builds the activities of migrations. Each may be repeated: the row says where the work stands. */
+export function migrationActivities(deps: MigrationDeps & { stopping: AbortSignal }) {
+  return {
+    /** Moves people until none is left or its share of time is over. */
+    async movePeopleOfAutomation(migrationId: string): Promise<MigrationShare> {
+      let seen = 0;
+      const alive = setInterval(() => heartbeat(seen), heartbeatMs);
+      try {
+        return await movePeople(deps, migrationId, {
+          stop: AbortSignal.any([deps.stopping, cancellationSignal()]),
+          longestMs: shareMs,
+          onChunk(people) {
+            seen = people;
+          },
+        });
+      } finally {
+        clearInterval(alive);
+      }
+    },
+
+    /** Ends a migration whose execution was cancelled; whom it has moved stays moved. */
+    async cancelMigration(migrationId: string): Promise<void> {
+      await cancelMigrationRow(deps.db, migrationId);
+    },
+  };
+}

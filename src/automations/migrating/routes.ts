@@ -1,0 +1,50 @@
+import * as v from 'valibot';
+import { reply, route } from '../../http/route.ts';
+import { MigratePlan, MigrationBody, MigrationPreview } from './schema.ts';
+import { cancelMigration, getMigration, migratePeople } from './service.ts';
+
+const ids = { id: 'workflow' };
+const migrationIds = { ...ids, migrationId: 'migration' };
+const tag = 'workflows';
+
+/** Moving the people inside an automation to another version of its graph. */
+export const automationMigrationRoutes = [
+  route({
+    method: 'POST',
+    path: '/workflows/:id/migrate',
+    access: 'dashboard',
+    tag,
+    summary: 'Move the people inside to the graph as it is now',
+    description:
+      'A rule for each step: `finish`, `moveAtNextStep`, `moveNow` (to `toStepId`) or `exit`. With `dryRun` it says whom each rule meets; without, it answers 202 and a job that can be polled and cancelled.',
+    ids,
+    body: MigratePlan,
+    reply: v.union([MigrationPreview, MigrationBody]),
+    async handle({ app, db, project, params, body }) {
+      const asked = await migratePeople(db, project.id, params.id ?? '', body);
+      app.outbox.dispatchSoon(...asked.tickets);
+      return reply(body.dryRun ? 200 : 202, asked.body);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/workflows/:id/migrations/:migrationId',
+    access: 'dashboard',
+    tag,
+    summary: 'How far a migration is',
+    ids: migrationIds,
+    reply: MigrationBody,
+    handle: ({ db, project, params }) => getMigration(db, project.id, params.id ?? '', params.migrationId ?? ''),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/workflows/:id/migrations/:migrationId',
+    access: 'dashboard',
+    tag,
+    summary: 'Cancel a migration',
+    description: 'Whom it has moved stays moved.',
+    ids: migrationIds,
+    reply: MigrationBody,
+    handle: ({ db, project, params }) => cancelMigration(db, project.id, params.id ?? '', params.migrationId ?? ''),
+  }),
+];

@@ -1,0 +1,100 @@
+import { type Graph, type GraphStep, stepOf } from '../graph.ts';
+import { inputOf } from '../runtime/steps.ts';
+import { delayMs, readStepConfig, type StepType } from '../step-configs.ts';
+
+/** What becomes of people at a step of an old version. */
+export const moveActions = ['finish', 'moveAtNextStep', 'moveNow', 'exit'] as const;
+export type MoveAction = (typeof moveActions)[number];
+
+/** A rule of a plan. */
+export interface MoveRule {
+  action: MoveAction;
+  /** Where `moveNow` leads; the step itself gives those who wait there its new times. */
+  toStepId: string | null;
+  /** The exit reason of `exit`. */
+  reason: string | null;
+}
+
+/** A plan as a migration keeps it: a rule for each step, and one for all others. */
+export interface MovePlan {
+  steps: Record<string, MoveRule>;
+  otherwise: MoveRule;
+}
+
+/** A person inside, whose rows are locked. Instants are ISO 8601. */
+export interface PersonInside {
+  currentStepId: string | null;
+  /** The step execution that is open; null between two steps. */
+  open: { stepType: StepType; startedAt: string; isOver: boolean } | null;
+}
+
+/** What a rule comes to for one person. */
+export type Move =
+  /** Stays with the old version to the end. */
+  | { kind: 'finished' }
+  /** The rule cannot reach this person, who stays with the old version. */
+  | { kind: 'passedOver' }
+  /** Takes the new version over: at once where nothing is open, else when leaving the current step. */
+  | { kind: 'movedAtNextStep'; atOnce: boolean }
+  /** Goes to another step and enters it. */
+  | { kind: 'movedNow'; to: string }
+  /** Stays in the wait and gets its new times. */
+  | { kind: 'retimed'; times: WaitTimes }
+  | { kind: 'exited'; reason: string };
+
+/** A wait under a new config. */
+export interface WaitTimes {
+  stepName: string;
+  input: Record<string, unknown>;
+  scheduledFor: string | null;
+  executeAfter: string | null;
+  eventName: string | null;
+}
+
+/** The rule of a plan for people at a step. */
+export function ruleAt(plan: MovePlan, stepId: string | null): MoveRule {
+  return (stepId !== null && Object.hasOwn(plan.steps, stepId) ? plan.steps[stepId] : undefined) ?? plan.otherwise;
+}
+
+/**
+ * What becomes of one person. A webhook that is being called is never cut off: whoever is to leave it does so when it has
+ * answered, if the new version knows the step.
+ */
+export function moveOf(person: PersonInside, rule: MoveRule, target: Graph): Move {
+  const { currentStepId, open } = person;
+  const known = currentStepId === null ? undefined : stepOf(target, currentStepId);
+  const atNextStep: Move = known ? { kind: 'movedAtNextStep', atOnce: open === null } : { kind: 'passedOver' };
+  switch (rule.action) {
+    case 'finish':
+      return { kind: 'finished' };
+    case 'moveAtNextStep':
+      return atNextStep;
+    case 'exit':
+      return { kind: 'exited', reason: rule.reason ?? 'migrated' };
+    case 'moveNow': {
+      const { toStepId } = rule;
+      if (toStepId === null || !stepOf(target, toStepId)) return { kind: 'passedOver' };
+      if (known && open?.stepType === 'WEBHOOK') return atNextStep;
+      if (toStepId !== currentStepId || !known) return { kind: 'movedNow', to: toStepId };
+      // Whose wait is over is about to leave by itself; everybody else at the step waits by its new config.
+      const times = open === null || open.isOver ? null : newTimes(known, open.startedAt);
+      return times === null ? atNextStep : { kind: 'retimed', times };
+    }
+  }
+}
+
+/** The times of a wait that began at an instant, by the config that a step has now; null for steps that do not wait. */
+export function newTimes(step: GraphStep, startedAt: string): WaitTimes | null {
+  const begun = Date.parse(startedAt);
+  const after = (ms: number) => new Date(begun + ms).toISOString();
+  const common = { stepName: step.name, input: inputOf(step) };
+  if (step.type === 'DELAY') {
+    const { config } = readStepConfig('DELAY', step.config);
+    return config && { ...common, scheduledFor: after(delayMs(config)), executeAfter: null, eventName: null };
+  }
+  if (step.type !== 'WAIT_FOR_EVENT') return null;
+  const { config } = readStepConfig('WAIT_FOR_EVENT', step.config);
+  if (config === null) return null;
+  const executeAfter = typeof config.timeout === 'number' ? after(Math.ceil(config.timeout * 1000)) : null;
+  return { ...common, scheduledFor: null, executeAfter, eventName: config.eventName };
+}

@@ -1,0 +1,66 @@
+import * as v from 'valibot';
+import { textField } from '../../lib/validation.ts';
+import { stepTypes } from '../step-configs.ts';
+import { migrationStates } from './queries.ts';
+import { moveActions } from './rules.ts';
+
+const Uuid = v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase());
+const Instant = v.pipe(v.string(), v.isoTimestamp());
+const Action = v.picklist(moveActions, `must be one of ${moveActions.join(', ')}`);
+const Rule = { action: Action, toStepId: v.nullish(Uuid), reason: v.nullish(textField('reason', 1, 200)) };
+
+/** `POST /workflows/{id}/migrate`: a rule for each step of the old versions, and one for all others. */
+export const MigratePlan = v.object({
+  dryRun: v.optional(v.boolean(), false),
+  plan: v.optional(
+    v.pipe(
+      v.array(v.object({ stepId: Uuid, ...Rule }), 'must be a list of rules'),
+      v.maxLength(1000, 'must have at most 1000 rules'),
+    ),
+    [],
+  ),
+  otherwise: v.optional(v.object(Rule), { action: 'finish' }),
+});
+export type MigratePlan = v.InferOutput<typeof MigratePlan>;
+
+/** What a plan would do. */
+export const MigrationPreview = v.object({
+  dryRun: v.literal(true),
+  /** Number of the version that people would be moved to. */
+  toVersion: v.number(),
+  /** People who are inside and pinned to other versions. */
+  people: v.number(),
+  rules: v.array(
+    v.object({
+      stepId: v.nullable(v.string()),
+      stepName: v.nullable(v.string()),
+      stepType: v.nullable(v.picklist(stepTypes)),
+      action: Action,
+      toStepId: v.nullable(v.string()),
+      people: v.number(),
+    }),
+  ),
+});
+export type MigrationPreview = v.InferOutput<typeof MigrationPreview>;
+
+/** A move of people in an answer. */
+export const MigrationBody = v.object({
+  id: v.string(),
+  workflowId: v.string(),
+  state: v.picklist(migrationStates),
+  toVersion: v.number(),
+  /** Percentage of the people who were expected when it began; 100 when it is completed. */
+  progress: v.number(),
+  expected: v.number(),
+  finished: v.number(),
+  movedAtNextStep: v.number(),
+  movedNow: v.number(),
+  exited: v.number(),
+  /** People whom their rule could not reach; they stay with their version. */
+  passedOver: v.number(),
+  failedReason: v.nullable(v.string()),
+  createdAt: Instant,
+  updatedAt: Instant,
+  completedAt: v.nullable(Instant),
+});
+export type MigrationBody = v.InferOutput<typeof MigrationBody>;

@@ -1,0 +1,224 @@
+import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
+import { isoInstant, isoInstantOrNull } from '../../db/columns.ts';
+import type { Database, Sql } from '../../db/sql.ts';
+import { conflict, type FieldProblem, invalid, notFound } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import { enqueue, type OutboxTicket } from '../../outbox/enqueue.ts';
+import { stepOf } from '../graph.ts';
+import { lockAutomation } from '../queries.ts';
+import { found, issuesOf } from '../service.ts';
+import { draftGraph, ensureVersion, type PinnedVersion, pinnedVersion } from '../versions.ts';
+import {
+  cancelMigrationRow,
+  findMigration,
+  insertMigration,
+  type MigrationRow,
+  peopleOfOtherVersions,
+  stalledMigrations,
+  stepsOfVersions,
+} from './queries.ts';
+import { type MovePlan, type MoveRule, ruleAt } from './rules.ts';
+import type { MigratePlan, MigrationBody, MigrationPreview } from './schema.ts';
+
+/** What asking for a migration came to. */
+export interface AskedMigration {
+  body: MigrationPreview | MigrationBody;
+  tickets: OutboxTicket[];
+}
+
+/**
+ * Checks a plan that moves the people inside to the graph as it is now, says whom each rule meets, and starts the move
+ * unless it is a dry run (issue 6, part 4).
+ * @throws 404; 422 for a graph that cannot be enabled and for rules that cannot work; 409 while another move is under way
+ */
+export function migratePeople(
+  db: Database,
+  projectId: string,
+  automationId: string,
+  asked: MigratePlan,
+): Promise<AskedMigration> {
+  return db.transaction(async (sql) => {
+    const automation = found(await lockAutomation(sql, projectId, automationId), automationId);
+    const issues = await issuesOf(sql, automation, await draftGraph(sql, automationId));
+    if (issues.length > 0)
+      throw invalid(
+        issues.map(({ stepId, field, message }) => ({
+          field: stepId === null ? field : `steps.${stepId}.${field}`,
+          message,
+          code: 'custom',
+        })),
+        'Nobody can be moved to a graph that cannot be enabled: correct it first.',
+      );
+    const versionId = await ensureVersion(sql, automationId);
+    const target = versionId && (await pinnedVersion(sql, versionId));
+    if (!target) throw notFound('workflow', automationId);
+    const plan = compiled(asked);
+    const counts = await peopleOfOtherVersions(sql, automationId, target.id);
+    const preview = await previewOf(sql, target, plan, counts);
+    const problems = problemsOf(asked, target, preview);
+    if (problems.length > 0) throw invalid(problems, 'Ask with "dryRun": true to see whom each rule meets.');
+    if (asked.dryRun) return { body: preview, tickets: [] };
+    const row = { projectId, automationId, toVersionId: target.id, rules: plan, expected: preview.people };
+    const id = newId();
+    if (!(await insertMigration(sql, { id, ...row })))
+      throw conflict('A migration of this workflow is under way: wait for it or cancel it first');
+    const ticket = await enqueue(sql, startOfMigration({ id, projectId, automationId }));
+    return { body: migrationBody(await one(sql, projectId, automationId, id)), tickets: [ticket] };
+  });
+}
+
+function compiled({ plan, otherwise }: MigratePlan): MovePlan {
+  const rule = ({ action, toStepId, reason }: MigratePlan['otherwise']): MoveRule => ({
+    action,
+    toStepId: toStepId ?? null,
+    reason: reason ?? null,
+  });
+  return {
+    steps: Object.fromEntries(plan.map((each) => [each.stepId, rule(each)])),
+    otherwise: rule(otherwise),
+  };
+}
+
+async function previewOf(
+  sql: Sql,
+  target: PinnedVersion,
+  plan: MovePlan,
+  counts: readonly { stepId: string | null; people: number }[],
+): Promise<MigrationPreview> {
+  const known = new Map((await stepsOfVersions(sql, target.automationId)).map((step) => [step.id, step]));
+  const ids = [...new Set([...Object.keys(plan.steps), ...counts.map(({ stepId }) => stepId)])];
+  return {
+    dryRun: true,
+    toVersion: target.version,
+    people: counts.reduce((total, { people }) => total + people, 0),
+    rules: ids.map((stepId) => {
+      const step = stepId === null ? undefined : known.get(stepId);
+      const { action, toStepId } = ruleAt(plan, stepId);
+      const people = counts.find((count) => count.stepId === stepId)?.people ?? 0;
+      return { stepId, stepName: step?.name ?? null, stepType: step?.type ?? null, action, toStepId, people };
+    }),
+  };
+}
+
+/** Rules that cannot work, each named by its place in the request. */
+function problemsOf(asked: MigratePlan, { graph }: PinnedVersion, preview: MigrationPreview): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const refuse = (field: string, message: string) => problems.push({ field, message, code: 'custom' });
+  const checkTarget = (at: string, { action, toStepId }: MigratePlan['otherwise']) => {
+    if (action !== 'moveNow') return;
+    const to = toStepId ? stepOf(graph, toStepId) : undefined;
+    if (!toStepId) refuse(`${at}.toStepId`, 'is required for moveNow');
+    else if (!to) refuse(`${at}.toStepId`, 'is no step of the workflow');
+    else if (to.type === 'TRIGGER') refuse(`${at}.toStepId`, 'cannot be the TRIGGER');
+  };
+  const seen = new Set<string>();
+  for (const [n, rule] of asked.plan.entries()) {
+    if (seen.has(rule.stepId)) refuse(`plan.${n}.stepId`, 'has a rule already');
+    seen.add(rule.stepId);
+    const met = preview.rules.find(({ stepId }) => stepId === rule.stepId);
+    if (met?.stepName === null) refuse(`plan.${n}.stepId`, 'has never been a step of the workflow');
+    checkTarget(`plan.${n}`, rule);
+    if (rule.action === 'moveAtNextStep' && !stepOf(graph, rule.stepId))
+      refuse(`plan.${n}.action`, `cannot be moveAtNextStep: "${met?.stepName}" is missing in the new version`);
+  }
+  checkTarget('otherwise', asked.otherwise);
+  if (asked.otherwise.action !== 'moveAtNextStep') return problems;
+  for (const { stepId, stepName, people } of preview.rules)
+    if (people > 0 && !(stepId !== null && (seen.has(stepId) || stepOf(graph, stepId))))
+      refuse(
+        'otherwise.action',
+        `cannot be moveAtNextStep for the ${people} at "${stepName}" (${stepId}), which is missing in the new version`,
+      );
+  return problems;
+}
+
+/** A migration and how far it is. @throws 404 */
+export async function getMigration(
+  sql: Sql,
+  projectId: string,
+  automationId: string,
+  id: string,
+): Promise<MigrationBody> {
+  return migrationBody(await one(sql, projectId, automationId, id));
+}
+
+/** Ends a migration; whom it has moved stays moved, and one that is over stays as it is. @throws 404 */
+export async function cancelMigration(
+  db: Database,
+  projectId: string,
+  automationId: string,
+  id: string,
+): Promise<MigrationBody> {
+  await one(db, projectId, automationId, id);
+  // The job looks at its row before each chunk, so that this is all there is to do.
+  await cancelMigrationRow(db, id);
+  return migrationBody(await one(db, projectId, automationId, id));
+}
+
+async function one(sql: Sql, projectId: string, automationId: string, id: string): Promise<MigrationRow> {
+  const row = await findMigration(sql, projectId, automationId, id);
+  if (row === null) throw notFound('migration', id);
+  return row;
+}
+
+function migrationBody(row: MigrationRow): MigrationBody {
+  const { id, automationId, state, toVersion, expected, finished, movedAtNextStep, movedNow, exited, passedOver } = row;
+  const done = finished + movedAtNextStep + movedNow + exited + passedOver;
+  const progress = expected === 0 ? 0 : Math.min(99, Math.floor((100 * done) / expected));
+  return {
+    id,
+    workflowId: automationId,
+    state,
+    toVersion,
+    progress: state === 'completed' ? 100 : progress,
+    expected,
+    finished,
+    movedAtNextStep,
+    movedNow,
+    exited,
+    passedOver,
+    failedReason: row.failedReason,
+    createdAt: isoInstant(row.createdAt),
+    updatedAt: isoInstant(row.updatedAt),
+    completedAt: isoInstantOrNull(row.completedAt),
+  };
+}
+
+/** The start of a migration's execution. */
+export function startOfMigration({
+  id,
+  projectId,
+  automationId,
+}: Pick<MigrationRow, 'id' | 'projectId' | 'automationId'>): StartCommand {
+  return {
+    type: 'start',
+    workflow: 'migrateAutomation',
+    id: workflowId.automationMigration(id),
+    input: { migrationId: id },
+    searchAttributes: { ProjectId: projectId, AutomationId: automationId, Kind: 'migration' },
+    staticSummary: 'Moves the people inside an automation to another version of its graph',
+  };
+}
+
+/** What the check for stalled migrations needs. */
+export interface MigrationRecoveryDeps {
+  db: Database;
+  /** Whether an execution of this id is open. Rejects when Temporal cannot be asked. */
+  isOpen(workflowId: string): Promise<boolean>;
+  dispatchSoon(...tickets: OutboxTicket[]): void;
+}
+
+const migrationsPerRun = 100;
+
+/** Starts migrations again that no execution works on, as after a lost Temporal store. Answers how many. */
+export async function restartStalledMigrations(deps: MigrationRecoveryDeps, afterSeconds = 300): Promise<number> {
+  let restarted = 0;
+  for (const migration of await stalledMigrations(deps.db, afterSeconds, migrationsPerRun)) {
+    const start = startOfMigration(migration);
+    if (await deps.isOpen(start.id)) continue;
+    const again = { ...start, restart: `stalled-${Date.now()}` };
+    deps.dispatchSoon(await deps.db.transaction((sql) => enqueue(sql, again)));
+    restarted += 1;
+  }
+  return restarted;
+}
