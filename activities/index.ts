@@ -7,6 +7,7 @@ import { guardedConnector } from '../src/automations/runtime/guard.ts';
 import { callLimits } from '../src/automations/runtime/http-call.ts';
 import { createAutomationCheck } from '../src/automations/runtime/recovery.ts';
 import { removeUnusedVersions } from '../src/automations/versions.ts';
+import { removeOldCounts } from '../src/billing/usage-queries.ts';
 
 import type { PrepareCampaign } from '../src/campaigns/content.ts';
 import { createGate } from '../src/campaigns/gate.ts';
@@ -243,6 +244,7 @@ function retentionRules({ db, config, clock }: ActivityDeps): RetentionRule[] {
     { name: 'system mail', removeSome: (limit) => removeOldMails(db, limit) },
     { name: 'hand-overs', removeSome: (limit) => removeOldHandovers(db, limit) },
     { name: 'versions of automations', removeSome: (limit) => removeUnusedVersions(db, limit) },
+    { name: 'usage', removeSome: (limit) => removeOldCounts(db, limit) },
     { name: 'webhook receipts', removeSome: (limit) => removeOldReceipts(db, limit) },
   ];
 }

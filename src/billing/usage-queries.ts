@@ -132,6 +132,19 @@ export async function usageOf(
   return { ...(own as Record<UsageCategory, number>), TOTAL: counts.get('TOTAL') ?? null };
 }
 
+const removeOld = statement(
+  'usage.remove_old',
+  `delete from usage_counters where ctid in (
+     select ctid from usage_counters u where u.month < now() - interval '13 months'
+       or u.month < now() - interval '2 months' and not exists (select from projects p where p.id = u.project_id)
+     limit $1)`,
+);
+
+/** Removes up to `limit` counts of more than a year ago, and of projects that are gone; answers how many. */
+export function removeOldCounts(sql: Sql, limit: number): Promise<number> {
+  return sql.count(removeOld, [limit]);
+}
+
 const receive = statement(
   'usage.receive',
   `insert into usage_counters (project_id, month, category, settled) values ($1, ${thisMonth}, 'INBOUND', $2)

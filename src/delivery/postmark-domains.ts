@@ -19,8 +19,8 @@ export function createPostmarkDomains(settings: {
       try {
         return described(await client.createDomain({ Name: domain, ReturnPathDomain: returnPath }));
       } catch (error) {
-        // 510: the account has this domain, left by a request whose answer was lost.
-        if ((error as Errors.PostmarkError).code !== 510) throw error;
+        // 512: the account has this domain, left by a request whose answer was lost.
+        if ((error as Errors.PostmarkError).code !== 512) throw error;
         const found = await findByName(client, domain);
         if (found === undefined) throw error;
         return described(await client.getDomain(found));

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { aPerson, joins } from '../support/people.ts';
 
 let database: TestDatabase;
 let sandbox: Sandbox;
@@ -101,6 +102,46 @@ describe('refusals', () => {
     const refused = await add('taken.acme.test', other);
     expect([refused.status, Object.keys(refused.body)]).toEqual([403, ['error']]);
     expect(refused.body.error).not.toContain('Acme');
+  });
+
+  test('a name that another project of the same person has names that project to them, and to no key', async () => {
+    await add('shared.acme.test');
+    const second = await aProject(database, 'Second');
+    const person = await aPerson(database.db, api.config);
+    await joins(database.db, project.id, person, 'MEMBER');
+    await joins(database.db, second.id, person, 'ADMIN');
+    const session = { ...person.session, 'X-Project-Id': second.id };
+    const told = await api.call(null, 'POST', '/domains', { domain: 'shared.acme.test' }, session);
+    expect([told.status, told.body]).toEqual([400, { error: expect.stringContaining('"Acme"') }]);
+    const byKey = await add('shared.acme.test', second);
+    expect([byKey.status, JSON.stringify(byKey.body).includes('Acme')]).toEqual([403, false]);
+    const stranger = await aPerson(database.db, api.config);
+    await joins(database.db, second.id, stranger, 'ADMIN');
+    const refused = await api.call(
+      null,
+      'POST',
+      '/domains',
+      { domain: 'shared.acme.test' },
+      {
+        ...stranger.session,
+        'X-Project-Id': second.id,
+      },
+    );
+    expect([refused.status, JSON.stringify(refused.body).includes('Acme')]).toEqual([403, false]);
+  });
+
+  test('nobody goes on below the domain of a disabled project', async () => {
+    const paused = await aProject(database, 'Paused');
+    expect((await add('spam-books.example', paused)).status).toBe(201);
+    await database.db.count('update projects set disabled = true where id = $1', [paused.id]);
+    const { status, body } = await add('news.spam-books.example');
+    expect([status, body.error.code]).toEqual([403, 'FORBIDDEN']);
+  });
+
+  test('two projects that add one name at the same moment: one has it', async () => {
+    const rivals = await Promise.all([aProject(database), aProject(database)]);
+    const answers = await Promise.all(rivals.map((rival) => add('race.acme.test', rival)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 403]);
   });
 
   test('a domain of another project does not exist', async () => {

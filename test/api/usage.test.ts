@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { receiveMail, reserveMail, roomFor } from '../../src/billing/service.ts';
 import { usageOf } from '../../src/billing/usage-queries.ts';
+import type { Notification } from '../../src/delivery/notification.ts';
+import { applyNotification } from '../../src/emails/notify.ts';
 import { settleQueued } from '../../src/emails/settle.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
@@ -161,6 +163,32 @@ test('two hundred parts of a campaign at once share what is left, and no mail mo
     limit: 1234,
     usage: 1234,
   });
+});
+
+test('mail that was given up and proves to be delivered takes its room again', async () => {
+  const project = await aProject(database);
+  await limit(project, 'transactional', 1);
+  const sent = await send(project, 'a@example.com');
+  const emailId: string = sent.body.data.emails[0].email;
+  await database.db.count(`update email_queue set claim_id = 'c3' where project_id = $1`, [project.id]);
+  await settleQueued(database.db, 'c3', 'fake', [
+    { emailId, outcome: 'FAILED', error: 'submission unknown', subject: null, body: null },
+  ]);
+  expect((await usageOf(database.db, project.id)).TRANSACTIONAL).toBe(0);
+  const delivered: Notification = {
+    key: 'delivery:m3',
+    emailId,
+    projectId: project.id,
+    messageId: 'm3',
+    recipient: 'a@example.com',
+    at: new Date().toISOString(),
+    effect: { kind: 'delivery' },
+  };
+  expect(await applyNotification(database.db, 'postmark', { emailId, projectId: project.id }, delivered, false)).toBe(
+    'done',
+  );
+  expect((await usageOf(database.db, project.id)).TRANSACTIONAL).toBe(1);
+  expect((await send(project, 'b@example.com')).status).toBe(402);
 });
 
 test('what is rolled back was never counted', async () => {
