@@ -39,7 +39,8 @@ export async function auditCampaign(sql: Sql, projectId: string, id: string): Pr
     unknown: of('unknown'),
     pending: of('pending'),
   };
-  const isFinal = counts.unknown === 0 && counts.pending === 0;
+  // While it is SENDING, rows may still be added.
+  const isFinal = send.status !== 'SENDING' && counts.unknown === 0 && counts.pending === 0;
   const isOver = send.status === 'SENT' || send.status === 'CANCELLED';
   const counted = send.sent + send.skipped + send.failed;
   // A report can prove later that a message which was given up did leave; then the row says so, and the counters as well.
@@ -47,7 +48,7 @@ export async function auditCampaign(sql: Sql, projectId: string, id: string): Pr
     counts.handedOver <= send.sent &&
     counts.skipped <= send.skipped &&
     counts.failed <= send.failed &&
-    (isOver ? counted === send.total : counted === counts.recipients);
+    counted === (isOver ? send.total : counts.recipients);
   return {
     ...counts,
     removed: isOver ? Math.max(0, send.total - counts.recipients) : 0,

@@ -64,9 +64,13 @@ export async function listRecipients(
   }
 }
 
-/** The ledger as a stream of CSV, of one verdict or of all. @throws 404, 400 for a verdict that there is none of */
+/**
+ * The ledger as a stream of CSV, of one verdict or of all.
+ * @throws 404, 400 for a verdict that there is none of and for `type`, whose lists are no files
+ */
 export async function recipientsCsv(sql: Sql, projectId: string, id: string, query: ListRecipients): Promise<Readable> {
   const send = await sendOf(sql, projectId, id);
+  if (query.type !== undefined) throw badRequest('"type" has no CSV form: leave it out for the whole ledger');
   return Readable.from(ledgerFile(sql, send, readVerdict(query.verdict)));
 }
 

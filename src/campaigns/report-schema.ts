@@ -43,9 +43,9 @@ export const CampaignAudit = v.object({
   pending: v.number(),
   /** Rows that went with contacts which were deleted after the send had ended. */
   removed: v.number(),
-  /** Whether every row has a verdict, and rows and the campaign's counters agree. */
+  /** Whether the send has ended with a verdict for every row, and rows and the campaign's counters agree. */
   addsUp: v.boolean(),
-  /** SHA-256, in hex, of the file that `GET …/recipients?format=csv` answers; null while a row has no verdict. */
+  /** SHA-256, in hex, of the file that `GET …/recipients?format=csv` answers; null until the send has ended. */
   hash: v.nullable(v.string()),
   /** Reasons of what was skipped or failed, with how many rows have each; the most frequent first, ten at most. */
   reasons: v.array(v.object({ reason: v.string(), count: v.number() })),

@@ -185,6 +185,7 @@ describe('as a file', () => {
     const failed = parse((await recipients('?format=csv&verdict=failed')).body, { columns: true }) as object[];
     expect(failed).toHaveLength(2);
     expect((await recipients('?format=csv&verdict=lost')).status).toBe(400);
+    expect((await recipients('?format=csv&type=bounced')).status).toBe(400);
   });
 
   test('a cell that a spreadsheet would take for a formula is no formula, and quotes and commas stay in their cell', async () => {
@@ -214,6 +215,10 @@ describe('the audit', () => {
         { reason: 'Suppressed by rule "Test traffic"', count: 1 },
       ]),
     });
+  });
+
+  test('does not add up before a row is there: the audience is still being frozen', async () => {
+    expect(await audit()).toMatchObject({ recipients: 0, addsUp: false, hash: null });
   });
 
   test('keeps its hash when recipients open, click or bounce later', async () => {

@@ -141,6 +141,32 @@ describe('a campaign that is cancelled', () => {
   });
 });
 
+test('a campaign that is scheduled, moved, sent, paused and resumed by requests reaches everyone once', async () => {
+  await using _ = await working();
+  const created = await call('POST', '/campaigns', {
+    name: 'Spring count',
+    subject: 'Hello {{firstName ?? friend}}',
+    body: '<p>The herons are back.</p>',
+    from: project.sender,
+    audienceType: 'ALL',
+  });
+  const { id } = created.body.data;
+  const post = (action: string, body?: object) => call('POST', `/campaigns/${id}/${action}`, body);
+  const at = (ms: number) => ({ scheduledFor: new Date(Date.now() + ms).toISOString() });
+  expect((await post('send', at(3_600_000))).body.data.status).toBe('SCHEDULED');
+  atFirstCall(() => post('pause'));
+  const moved = at(2000);
+  expect((await post('send', moved)).body.data).toMatchObject({ status: 'SCHEDULED', ...moved });
+  expect(mailer.sent).toEqual([]);
+  await expect.poll(async () => (await campaign(id)).sentCount, { timeout: 30_000 }).toBe(5);
+  expect(Date.parse((await campaign(id)).sentAt)).toBeGreaterThanOrEqual(Date.parse(moved.scheduledFor));
+  expect(await campaign(id)).toMatchObject({ status: 'SENDING', pausedAt: expect.any(String), sentCount: 5 });
+  expect((await post('resume')).body.data.pausedAt).toBeNull();
+  await untilStatus(id, 'SENT');
+  expect(mailer.recipients).toHaveLength(30);
+  await expectAddsUp(id, { handedOver: 30, skipped: 0, failed: 0 });
+});
+
 describe('a campaign on its way', () => {
   test.each([
     [
