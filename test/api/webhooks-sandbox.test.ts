@@ -90,3 +90,34 @@ test('what the provider reports of each kind of recipient ends in its mail, its 
   );
   await expect.poll(seen, { timeout: 20_000, interval: 100 }).toEqual(wanted);
 });
+
+test('mail that is sent into the sandbox arrives as a contact, a RECEIVED mail and an event', async () => {
+  const project = await aProject(store.db);
+  const mail = {
+    from: 'Bob Heron <bob@reader.test>',
+    to: project.sender,
+    subject: 'A heron',
+    html: '<p>Look up<script>x</script></p>',
+  };
+  const answer = await fetch(`${sandbox.url}/api/inbound`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(mail),
+  });
+  expect(answer.ok).toBe(true);
+  const seen = () =>
+    store.db.row(
+      `select e.status, e.subject, e.body, c.email, v.name, v.data ->> 'spamVerdict' as spam, v.data ->> 'spfVerdict' as spf
+       from emails e join contacts c on c.id = e.contact_id join events v on v.email_id = e.id where e.project_id = $1`,
+      [project.id],
+    );
+  await expect.poll(seen, { timeout: 10_000 }).toEqual({
+    status: 'RECEIVED',
+    subject: 'A heron',
+    body: '<p>Look up</p>',
+    email: 'bob@reader.test',
+    name: 'email.received',
+    spam: 'PASS',
+    spf: 'PASS',
+  });
+});

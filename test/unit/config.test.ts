@@ -40,7 +40,29 @@ describe('settings', () => {
     );
   });
 
+  test('MAIL_PROVIDER chooses Amazon SES or an SMTP server, and each needs to know where that is', () => {
+    const token = { POSTMARK_SERVER_TOKEN: 't', POSTMARK_UNSUBSCRIBES: 'postmark' };
+    expect(readConfig({ ...token, MAIL_PROVIDER: 'ses', AWS_SES_REGION: 'eu-west-1' })).toMatchObject({
+      mailProvider: 'ses',
+      POSTMARK_UNSUBSCRIBES: 'self',
+    });
+    expect(readConfig({ MAIL_PROVIDER: 'smtp', SMTP_URL: 'smtps://u:p@mail.example.com' }).mailProvider).toBe('smtp');
+    expect(problemsOf({ MAIL_PROVIDER: 'ses' })).toEqual([
+      'AWS_SES_REGION is missing: MAIL_PROVIDER is ses and needs it',
+    ]);
+    expect(problemsOf({ MAIL_PROVIDER: 'smtp' })).toEqual(['SMTP_URL is missing: MAIL_PROVIDER is smtp and needs it']);
+    expect(problemsOf({ MAIL_PROVIDER: 'postmark' })).toEqual([
+      'POSTMARK_SERVER_TOKEN is missing: MAIL_PROVIDER is postmark and needs it',
+    ]);
+    expect(problemsOf({ ...token, MAIL_PROVIDER: 'sandbox' })).toHaveLength(1);
+    expect(problemsOf({ AWS_SES_ACCESS_KEY_ID: 'A' })).toEqual([
+      'AWS_SES_SECRET_ACCESS_KEY is missing: AWS_SES_ACCESS_KEY_ID is set and needs it',
+    ]);
+  });
+
   test.each([
+    ['MAIL_PROVIDER', 'pigeon', 'one of'],
+    ['SMTP_URL', 'mail.example.com:25', 'smtp://'],
     ['PORT', 'eighty', 'whole number'],
     ['PORT', '70000', 'at most 65535'],
     ['LOG_LEVEL', 'loud', 'one of'],
