@@ -26,7 +26,7 @@ export interface SesOptions extends SesAccess {
   reported: boolean;
   journal: HandoverJournal;
   log: { info(facts: object, text: string): void; warn(facts: object, text: string): void };
-  /** How long a call may take, in milliseconds; 40,000 when absent. */
+  /** How long a message may take with all its tries, in milliseconds; 40,000 when absent. */
   timeoutMs?: number;
 }
 
@@ -36,6 +36,7 @@ const proofMs = 3 * 60_000;
 const throttledMs = 1000;
 // How often a message is offered that was refused for its speed.
 const tries = 4;
+const giveUpMs = 10_000;
 const rateKeptMs = 10 * 60_000;
 
 /** A client of Amazon SES that never repeats a call by itself: SES has no way to tell a repetition. */
@@ -79,14 +80,18 @@ export function createSesMailer(options: SesOptions): Mailer {
       prepare: (message) => ({ ...message, html: message.html.replaceAll(' data-pm-no-track', ' ses:no-track') }),
       async handOver(message, mime) {
         void followRate();
+        const began = performance.now();
+        const signal = abortSignal();
         for (let attempt = 1; ; attempt += 1) {
           try {
-            return taken(await client.send(command(options, message, mime), { abortSignal: abortSignal() }));
+            return taken(await client.send(command(options, message, mime), { abortSignal: signal }));
           } catch (error) {
             const failure = readSesFailure(error);
             if (!failure.throttled) return failure.verdict;
             pacer.rest(throttledMs);
-            if (attempt >= tries) return { kind: 'retry', reason: failure.reason, afterMs: throttledMs, scope: 'call' };
+            // What is refused has not been sent, so that giving up is safe at this point and at no other.
+            if (attempt >= tries || performance.now() - began > giveUpMs)
+              return { kind: 'retry', reason: failure.reason, afterMs: throttledMs, scope: 'call' };
             await pause(throttledMs * (0.75 + Math.random() / 2));
           }
         }

@@ -65,6 +65,10 @@ export interface SmtpSession {
   close(): void;
 }
 
+// Together with what comes before, these stay below the age from which a claim counts as abandoned.
+const mostOpeningMs = 8_000;
+const mostSendingMs = 40_000;
+
 /** Connects and logs in. @throws SmtpFailure */
 export async function openSmtpSession(access: SmtpAccess): Promise<SmtpSession> {
   const { host, port, secure, requireTls, user, password, silenceMs = 40_000 } = access;
@@ -73,8 +77,8 @@ export async function openSmtpSession(access: SmtpAccess): Promise<SmtpSession> 
     port,
     secure,
     requireTLS: requireTls,
-    connectionTimeout: 10_000,
-    greetingTimeout: 10_000,
+    connectionTimeout: mostOpeningMs,
+    greetingTimeout: mostOpeningMs,
     socketTimeout: silenceMs,
   };
   const connection = new SMTPConnection(options);
@@ -89,10 +93,20 @@ export async function openSmtpSession(access: SmtpAccess): Promise<SmtpSession> 
     ended = true;
     failed(new Error('The connection was closed'));
   });
-  const ask = (call: (done: (error?: Error | null) => void) => void) =>
+  const ask = (call: (done: (error?: Error | null) => void) => void, mostMs = mostOpeningMs) =>
     new Promise<void>((resolve, reject) => {
-      failed = reject;
-      call((error) => (error ? reject(error) : resolve()));
+      // A server may answer each command just in time and take minutes for a message, while others take its claim for dead.
+      const late = setTimeout(() => {
+        ended = true;
+        reject(new Error(`The SMTP server took longer than ${mostMs / 1000} seconds`));
+        connection.close();
+      }, mostMs);
+      const end = (settle: () => void) => {
+        clearTimeout(late);
+        settle();
+      };
+      failed = (error) => end(() => reject(error));
+      call((error) => end(() => (error ? reject(error) : resolve())));
     });
   try {
     await ask((done) => connection.connect(done));
@@ -117,11 +131,13 @@ export async function openSmtpSession(access: SmtpAccess): Promise<SmtpSession> 
       });
       let reply = '';
       try {
-        await ask((done) =>
-          connection.send({ ...envelope, size: mime.length }, text, (error, info) => {
-            reply = info?.response ?? '';
-            done(error);
-          }),
+        await ask(
+          (done) =>
+            connection.send({ ...envelope, size: mime.length }, text, (error, info) => {
+              reply = info?.response ?? '';
+              done(error);
+            }),
+          mostSendingMs,
         );
         return reply;
       } catch (error) {

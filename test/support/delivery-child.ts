@@ -2,7 +2,9 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import { emailActivities } from '../../activities/email.ts';
 import { openStore } from '../../src/db/orm.ts';
+import { createJournal } from '../../src/delivery/journal.ts';
 import { createPostmarkMailer } from '../../src/delivery/postmark.ts';
+import { createSmtpMailer } from '../../src/delivery/smtp.ts';
 import { installTemporalRuntime } from '../../src/main/temporal-runtime.ts';
 import { workflowBundle } from '../../src/main/workflow-bundle.ts';
 import { taskQueue } from '../../temporal/commands.ts';
@@ -13,7 +15,9 @@ export interface ChildOptions {
   databaseUrl: string;
   temporalAddress: string;
   queuePrefix: string;
-  sandboxUrl: string;
+  /** Where mail goes: to a sandbox, or to an SMTP server over so many connections. */
+  sandboxUrl?: string;
+  smtp?: { host: string; port: number; connections: number };
   lagMs: number;
 }
 
@@ -21,12 +25,24 @@ export interface ChildOptions {
 async function serve(options: ChildOptions): Promise<void> {
   const store = await openStore({ url: options.databaseUrl, poolSize: 10, applicationName: 'posthorn-test' }, []);
   const log = { info: () => undefined, warn: () => undefined };
-  const mailer = createPostmarkMailer({
-    serverToken: 'sandbox',
-    apiUrl: options.sandboxUrl,
-    streams: { transactional: 'outbound', broadcast: 'broadcast' },
-    log,
-  });
+  const mailer = options.smtp
+    ? createSmtpMailer({
+        ...options.smtp,
+        secure: false,
+        requireTls: false,
+        user: null,
+        password: null,
+        maxMessageBytes: 25 * 1024 * 1024,
+        keyOf: async () => null,
+        journal: createJournal(store.db, log),
+        log,
+      })
+    : createPostmarkMailer({
+        serverToken: 'sandbox',
+        apiUrl: options.sandboxUrl ?? '',
+        streams: { transactional: 'outbound', broadcast: 'broadcast' },
+        log,
+      });
   const activities = emailActivities({
     db: store.db,
     mailer,
