@@ -78,38 +78,44 @@ export function stepRunsOf(sql: Sql, runId: string): Promise<(StepRunRow & { dur
   return sql.rows(steps, [runId]);
 }
 
-// The rows are locked in the order of their ids, as by everybody who changes many runs.
-const cancel = (which: string) => `
-  with wanted as materialized (
-    select r.id from automation_runs r where r.automation_id = $1 and ${which} and r.${isActive} order by r.id for update),
-  gone as (
-    update automation_runs r set status = 'CANCELLED', exit_reason = $2, completed_at = now(), updated_at = now(),
-      due_at = null, next_version_id = null
-    from wanted where r.id = wanted.id
-    returning r.id, r.automation_id, r.contact_id, r.entry),
-  skipped as (
-    update automation_step_runs x set status = 'SKIPPED', completed_at = now(), updated_at = now()
-    from gone where x.run_id = gone.id and x.status in ('PENDING', 'SCHEDULED', 'WAITING', 'RUNNING')),
-  execution as (
-    select uuidv7() as row_id, 'automation/' || automation_id || '/' || contact_id || '/' || entry as id from gone),
-  asked as (
-    insert into outbox (id, dedupe_key, kind, workflow_id, payload)
-    select row_id, 'cancel:' || id || ':' || row_id, 'cancel', id, jsonb_build_object('type', 'cancel', 'id', id)
-    from execution)
-  select (select count(*)::int from gone) as cancelled, pg_notify('${outboxChannel}', '')`;
-
-const cancelEvery = statement('automations.cancel_runs', cancel('true'));
-const cancelThis = statement('automations.cancel_run', cancel('r.id = $3'));
+// Rows are locked in the order of their ids, runs before their steps, as by everybody who changes many of them. The lock is
+// a statement of its own: the next one then sees the steps that a transaction it waited for has made.
+const lockActive = statement(
+  'automations.lock_active_runs',
+  `select r.id from automation_runs r
+   where r.automation_id = $1 and ($2::uuid is null or r.id = $2) and r.${isActive} order by r.id for update`,
+);
+const cancel = statement(
+  'automations.cancel_runs',
+  `with open as materialized (
+     select x.id from automation_step_runs x
+     where x.run_id = any($1::uuid[]) and x.status in ('PENDING', 'SCHEDULED', 'WAITING', 'RUNNING')
+     order by x.id for update),
+   skipped as (
+     update automation_step_runs x set status = 'SKIPPED', completed_at = now(), updated_at = now()
+     from open where x.id = open.id),
+   gone as (
+     update automation_runs r set status = 'CANCELLED', exit_reason = $2, completed_at = now(), updated_at = now(),
+       due_at = null, next_version_id = null
+     where r.id = any($1::uuid[]) and r.${isActive}
+     returning r.id, r.automation_id, r.contact_id, r.entry),
+   execution as (
+     select uuidv7() as row_id, 'automation/' || automation_id || '/' || contact_id || '/' || entry as id from gone),
+   asked as (
+     insert into outbox (id, dedupe_key, kind, workflow_id, payload)
+     select row_id, 'cancel:' || id || ':' || row_id, 'cancel', id, jsonb_build_object('type', 'cancel', 'id', id)
+     from execution)
+   select (select count(*)::int from gone) as cancelled, pg_notify('${outboxChannel}', '')`,
+);
 
 /**
- * Ends active runs of an automation: all of them, or one. No step of them starts after the commit; their executions are
- * cancelled through the outbox. Answers how many ended.
+ * Ends active runs of an automation, in the caller's transaction: all of them, or one. No step of them starts after the
+ * commit; their executions are cancelled through the outbox. Answers how many ended.
  */
 export async function cancelRuns(sql: Sql, automationId: string, reason: string, runId?: string): Promise<number> {
-  const row =
-    runId === undefined
-      ? await sql.row<{ cancelled: number }>(cancelEvery, [automationId, reason])
-      : await sql.row<{ cancelled: number }>(cancelThis, [automationId, reason, runId]);
+  const runs = await sql.rows<{ id: string }>(lockActive, [automationId, runId ?? null]);
+  if (runs.length === 0) return 0;
+  const row = await sql.row<{ cancelled: number }>(cancel, [runs.map(({ id }) => id), reason]);
   return row?.cancelled ?? 0;
 }
 
