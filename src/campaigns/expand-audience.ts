@@ -4,6 +4,7 @@ import { AppError } from '../lib/errors.ts';
 import type { Clock } from '../lib/time.ts';
 import { type AudienceCursor, openAudience } from './audience-cursor.ts';
 import { type ExpandedCampaign, type Expansion, expandPage, expansionPage, lowestId } from './expansion.ts';
+import type { Gate } from './gate.ts';
 import { noteCampaign } from './state.ts';
 
 /** What freezing an audience needs. */
@@ -11,6 +12,11 @@ export interface ExpansionDeps {
   db: Database;
   billing: BillingSettings;
   clock: Clock;
+  /**
+   * Limits the audiences that are read at once in this process: each holds a connection and asks for a second one, so that
+   * as many as there are connections would wait for one another for ever.
+   */
+  cursors: Gate;
   /** Contacts that one statement freezes; 5,000 when absent. */
   expansionPage?: number;
 }
@@ -24,25 +30,31 @@ export async function expandFrom(
   send: ExpandedCampaign & Expansion,
   onPage: (count: number) => void,
 ): Promise<void> {
-  const { db, billing } = deps;
+  if (send.audienceType !== 'ALL' || send.resendOf) return deps.cursors.run(() => expandChosen(deps, send, onPage));
   const size = deps.expansionPage ?? expansionPage;
   let { through, count } = send;
-  if (send.audienceType === 'ALL' && !send.resendOf) {
-    for (;;) {
-      onPage(count);
-      const page = await expandPage(db, billing, send, through, { size });
-      if (page === null || page.expanded) return;
-      ({ through, count } = page);
-    }
+  for (;;) {
+    onPage(count);
+    const page = await expandPage(deps.db, deps.billing, send, through, { size });
+    if (page === null || page.expanded) return;
+    ({ through, count } = page);
   }
+}
 
+async function expandChosen(
+  deps: ExpansionDeps,
+  send: ExpandedCampaign & Expansion,
+  onPage: (count: number) => void,
+): Promise<void> {
+  const size = deps.expansionPage ?? expansionPage;
+  let { through, count } = send;
   const audience = await evaluated(deps, send);
   try {
     let ids = await audience.next(size);
     for (;;) {
       onPage(count);
       const following = ids.length < size ? [] : await audience.next(size);
-      const page = await expandPage(db, billing, send, through, { ids, last: following.length === 0 });
+      const page = await expandPage(deps.db, deps.billing, send, through, { ids, last: following.length === 0 });
       if (page === null || page.expanded) return;
       ({ through, count } = page);
       ids = following;

@@ -96,6 +96,24 @@ describe('a campaign reaches', () => {
     expect(reached(project)).toEqual(['watcher-1@example.com', 'watcher-5@example.com']);
   });
 
+  test('each its own audience, of many more campaigns at once than there are connections', async () => {
+    await using small = await testDatabase(4);
+    const own = new FakeMailer({ name: 'many' });
+    await using few = await testWorker({ activities: campaignActivitiesFor(small.db, own), queues: ['campaign'] });
+    const project = await aProject(small.db);
+    await contacts(small.db, project.id, 20);
+    await small.db.count(`update contacts set data = data || '{"plan": "pro"}' where project_id = $1`, [project.id]);
+    const starts = await Promise.all(
+      Array.from({ length: 12 }, async () => {
+        const changes = { audienceType: 'FILTERED', audienceCondition: isPro } as const;
+        return started(small.db, project.id, await aCampaign(small.db, project, changes), 20);
+      }),
+    );
+    for (const start of starts) await few.perform(start);
+    for (const start of starts) expect(await few.result(start.id)).toMatchObject({ status: 'SENT', sent: 20 });
+    expect(own.sent).toHaveLength(12 * 20);
+  });
+
   test('nobody where its segment is gone, and is over all the same', async () => {
     const { project } = await withPlans(5);
     const campaign = await send(project, { audienceType: 'SEGMENT', segmentId: newId() });

@@ -74,7 +74,8 @@ async function expand(pages = Number.POSITIVE_INFINITY): Promise<void> {
   const send = await loadExpansion(db.db, campaign, 1);
   if (send === null) throw new Error('The send is gone');
   let left = pages;
-  const expansion = { db: db.db, billing: { freeTier: null }, clock: systemClock, expansionPage: 3 };
+  const billing = { freeTier: null };
+  const expansion = { db: db.db, billing, clock: systemClock, cursors: createGate(1), expansionPage: 3 };
   await expandFrom(expansion, send, () => {
     left -= 1;
     if (left < 0) throw new Error('killed');
