@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import { composeQueued, createComposer } from '../../src/delivery/compose.ts';
+import type { StoredRender } from '../../src/emails/stored-render.ts';
+import { type ClaimedMail, refusalOf } from '../../src/emails/types.ts';
+import { newId } from '../../src/lib/ids.ts';
+
+const compose = createComposer(
+  {
+    DASHBOARD_URI: 'https://mail.test',
+    API_URI: 'https://mail.test',
+    LINK_SECRET: 'a secret that is only for the tests of this file',
+    POSTMARK_UNSUBSCRIBES: 'self',
+  },
+  { warn: () => undefined },
+);
+
+function stepMail(render: Partial<StoredRender>, changes: Partial<ClaimedMail> = {}): ClaimedMail {
+  return {
+    id: newId(),
+    projectId: newId(),
+    contactId: newId(),
+    toAddress: 'ingrid.dahl@example.com',
+    toName: null,
+    from: 'hello@birdwatch.test',
+    fromName: 'Birdwatch',
+    replyTo: null,
+    subject: null,
+    body: null,
+    render: {
+      subject: 'Your {{event.total}} for {{name}}',
+      body: '<p>{{total}} and {{coupon}} for {{name}}</p>',
+      data: {},
+      contact: { name: 'Ingrid', coupon: 'from the contact' },
+      subscribed: true,
+      event: { total: 620, coupon: '<b>HERON</b>' },
+      ...render,
+    },
+    headers: null,
+    attachments: null,
+    sourceType: 'WORKFLOW',
+    messageClass: 'MARKETING',
+    templateId: newId(),
+    campaignId: null,
+    tracking: null,
+    attempts: 0,
+    ageMs: 0,
+    contact: { email: 'ingrid.dahl@example.com', subscribed: true, data: { name: 'Changed since' } },
+    project: {
+      name: 'Birdwatch',
+      disabled: false,
+      tracking: 'ENABLED',
+      language: 'en',
+      escapeContactData: true,
+    },
+    domainVerified: true,
+    ...changes,
+  };
+}
+
+describe('the mail of a step', () => {
+  test('sees what started the run, and the contact as it was when the step ran', () => {
+    const { subject, html } = composeQueued(compose, stepMail({}));
+    expect(subject).toBe('Your 620 for Ingrid');
+    // What an event says wins over the contact's data, and is a stranger's text like that.
+    expect(html).toContain('<p>620 and &lt;b&gt;HERON&lt;/b&gt; for Ingrid</p>');
+  });
+
+  test('is rendered once: placeholders in values stay text', () => {
+    const { html } = composeQueued(
+      compose,
+      stepMail({ event: { total: '{{email}}', coupon: '{% if true %}x{% endif %}' } }),
+    );
+    expect(html).toContain('<p>{{email}} and {% if true %}x{% endif %} for Ingrid</p>');
+  });
+
+  test('has one footer and one-click headers where its template is for subscribers', () => {
+    const mail = stepMail({});
+    const { html, headers } = composeQueued(compose, mail);
+    expect(html.split(`/unsubscribe/${mail.contactId}`)).toHaveLength(2);
+    expect(headers.map(({ name }) => name)).toContain('List-Unsubscribe');
+  });
+
+  test('is refused at the last moment when its contact has left meanwhile', () => {
+    const contact = { email: 'ingrid.dahl@example.com', subscribed: false, data: {} };
+    expect(refusalOf(stepMail({}, { contact }))).toBe('The contact is not subscribed');
+  });
+
+  test('to an address that its author named goes out whatever the contact does', () => {
+    const contact = { email: 'ingrid.dahl@example.com', subscribed: false, data: {} };
+    const mail = stepMail({ isForOthers: true }, { contact, toAddress: 'sales@birdwatch.test' });
+    expect(refusalOf(mail)).toBeNull();
+    expect(composeQueued(compose, mail).to).toEqual({ address: 'sales@birdwatch.test', name: null });
+  });
+});
