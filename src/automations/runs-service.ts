@@ -56,13 +56,21 @@ export async function startExecution(
   const { contactId } = body;
   if (!isUuid(contactId)) throw notFound('contact', contactId);
   const wish = { contactId: contactId.toLowerCase(), context, sourceEventId: null };
-  const { outcomes, tickets } = await db.transaction((sql) =>
-    startRuns(sql, projectId, automationId, [wish], startsPerHour),
-  );
+  const { outcomes, tickets } = await db
+    .transaction((sql) => startRuns(sql, projectId, automationId, [wish], startsPerHour))
+    .catch((error: unknown) => {
+      // The workflow was deleted between the look at it and the writing of its run.
+      if (isForeignKeyViolation(error)) throw notFound('workflow', automationId);
+      throw error;
+    });
   const [made] = outcomes;
   if (made?.run) return { body: executionBody(made.run), tickets };
   // Only now: the count of what the guard refused is committed.
   throw refusal(made?.outcome ?? 'gone', contactId, startsPerHour);
+}
+
+function isForeignKeyViolation(error: unknown): boolean {
+  return error instanceof Error && (error as Error & { code?: unknown }).code === '23503';
 }
 
 function readContext(context: unknown): Record<string, unknown> | null {

@@ -403,6 +403,38 @@ describe('executions', () => {
     expect((await own.done('GET', `/workflows/${id}`)).enabled).toBe(true);
   });
 
+  test('a step that begins while a cancellation waits for its run does not stay open', async () => {
+    const { id, wait } = await enabled();
+    const run = (await start(id, { contactId: await person() })).body;
+    const locked = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    // As its execution moves it on: the run is locked, and its next step is written before the commit.
+    const moving = database.db.transaction(async (sql) => {
+      await sql.rows('select from automation_runs where id = $1 for update', [run.id]);
+      locked.resolve();
+      await goOn.promise;
+      await sql.count(
+        `insert into automation_step_runs (id, run_id, project_id, contact_id, step_id, seq, step_type, step_name, status)
+         select $2, id, project_id, contact_id, $3, 1, 'DELAY', 'Wait', 'SCHEDULED' from automation_runs where id = $1`,
+        [run.id, randomUUID(), wait],
+      );
+    });
+    await locked.promise;
+    const cancelling = own.done('POST', `/workflows/${id}/executions/cancel-all`);
+    await expect
+      .poll(() =>
+        database.db.rows(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        ),
+      )
+      .toHaveLength(1);
+    goOn.resolve();
+    await moving;
+    expect(await cancelling).toEqual({ cancelled: 1 });
+    const story = await own.done('GET', `/workflows/${id}/executions/${run.id}`);
+    expect(story.stepExecutions.map(({ status }: { status: string }) => status)).toEqual(['SKIPPED']);
+  });
+
   test('are counted by the step they stand at and the branches that were taken', async () => {
     const { id, trigger, wait, exit } = await enabled();
     const runs = [];

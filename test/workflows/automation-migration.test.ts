@@ -134,7 +134,7 @@ test('a migration of 1,000 waiting executions with a changed delay loses nobody 
   expect(await migrated(id, plan)).toMatchObject({ expected: 1_000, movedNow: 1_000, progress: 100, toVersion: 2 });
   await statuses(id, { EXITED: 1_000 });
   expect((await mailsTo(id)).map(({ contact }) => contact).sort()).toEqual(contacts.sort());
-}, 400_000);
+}, 600_000);
 
 test('a longer delay keeps people waiting from when their wait began, and a new event is awaited instead of the old', async () => {
   const delayed = await waitAndMail();
