@@ -28,21 +28,25 @@ const parts = sources.flatMap(({ event, rows, at: column }, place) => {
   const counted = (begin: string, end: string) =>
     `select count(*) from events where ${which} and ${at} >= ${begin} and ${at} < ${end}`;
   return [
-    `select coalesce(sum(items), 0) from activity_counts where ${asked} and project_id = $1 and kind = '${event ?? ''}'
-       and hour >= $3::timestamptz and hour < $4::timestamptz`,
     `${counted('$3::timestamptz', '$4::timestamptz')} and created_at >= (select counted_through from event_counts_state)`,
     counted('$2::timestamptz', 'least($3::timestamptz, $5::timestamptz)'),
     counted('greatest($3::timestamptz, $4::timestamptz)', '$5::timestamptz'),
   ];
 });
+// One walk over the hours for all kinds.
+const counted = `select coalesce(sum(items), 0) from activity_counts
+  where project_id = $1 and hour >= $3::timestamptz and hour < $4::timestamptz and kind = any ($7::text[])`;
 const ofProject = statement(
   'activity.total',
-  `select sum(items)::float8 as total from (${parts.join('\n union all ')}) as part (items)`,
+  `select sum(items)::float8 as total from (${[counted, ...parts].join('\n union all ')}) as part (items)`,
 );
 
 /** How many items the feed has within a span, by hours. `asked` has one entry for each of `sources`. */
 export async function totalOf(sql: Sql, projectId: string, span: SqlSpan, asked: readonly boolean[]): Promise<number> {
-  const values = [projectId, span.from, span.first, span.last, span.until, asked];
+  const kinds = sources.flatMap(({ rows, event }, place) =>
+    asked[place] && (rows === 'events' || rows === 'mail') ? [event ?? ''] : [],
+  );
+  const values = [projectId, span.from, span.first, span.last, span.until, asked, kinds];
   return (await sql.row<{ total: number }>(ofProject, values))?.total ?? 0;
 }
 
