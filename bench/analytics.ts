@@ -49,7 +49,7 @@ export async function benchAnalytics(): Promise<void> {
     if (median > goalMs) failed.push(name);
   }
   await scans(db, project.projectId);
-  if (process.env.BENCH_PLANS === 'true') await plans(db, config, project, requests);
+  if (process.env.BENCH_PLANS) await plans(db, config, project, requests);
   if (failed.length > 0) console.log(` above the goal: ${failed.join(', ')}`);
 }
 

@@ -12,7 +12,7 @@ let database: TestDatabase;
 let api: TestApi;
 beforeAll(async () => {
   database = await testDatabase();
-  api = await testApi(database);
+  api = await testApi(database, { POSTMARK_WEBHOOK_TOKEN: 'battery-staple' });
 });
 afterAll(async () => {
   await api?.close();
@@ -375,6 +375,41 @@ describe('GET /activity', () => {
     });
     expect((await get(project, '/activity/stats')).body.totalWorkflowsStarted).toBe(1);
     expect((await get(project, '/activity/recent-count')).body.count).toBe(1);
+  });
+
+  test('mail that came in is received, and neither sent nor delivered', async () => {
+    const project = await aProject(database);
+    const answer = await api.call(null, 'POST', '/webhooks/postmark/battery-staple', {
+      From: 'bob@reader.test',
+      FromFull: { Email: 'bob@reader.test', Name: 'Bob Heron', MailboxHash: '' },
+      ToFull: [{ Email: project.sender, Name: '', MailboxHash: '' }],
+      Subject: 'A heron!',
+      MessageID: newId(),
+      MailboxHash: '',
+      Date: minutesAgo(4),
+      HtmlBody: '<p>Look up</p>',
+      Headers: [],
+      Attachments: [],
+    });
+    expect(answer.status).toBe(200);
+    const { body } = await get(project, '/activity?types=email.received,email.sent,email.delivered');
+    expect(body).toMatchObject({ total: 1, hasMore: false });
+    expect(body.data).toEqual([
+      {
+        id: expect.stringMatching(/_received$/),
+        type: 'email.received',
+        timestamp: minutesAgo(4),
+        contactEmail: 'bob@reader.test',
+        contactId: expect.any(String),
+        metadata: expect.objectContaining({
+          subject: 'A heron!',
+          body: '<p>Look up</p>',
+          from: project.sender,
+          sourceType: 'INBOUND',
+        }),
+      },
+    ]);
+    expect((await get(project, '/analytics/timeseries')).body.at(-1)).toMatchObject({ emails: 0, delivered: 0 });
   });
 
   test('a body that was emptied is null', async () => {
