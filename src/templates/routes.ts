@@ -1,11 +1,14 @@
 import * as v from 'valibot';
 import { reply, route } from '../http/route.ts';
 import { bareBadRequest } from '../lib/errors.ts';
+import { previewTemplate } from './preview-service.ts';
 import {
   BulkUpdateTemplates,
   CreateTemplate,
   ListTemplates,
   PatchTemplate,
+  PreviewBody,
+  PreviewTemplate,
   TemplateBody,
   TemplatePage,
   TemplateUsage,
@@ -110,5 +113,15 @@ export const templateRoutes = [
     ids: id,
     reply: TemplateUsage,
     handle: ({ em, project, params }) => templateUsage(em, project.id, params.id ?? ''),
+  }),
+  route({
+    method: 'POST',
+    path: '/templates/preview',
+    access: 'dashboard',
+    summary: 'Show what a recipient would see',
+    description: 'Renders content that need not be saved, for a contact or as it is written. Sends and stores nothing.',
+    body: PreviewTemplate,
+    reply: PreviewBody,
+    handle: ({ app, db, project, body }) => previewTemplate(db, app.config, project, body),
   }),
 ];

@@ -60,6 +60,17 @@ export const PatchTemplate = v.object({
 });
 export type PatchTemplate = v.InferOutput<typeof PatchTemplate>;
 
+/** `POST /templates/preview`: content, and the contact it is filled in for. */
+export const PreviewTemplate = v.object({
+  subject: SubjectSource,
+  body: BodySource,
+  type: v.optional(TypeField, 'MARKETING'),
+  contactId: v.nullish(v.pipe(v.string(), v.uuid('must be a UUID'))),
+});
+export type PreviewTemplate = v.InferOutput<typeof PreviewTemplate>;
+/** What a recipient would see. */
+export const PreviewBody = v.object({ subject: v.string(), html: v.string(), text: v.nullable(v.string()) });
+
 /** `GET /templates`; an unknown sort or direction falls back to the default. */
 export const ListTemplates = v.object({
   page: v.optional(v.string()),

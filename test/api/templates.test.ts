@@ -367,3 +367,43 @@ describe('refusals', () => {
     );
   });
 });
+
+describe('previews', () => {
+  const preview = (key: string, body: object) => api.call(key, 'POST', '/templates/preview', body);
+
+  test('show what a contact would see, and store and send nothing', async () => {
+    const own = await aProject(database);
+    const { body: ada } = await api.call(own.secretKey, 'POST', '/contacts', {
+      email: 'ada@acme.test',
+      data: { firstName: 'Ada <b>', locale: 'de' },
+    });
+    const shown = await preview(own.secretKey, {
+      subject: 'Hi {{firstName}}',
+      body: '<p>{{firstName}}, {{email}}</p>',
+      contactId: ada.id,
+    });
+    expect(shown.status).toBe(200);
+    expect(shown.body.subject).toBe('Hi Ada <b>');
+    expect(shown.body.html).toContain('<p>Ada &lt;b&gt;, ada@acme.test</p>');
+    expect(shown.body.html).toContain(`/unsubscribe/${ada.id}`);
+    expect(shown.body.text).toContain('ada@acme.test');
+    expect(await database.db.rows('select 1 from emails where project_id = $1', [own.id])).toEqual([]);
+  });
+
+  test('without a contact leave placeholders as they are written', async () => {
+    const own = await aProject(database);
+    const shown = await preview(own.secretKey, { subject: 'Hi {{firstName}}', body: '<p>{{plan}}</p>' });
+    expect(shown.body).toMatchObject({ subject: 'Hi {{firstName}}', html: expect.stringContaining('{{plan}}') });
+  });
+
+  test('name the place of what does not parse, and refuse contacts of others', async () => {
+    const own = await aProject(database);
+    const other = await aProject(database);
+    const faulty = await preview(own.secretKey, { subject: 'Hi', body: '<p>\n{% if plan %}</p>' });
+    expect(faulty.status).toBe(400);
+    expect(faulty.body.error.details).toMatchObject({ field: 'body', line: 2 });
+    const { body: stranger } = await api.call(other.secretKey, 'POST', '/contacts', { email: 'eve@acme.test' });
+    const refused = await preview(own.secretKey, { subject: 'Hi', body: '<p></p>', contactId: stranger.id });
+    expect([refused.status, refused.body.error.code]).toEqual([404, 'CONTACT_NOT_FOUND']);
+  });
+});
