@@ -118,6 +118,10 @@ const pages = [
   page('/activity', () => import('./pages/activity/Activity.tsx'), 'Activity'),
   page('/events', () => import('./pages/events/Events.tsx'), 'Events'),
   page('/analytics', () => import('./pages/analytics/Analytics.tsx'), 'Analytics'),
+  page('/templates', () => import('./pages/templates/Templates.tsx'), 'Templates'),
+  page('/templates/$template', () => import('./pages/templates/TemplatePage.tsx'), 'TemplatePage'),
+  page('/campaigns', () => import('./pages/campaigns/Campaigns.tsx'), 'Campaigns'),
+  page('/campaigns/$campaign', () => import('./pages/campaigns/CampaignPage.tsx'), 'CampaignPage'),
   page('/domains', () => import('./pages/domains/Domains.tsx'), 'Domains'),
   page('/settings', () => import('./pages/settings/Settings.tsx'), 'Settings'),
 ] as const;

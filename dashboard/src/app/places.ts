@@ -2,10 +2,12 @@ import type { LinkProps } from '@tanstack/react-router';
 import {
   Activity,
   ChartLine,
+  FileText,
   Globe,
   House,
   type LucideIcon,
   MousePointerClick,
+  Send,
   SlidersHorizontal,
   Users,
 } from 'lucide-react';
@@ -31,6 +33,13 @@ export const places: { title: string; pages: Place[] }[] = [
     pages: [
       { name: 'Contacts', to: '/app/$project/contacts', icon: Users },
       { name: 'Events', to: '/app/$project/events', icon: MousePointerClick },
+    ],
+  },
+  {
+    title: 'Mail',
+    pages: [
+      { name: 'Campaigns', to: '/app/$project/campaigns', icon: Send },
+      { name: 'Templates', to: '/app/$project/templates', icon: FileText },
     ],
   },
   {

@@ -34,7 +34,7 @@ export function FirstSteps({ project }: { project: string }) {
       isDone: stats.data.totalEmailsSent > 0,
       name: 'Send a first email',
       how: 'A campaign, or POST /v1/send with the secret key.',
-      to: undefined,
+      to: '/app/$project/campaigns' as const,
     },
   ];
   if (steps.every(({ isDone }) => isDone)) return null;
@@ -45,9 +45,9 @@ export function FirstSteps({ project }: { project: string }) {
           <li key={name} className="row">
             {isDone ? <CircleCheck aria-hidden /> : <CircleDashed aria-hidden />}
             <div>
-              {isDone || to === undefined ? (
+              {isDone ? (
                 <span>
-                  {name} {isDone ? <span className="visually-hidden">(done)</span> : null}
+                  {name} <span className="visually-hidden">(done)</span>
                 </span>
               ) : (
                 <Link to={to} params={{ project }}>

@@ -1,0 +1,90 @@
+import { useQuery } from '@tanstack/react-query';
+import { answer, api } from '../../api/client.ts';
+import { useProjectId } from '../../app/address.ts';
+import { SelectField } from '../../ui/Field.tsx';
+import { count } from '../../ui/numbers.ts';
+import { Note } from '../../ui/States.tsx';
+import type { MailContent } from '../mail/content.ts';
+import type { Campaign } from './campaign.ts';
+
+/** Who gets a campaign, as the form has it. A condition that was made by the API is kept as it is. */
+export interface Audience {
+  audienceType: Campaign['audienceType'];
+  segmentId: string;
+  audienceCondition: Record<string, unknown> | null;
+}
+
+/** The audience of a saved campaign; everybody for a new one. */
+export function audienceOf(campaign: Campaign | null): Audience {
+  return {
+    audienceType: campaign?.audienceType ?? 'ALL',
+    segmentId: campaign?.segmentId ?? '',
+    audienceCondition: campaign?.audienceCondition ?? null,
+  };
+}
+
+/** The audience as the API takes it. */
+export function audienceBody({ audienceType, segmentId, audienceCondition }: Audience) {
+  if (audienceType === 'SEGMENT') return { audienceType, segmentId: segmentId || null };
+  return audienceType === 'FILTERED' ? { audienceType, audienceCondition } : { audienceType };
+}
+
+/** Chooses who gets the campaign, and says how many that are. */
+export function AudienceForm({
+  audience,
+  type,
+  size,
+  onChange,
+}: {
+  audience: Audience;
+  type: MailContent['type'];
+  /** How many they were at the last save; null when that is not known any more. */
+  size: number | null;
+  onChange: (audience: Audience) => void;
+}) {
+  const project = useProjectId();
+  const segments = useQuery({
+    queryKey: ['segments', project],
+    queryFn: () => answer(api.GET('/segments')),
+  });
+  const base = type === 'TRANSACTIONAL' ? 'Everybody, subscribed or not' : 'Everybody who is subscribed';
+  return (
+    <div className="stack">
+      <div className="filters">
+        <SelectField
+          label="Who"
+          value={audience.audienceType}
+          onChange={(event) => onChange({ ...audience, audienceType: event.target.value as Audience['audienceType'] })}
+        >
+          <option value="ALL">{base}</option>
+          <option value="SEGMENT">A segment of them</option>
+          {audience.audienceCondition ? <option value="FILTERED">Those whom its own condition finds</option> : null}
+        </SelectField>
+        {audience.audienceType === 'SEGMENT' ? (
+          <SelectField
+            label="Segment"
+            required
+            value={audience.segmentId}
+            onChange={(event) => onChange({ ...audience, segmentId: event.target.value })}
+          >
+            <option value="" disabled>
+              Choose one
+            </option>
+            {segments.data?.map(({ id, name, memberCount }) => (
+              <option key={id} value={id}>
+                {name} ({count(memberCount)})
+              </option>
+            ))}
+          </SelectField>
+        ) : null}
+      </div>
+      {size === null ? null : (
+        <Note {...(size === 0 ? { tone: 'warn' as const } : {})}>
+          {size === 0
+            ? 'Nobody is in this audience now, so it cannot be sent.'
+            : `${count(size)} ${size === 1 ? 'person' : 'people'} now. Who it really goes to is settled when it begins.`}
+        </Note>
+      )}
+    </div>
+  );
+}

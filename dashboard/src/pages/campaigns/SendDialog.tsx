@@ -1,0 +1,87 @@
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { answer, api } from '../../api/client.ts';
+import { Button } from '../../ui/Button.tsx';
+import { Dialog } from '../../ui/Dialog.tsx';
+import { TextField } from '../../ui/Field.tsx';
+import { count } from '../../ui/numbers.ts';
+import { Problem } from '../../ui/States.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import type { Campaign } from './campaign.ts';
+
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** The last look before a campaign leaves: to how many, and when. */
+export function SendDialog({
+  campaign,
+  onClose,
+  onSent,
+}: {
+  campaign: Campaign;
+  onClose: () => void;
+  onSent: () => Promise<void>;
+}) {
+  const [isLater, setLater] = useState(campaign.scheduledFor !== null);
+  const [at, setAt] = useState(localText(campaign.scheduledFor));
+  const send = useMutation({
+    mutationFn: () =>
+      answer(
+        api.POST('/campaigns/{id}/send', {
+          params: { path: { id: campaign.id } },
+          body: isLater ? { scheduledFor: new Date(at).toISOString() } : {},
+        }),
+      ),
+    onSuccess: async ({ message }) => {
+      toast(message);
+      await onSent();
+      onClose();
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    send.mutate();
+  };
+  return (
+    <Dialog title={`Send ${campaign.name}`} onClose={onClose}>
+      <form className="stack" onSubmit={submit}>
+        <p>
+          To about <strong>{count(campaign.totalRecipients)}</strong>{' '}
+          {campaign.totalRecipients === 1 ? 'person' : 'people'}
+          {campaign.segment ? `, those of the segment ${campaign.segment.name}` : ''}. Subject:{' '}
+          <strong dir="auto">{campaign.subject}</strong>
+        </p>
+        <fieldset className="field">
+          <legend>When</legend>
+          <label className="row">
+            <input type="radio" name="when" checked={!isLater} onChange={() => setLater(false)} /> Now
+          </label>
+          <label className="row">
+            <input type="radio" name="when" checked={isLater} onChange={() => setLater(true)} /> At a time
+          </label>
+        </fieldset>
+        {isLater ? (
+          <TextField
+            label={`Time (${zone})`}
+            type="datetime-local"
+            required
+            value={at}
+            onChange={(event) => setAt(event.target.value)}
+          />
+        ) : null}
+        {send.error ? <Problem error={send.error} /> : null}
+        <footer>
+          <Button onClick={onClose}>Not yet</Button>
+          <Button type="submit" look="primary" busy={send.isPending}>
+            {isLater ? 'Schedule it' : `Send to ${count(campaign.totalRecipients)}`}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+// The field wants the wall clock of the viewer without a zone.
+function localText(instant: string | null): string {
+  const date = instant ? new Date(instant) : new Date(Date.now() + 3_600_000);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

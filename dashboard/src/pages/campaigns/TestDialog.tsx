@@ -1,0 +1,52 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { answer, api } from '../../api/client.ts';
+import { useProjectId } from '../../app/address.ts';
+import { whoAmI } from '../../app/session.ts';
+import { Button } from '../../ui/Button.tsx';
+import { Dialog } from '../../ui/Dialog.tsx';
+import { SelectField } from '../../ui/Field.tsx';
+import { Note, Problem } from '../../ui/States.tsx';
+import type { Campaign } from './campaign.ts';
+
+/** Sends the campaign to one member of the team. */
+export function TestDialog({ campaign, onClose }: { campaign: Campaign; onClose: () => void }) {
+  const project = useProjectId();
+  const { data: user } = useQuery(whoAmI);
+  const [email, setEmail] = useState(user?.email ?? '');
+  const members = useQuery({
+    queryKey: ['members', project],
+    queryFn: async () => (await answer(api.GET('/projects/{id}/members', { params: { path: { id: project } } }))).data,
+  });
+  const send = useMutation({
+    mutationFn: () =>
+      answer(api.POST('/campaigns/{id}/test', { params: { path: { id: campaign.id } }, body: { email } })),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    send.mutate();
+  };
+  return (
+    <Dialog
+      title={`A test of ${campaign.name}`}
+      description="Goes to one member of the team, marked as a test; it leaves no trace in the figures."
+      onClose={onClose}
+    >
+      <form className="stack" onSubmit={submit}>
+        <SelectField label="To" value={email} onChange={(event) => setEmail(event.target.value)}>
+          {(members.data ?? [{ email }]).map((member) => (
+            <option key={member.email}>{member.email}</option>
+          ))}
+        </SelectField>
+        {send.data ? <Note tone="good">{send.data.message}</Note> : null}
+        {send.error ? <Problem error={send.error} /> : null}
+        <footer>
+          <Button onClick={onClose}>Close</Button>
+          <Button type="submit" look="primary" busy={send.isPending}>
+            Send the test
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}

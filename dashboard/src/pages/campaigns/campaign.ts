@@ -1,0 +1,19 @@
+import type { paths } from '../../api/schema.d.ts';
+import type { Tone } from '../../ui/Badge.tsx';
+
+/** A campaign with its segment and what holds it. */
+export type Campaign = paths['/campaigns/{id}']['get']['responses'][200]['content']['application/json']['data'];
+
+/** How the states of a campaign are named and meant. */
+export const states: Record<Campaign['status'], { name: string; tone?: Tone }> = {
+  DRAFT: { name: 'Draft' },
+  SCHEDULED: { name: 'Scheduled', tone: 'warn' },
+  SENDING: { name: 'Sending', tone: 'info' },
+  SENT: { name: 'Sent', tone: 'good' },
+  CANCELLED: { name: 'Cancelled', tone: 'bad' },
+};
+
+/** Whether the campaign can still be changed. */
+export function isOpen({ status }: Pick<Campaign, 'status'>): boolean {
+  return status === 'DRAFT' || status === 'SCHEDULED';
+}

@@ -1,0 +1,90 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { answer, api } from '../../api/client.ts';
+import { useProjectId } from '../../app/address.ts';
+import { SelectField, TextField } from '../../ui/Field.tsx';
+import { Loading, Note, Problem } from '../../ui/States.tsx';
+import type { MailContent } from './content.ts';
+import './mail.css';
+
+const widths = { desktop: 'Desktop', phone: 'Phone', text: 'Plain text' } as const;
+
+/** The message as one recipient sees it, while it is written: the service renders it, as it renders what it sends. */
+export function MailPreview({ content }: { content: MailContent }) {
+  const project = useProjectId();
+  const [width, setWidth] = useState<keyof typeof widths>('desktop');
+  const [search, setSearch] = useState('');
+  const { subject, body, type } = usePause(content, 400);
+  const wanted = usePause(search, 300);
+  const contact = useQuery({
+    queryKey: ['contacts', project, 'preview', wanted],
+    placeholderData: keepPreviousData,
+    queryFn: async () =>
+      (await answer(api.GET('/contacts', { params: { query: { limit: '1', search: wanted || undefined } } })))
+        .data[0] ?? null,
+  });
+  const person = contact.data ?? null;
+  const preview = useQuery({
+    queryKey: ['preview', project, subject, body, type, person?.id],
+    enabled: subject !== '' && body !== '' && !contact.isPending,
+    placeholderData: keepPreviousData,
+    retry: false,
+    queryFn: () =>
+      answer(api.POST('/templates/preview', { body: { subject, body, type, contactId: person?.id ?? null } })),
+  });
+  return (
+    <section className="stack" aria-label="Preview">
+      <div className="filters">
+        <TextField
+          label="Seen by"
+          type="search"
+          placeholder="Part of an address"
+          hint={person ? `Filled in for ${person.email}` : 'Nobody fits: shown as it is written'}
+          value={search}
+          onChange={(event) => setSearch(event.target.value)}
+        />
+        <SelectField label="On" value={width} onChange={(event) => setWidth(event.target.value as keyof typeof widths)}>
+          {Object.entries(widths).map(([value, name]) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
+        </SelectField>
+      </div>
+      {preview.error ? <Problem error={preview.error} /> : null}
+      {preview.data ? (
+        <>
+          <p className="break" dir="auto">
+            <strong>{preview.data.subject}</strong>
+          </p>
+          {width === 'text' ? (
+            <pre className="note break">{preview.data.text ?? 'No text part'}</pre>
+          ) : (
+            <iframe
+              title="The message as it is shown"
+              className="mail-preview"
+              data-width={width}
+              // Nothing in a mail may run, open windows or send forms here.
+              sandbox=""
+              srcDoc={preview.data.html}
+            />
+          )}
+        </>
+      ) : preview.error ? null : subject === '' || body === '' ? (
+        <Note>Write a subject and a body, and see them here.</Note>
+      ) : (
+        <Loading />
+      )}
+    </section>
+  );
+}
+
+/** The value once it has rested for so many milliseconds. */
+function usePause<Value>(value: Value, milliseconds: number): Value {
+  const [rested, setRested] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(value), milliseconds);
+    return () => clearTimeout(timer);
+  }, [value, milliseconds]);
+  return rested;
+}

@@ -1,0 +1,29 @@
+import { Button } from './Button.tsx';
+import { count } from './numbers.ts';
+
+/** Back and forth through a list in pages. */
+export function Pager({
+  found: { page, totalPages, total },
+  onChange,
+}: {
+  found: { page: number; totalPages: number; total: number };
+  onChange: (page: number) => void;
+}) {
+  return (
+    <nav className="pager" aria-label="Pages of the list">
+      <span>
+        {count(total)} in all{totalPages > 1 ? `, page ${count(page)} of ${count(totalPages)}` : ''}
+      </span>
+      {totalPages > 1 ? (
+        <span className="row">
+          <Button size="small" disabled={page <= 1} onClick={() => onChange(page - 1)}>
+            Back
+          </Button>
+          <Button size="small" disabled={page >= totalPages} onClick={() => onChange(page + 1)}>
+            Next
+          </Button>
+        </span>
+      ) : null}
+    </nav>
+  );
+}
