@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { advance } from '../../src/automations/runtime/advance.ts';
+import { cancelByOperator } from '../../src/automations/runtime/operator.ts';
 import {
   type AutomationSpec,
   advanceDeps,
@@ -444,5 +445,37 @@ describe('a change of the contact', () => {
     const changing = await begin({ steps: { change: ['UPDATE_CONTACT', { subscriptionAction: 'unsubscribe' }] } });
     await advance(deps, changing.runId, 0);
     expect(await advance(deps, waiting.runId, seq)).toMatchObject({ next: 'done', status: 'EXITED' });
+  });
+});
+
+test('a cancellation by an operator that waits for the run leaves no step open', async () => {
+  const { automation, runId } = await begin({ steps: { wait: ['WAIT_FOR_EVENT', { eventName: 'order.paid' }] } });
+  let cancelled: Promise<void> | undefined;
+  await database.db.transaction(async (sql) => {
+    // The run is being moved on: its row is held, and the step that it enters cannot be seen yet.
+    await sql.row('select id from automation_runs where id = $1 for update', [runId]);
+    cancelled = cancelByOperator(database.db, runId);
+    await expect
+      .poll(
+        async () =>
+          (
+            await database.db.rows(
+              `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+            )
+          ).length,
+      )
+      .toBeGreaterThan(0);
+    await sql.count(
+      `insert into automation_step_runs (id, run_id, project_id, contact_id, step_id, seq, step_type, step_name, status, event_name)
+       select uuidv7(), id, project_id, contact_id, $2, 0, 'WAIT_FOR_EVENT', 'wait', 'WAITING', 'order.paid' from automation_runs where id = $1`,
+      [runId, automation.steps.wait],
+    );
+    await sql.count(`update automation_runs set status = 'WAITING', seq = 1 where id = $1`, [runId]);
+  });
+  await cancelled;
+  expect(await see(automation)).toMatchObject({
+    status: 'CANCELLED',
+    reason: 'Cancelled by operator',
+    steps: [{ name: 'wait', status: 'SKIPPED' }],
   });
 });
