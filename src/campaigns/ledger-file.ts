@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
+import { type Options, stringify } from 'csv-stringify/sync';
 import type { Sql } from '../db/sql.ts';
-import { csvLine } from '../lib/csv-lines.ts';
 import type { SendKey } from './ledger.ts';
 import { ledgerPage } from './recipients-queries.ts';
 import type { LedgerVerdict } from './verdicts.ts';
 
-const header = csvLine(['emailId', 'contactId', 'email', 'verdict', 'reason', 'messageId', 'sentAt']);
+const columns = ['emailId', 'contactId', 'email', 'verdict', 'reason', 'messageId', 'sentAt'] as const;
+// RFC 4180; a cell that a spreadsheet would take for a formula gets an apostrophe in front (OWASP, CSV injection).
+const format: Options = { record_delimiter: 'windows', escape_formulas: true };
 const rowsPerPage = 5000;
 
 /**
@@ -17,15 +19,13 @@ export async function* ledgerFile(
   send: Pick<SendKey, 'campaignId' | 'sendSeq'>,
   verdict: LedgerVerdict | null = null,
 ): AsyncGenerator<string> {
-  yield header;
+  yield stringify([[...columns]], format);
   for (let after: string | null = null; ; ) {
     const rows = await ledgerPage(sql, send, after, rowsPerPage);
     const lines = rows
       .filter((row) => verdict === null || row.verdict === verdict)
-      .map((row) =>
-        csvLine([row.emailId, row.contactId, row.email, row.verdict, row.reason, row.messageId, row.sentAt]),
-      );
-    if (lines.length > 0) yield lines.join('');
+      .map((row) => columns.map((name) => row[name]));
+    if (lines.length > 0) yield stringify(lines, format);
     if (rows.length < rowsPerPage) return;
     after = rows.at(-1)?.contactId ?? null;
   }
