@@ -8,7 +8,7 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { selectProject } from './api/client.ts';
+import { ApiError, selectProject } from './api/client.ts';
 import { NotFound, RouteProblem } from './app/RouteProblem.tsx';
 import { Shell } from './app/Shell.tsx';
 import { lastProject, myProjects, rememberProject, whoAmI } from './app/session.ts';
@@ -57,7 +57,11 @@ const inside = createRoute({
   getParentRoute: () => root,
   id: 'inside',
   beforeLoad: async ({ context, location }) => {
-    const user = await context.queries.ensureQueryData(whoAmI);
+    const user = await context.queries.ensureQueryData(whoAmI).catch((error: unknown) => {
+      if (error instanceof ApiError && error.code === 'EMAIL_VERIFICATION_REQUIRED')
+        throw redirect({ to: '/auth/verify-email' });
+      throw error;
+    });
     if (user === null) throw redirect({ to: '/auth/login', search: { next: location.href } });
     return { user };
   },

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { answer, api } from '../api/client.ts';
-import { Unreachable } from '../api/errors.ts';
+import { toApiError, Unreachable } from '../api/errors.ts';
 
 /** The signed-in user. */
 export interface User {
@@ -8,7 +8,10 @@ export interface User {
   email: string;
 }
 
-/** Who is signed in; null for nobody. A plain request, so that nobody is asked to sign in again before they did once. */
+/**
+ * Who is signed in; null for nobody. A plain request, so that nobody is asked to sign in again before they did once.
+ * @throws ApiError with the code EMAIL_VERIFICATION_REQUIRED while the address has to be confirmed first
+ */
 export const whoAmI = queryOptions({
   queryKey: ['me'],
   staleTime: 60_000,
@@ -16,7 +19,9 @@ export const whoAmI = queryOptions({
     const response = await fetch('/users/@me').catch(() => {
       throw new Unreachable();
     });
-    return response.ok ? ((await response.json()) as User) : null;
+    if (response.ok) return (await response.json()) as User;
+    if (response.status === 401) return null;
+    throw toApiError(response.status, await response.json().catch(() => null));
   },
 });
 

@@ -5,7 +5,7 @@ import { liquid } from '@codemirror/lang-liquid';
 import { bracketMatching, defaultHighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { EditorState } from '@codemirror/state';
 import { EditorView, keymap, lineNumbers } from '@codemirror/view';
-import { useEffect, useRef } from 'react';
+import { type RefObject, useEffect, useRef } from 'react';
 
 const look = EditorView.theme({
   '&': {
@@ -20,16 +20,24 @@ const look = EditorView.theme({
   '.cm-cursor': { borderLeftColor: 'var(--text)' },
 });
 
-/** An editor for HTML with Liquid. Tab leaves it, as it leaves every other field. `variables` are offered while typing. */
+/** Puts a text where the cursor of the editor is. */
+export type Insert = (text: string) => void;
+
+/**
+ * An editor for HTML with Liquid. Tab leaves it, as it leaves every other field. `variables` are offered while typing; `insert`
+ * is set while the editor stands.
+ */
 export function CodeEditor({
   label,
   value,
   variables,
+  insert,
   onChange,
 }: {
   label: string;
   value: string;
   variables: readonly string[];
+  insert?: RefObject<Insert | null>;
   onChange: (value: string) => void;
 }) {
   const place = useRef<HTMLDivElement>(null);
@@ -70,7 +78,15 @@ export function CodeEditor({
       }),
     });
     view.current = made;
-    return () => made.destroy();
+    if (insert)
+      insert.current = (text) => {
+        made.dispatch(made.state.replaceSelection(text));
+        made.focus();
+      };
+    return () => {
+      if (insert) insert.current = null;
+      made.destroy();
+    };
   }, []);
   useEffect(() => {
     const editor = view.current;

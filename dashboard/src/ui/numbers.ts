@@ -10,3 +10,9 @@ export function count(value: number): string {
 export function rate(value: number): string {
   return `${percent.format(value)} %`;
 }
+
+/** An amount in the smallest unit of its currency, as payment processors tell it: 1250 eur becomes 12.50 €. */
+export function money(amount: number, currency: string): string {
+  const format = new Intl.NumberFormat(undefined, { style: 'currency', currency });
+  return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
+}

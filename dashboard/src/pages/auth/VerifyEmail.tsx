@@ -1,12 +1,17 @@
-import { useQuery } from '@tanstack/react-query';
-import { Link, useSearch } from '@tanstack/react-router';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { answer, api } from '../../api/client.ts';
-import { Note, Shown } from '../../ui/States.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { Note, Problem, Shown } from '../../ui/States.tsx';
 import { Outside } from './Outside.tsx';
 
-/** Where the link of the mail leads: confirms the address. */
+/** Where the link of the mail leads; without its token, where people wait who have not followed it yet. */
 export function VerifyEmail() {
-  const { token = '' } = useSearch({ strict: false });
+  const { token } = useSearch({ strict: false });
+  return token ? <Confirm token={token} /> : <Waiting />;
+}
+
+function Confirm({ token }: { token: string }) {
   const confirmed = useQuery({
     queryKey: ['verify', token],
     retry: false,
@@ -19,6 +24,35 @@ export function VerifyEmail() {
       <Link className="button" data-look="primary" to="/app">
         Go on
       </Link>
+    </Outside>
+  );
+}
+
+function Waiting() {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const request = useMutation({ mutationFn: () => answer(api.POST('/auth/request-verification')) });
+  const signOut = async () => {
+    await fetch('/auth/logout');
+    queries.clear();
+    await navigate({ to: '/auth/login' });
+  };
+  return (
+    <Outside title="Confirm your email address">
+      <p>
+        We have sent you a mail with a link. Follow it, and come back here; look among the spam if you do not find it.
+      </p>
+      {request.data ? <Note tone="good">{request.data.data.message}</Note> : null}
+      {request.error ? <Problem error={request.error} /> : null}
+      <Link className="button" data-look="primary" to="/app">
+        I have followed the link
+      </Link>
+      <Button busy={request.isPending} onClick={() => request.mutate()}>
+        Send the mail again
+      </Button>
+      <Button look="plain" onClick={() => void signOut()}>
+        Sign out
+      </Button>
     </Outside>
   );
 }

@@ -1,11 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { ImagePlus } from 'lucide-react';
+import { lazy, Suspense, useRef, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import type { ApiError } from '../../api/errors.ts';
 import { useProjectId } from '../../app/address.ts';
+import { Button } from '../../ui/Button.tsx';
+import type { Insert } from '../../ui/CodeEditor.tsx';
 import { SelectField, TextField } from '../../ui/Field.tsx';
 import { Loading } from '../../ui/States.tsx';
 import { type MailContent, mailTypes } from './content.ts';
+import { ImageDialog } from './ImageDialog.tsx';
 
 const CodeEditor = lazy(() =>
   import('../../ui/CodeEditor.tsx').then(({ CodeEditor: editor }) => ({ default: editor })),
@@ -26,6 +30,8 @@ export function MailForm({
   isFixed?: boolean;
 }) {
   const project = useProjectId();
+  const insert = useRef<Insert | null>(null);
+  const [picturing, setPicturing] = useState(false);
   const fields = useQuery({
     queryKey: ['fields', project],
     queryFn: () => answer(api.GET('/contacts/fields')),
@@ -69,7 +75,17 @@ export function MailForm({
       </SelectField>
       <TextField label="Subject" required {...field('subject')} />
       <div className="field">
-        <span>Body: HTML with Liquid. Type {'{{'} for what is known of contacts.</span>
+        <div className="row">
+          <span>Body: HTML with Liquid. Type {'{{'} for what is known of contacts.</span>
+          {isFixed ? null : (
+            <Button size="small" onClick={() => setPicturing(true)}>
+              <ImagePlus aria-hidden /> Insert a picture
+            </Button>
+          )}
+        </div>
+        {picturing ? (
+          <ImageDialog onInsert={(tag) => insert.current?.(tag)} onClose={() => setPicturing(false)} />
+        ) : null}
         {isFixed ? (
           <pre className="note">{content.body}</pre>
         ) : (
@@ -78,6 +94,7 @@ export function MailForm({
               label="Body"
               value={content.body}
               variables={variables}
+              insert={insert}
               onChange={(body) => onChange({ body })}
             />
           </Suspense>

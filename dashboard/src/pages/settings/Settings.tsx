@@ -4,14 +4,18 @@ import { useFilters, useProjectId } from '../../app/address.ts';
 import { myProjects } from '../../app/session.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Empty, Shown } from '../../ui/States.tsx';
+import { Billing } from './Billing.tsx';
 import { Keys } from './Keys.tsx';
 import { ProjectForm } from './ProjectForm.tsx';
 import { Team } from './Team.tsx';
+import { Uploads } from './Uploads.tsx';
 
 const tabs = [
   ['project', 'Project'],
   ['keys', 'API keys'],
   ['team', 'Team'],
+  ['billing', 'Billing'],
+  ['uploads', 'Uploads'],
 ] as const;
 
 /** Settings of the project; the tab is part of the address. */
@@ -46,6 +50,12 @@ export function Settings() {
               </Tabs.Content>
               <Tabs.Content value="team">
                 <Team project={project} />
+              </Tabs.Content>
+              <Tabs.Content value="billing">
+                <Billing project={project} />
+              </Tabs.Content>
+              <Tabs.Content value="uploads">
+                <Uploads />
               </Tabs.Content>
             </Tabs.Root>
           );

@@ -1,0 +1,28 @@
+import { useQuery } from '@tanstack/react-query';
+import { deployment } from '../../app/deployment.ts';
+import { Note, Shown } from '../../ui/States.tsx';
+import { Limits } from './Limits.tsx';
+import { Payments } from './Payments.tsx';
+import type { Project } from './project.ts';
+
+/** What the project may use in a month, and what it pays where this deployment takes money at all. */
+export function Billing({ project }: { project: Project }) {
+  const config = useQuery(deployment);
+  return (
+    <div className="stack">
+      <Limits project={project} />
+      <Shown query={config}>
+        {({ features }) =>
+          features.billing.enabled ? (
+            <Payments project={project} />
+          ) : (
+            <Note>
+              This installation takes no payments: the operator has set up no payment processor. The limits above hold
+              all the same.
+            </Note>
+          )
+        }
+      </Shown>
+    </div>
+  );
+}

@@ -1,0 +1,155 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { answer, api } from '../../api/client.ts';
+import { ApiError } from '../../api/errors.ts';
+import { Badge } from '../../ui/Badge.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { Dialog } from '../../ui/Dialog.tsx';
+import { TextField } from '../../ui/Field.tsx';
+import { count } from '../../ui/numbers.ts';
+import { Card } from '../../ui/Page.tsx';
+import { Problem, Shown } from '../../ui/States.tsx';
+import { Table } from '../../ui/Table.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import { mayAdminister, type Project } from './project.ts';
+
+const kinds = [
+  ['workflows', 'Workflows'],
+  ['campaigns', 'Campaigns'],
+  ['transactional', 'Transactional'],
+  ['inbound', 'Received'],
+] as const;
+type Kind = (typeof kinds)[number][0];
+
+/** How much mail of each kind the project has sent this month, and how much it may. */
+export function Limits({ project }: { project: Project }) {
+  const [changing, setChanging] = useState(false);
+  const queries = useQueryClient();
+  const key = ['billing-limits', project.id];
+  const limits = useQuery({
+    queryKey: key,
+    queryFn: () => answer(api.GET('/users/@me/projects/{id}/billing-limits', { params: { path: { id: project.id } } })),
+  });
+  return (
+    <Card title="Mail of this month">
+      <Shown query={limits}>
+        {(told) => (
+          <div className="stack">
+            <Table
+              label="Mail of this month by kind"
+              rows={kinds.map(([kind, name]) => ({ kind, name, ...told[kind] }))}
+              rowKey={({ kind }) => kind}
+              columns={[
+                { key: 'name', title: 'Kind', cell: ({ name }) => name },
+                { key: 'used', title: 'Used', number: true, cell: ({ usage }) => count(usage) },
+                {
+                  key: 'limit',
+                  title: 'Limit',
+                  number: true,
+                  cell: ({ limit }) => (limit === null ? 'None' : count(limit)),
+                },
+                {
+                  key: 'state',
+                  title: 'State',
+                  cell: ({ isBlocked, isWarning, limit, percentage }) =>
+                    isBlocked ? (
+                      <Badge tone="bad">Used up: nothing more is sent</Badge>
+                    ) : isWarning ? (
+                      <Badge tone="warn">{Math.round(percentage)} % used</Badge>
+                    ) : limit === null ? (
+                      <span className="muted">Without limit</span>
+                    ) : (
+                      <Badge tone="good">{Math.round(percentage)} % used</Badge>
+                    ),
+                },
+              ]}
+            />
+            {mayAdminister(project) ? (
+              <div>
+                <Button onClick={() => setChanging(true)}>Change the limits</Button>
+              </div>
+            ) : null}
+            {changing ? (
+              <LimitsDialog
+                project={project}
+                limits={
+                  Object.fromEntries(kinds.map(([kind]) => [kind, told[kind].limit])) as Record<Kind, number | null>
+                }
+                onClose={() => setChanging(false)}
+                onSaved={() => queries.invalidateQueries({ queryKey: key })}
+              />
+            ) : null}
+          </div>
+        )}
+      </Shown>
+    </Card>
+  );
+}
+
+function LimitsDialog({
+  project,
+  limits,
+  onClose,
+  onSaved,
+}: {
+  project: Project;
+  limits: Record<Kind, number | null>;
+  onClose: () => void;
+  onSaved: () => Promise<void>;
+}) {
+  const [texts, setTexts] = useState(
+    Object.fromEntries(kinds.map(([kind]) => [kind, limits[kind]?.toString() ?? ''])) as Record<Kind, string>,
+  );
+  const save = useMutation({
+    mutationFn: () => {
+      const limitOf = (kind: Kind) => (texts[kind].trim() === '' ? null : Number(texts[kind]));
+      return answer(
+        api.PUT('/users/@me/projects/{id}/billing-limits', {
+          params: { path: { id: project.id } },
+          body: {
+            workflows: limitOf('workflows'),
+            campaigns: limitOf('campaigns'),
+            transactional: limitOf('transactional'),
+            inbound: limitOf('inbound'),
+          },
+        }),
+      );
+    },
+    onSuccess: async () => {
+      await onSaved();
+      toast('The limits hold from now on');
+      onClose();
+    },
+  });
+  const refused = save.error instanceof ApiError ? save.error : null;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save.mutate();
+  };
+  return (
+    <Dialog title="Limits of a month" description="Mails of each kind; an empty field is no limit." onClose={onClose}>
+      <form className="stack" onSubmit={submit}>
+        {save.error && !refused?.fields.length ? <Problem error={save.error} /> : null}
+        {kinds.map(([kind, name]) => (
+          <TextField
+            key={kind}
+            label={name}
+            type="number"
+            min={1}
+            step={1}
+            placeholder="No limit"
+            value={texts[kind]}
+            problem={refused?.problemOf(kind)}
+            onChange={(event) => setTexts({ ...texts, [kind]: event.target.value })}
+          />
+        ))}
+        <footer>
+          <Button onClick={onClose}>Close</Button>
+          <Button type="submit" look="primary" busy={save.isPending}>
+            Save the limits
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}

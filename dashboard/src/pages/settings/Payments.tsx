@@ -1,0 +1,169 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { answer, api } from '../../api/client.ts';
+import { ApiError } from '../../api/errors.ts';
+import { Badge } from '../../ui/Badge.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { SelectField } from '../../ui/Field.tsx';
+import { count, money } from '../../ui/numbers.ts';
+import { Card } from '../../ui/Page.tsx';
+import { Empty, Note, Problem, Shown } from '../../ui/States.tsx';
+import { Table } from '../../ui/Table.tsx';
+import { Timestamp } from '../../ui/Timestamp.tsx';
+import { mayAdminister, type Project } from './project.ts';
+
+const currencies = ['eur', 'usd', 'gbp'] as const;
+
+/** What the month has cost so far and the invoices; or the way to a subscription. Money is handled on the processor's pages. */
+export function Payments({ project }: { project: Project }) {
+  const path = { id: project.id };
+  const consumption = useQuery({
+    queryKey: ['billing-consumption', project.id],
+    queryFn: () => orNone(answer(api.GET('/users/@me/projects/{id}/billing-consumption', { params: { path } }))),
+  });
+  const invoices = useQuery({
+    queryKey: ['billing-invoices', project.id],
+    queryFn: () => orNone(answer(api.GET('/users/@me/projects/{id}/billing-invoices', { params: { path } }))),
+  });
+  return (
+    <>
+      <Card title="Subscription">
+        <Shown query={consumption}>
+          {(told) =>
+            told === null ? (
+              <Subscribe project={project} />
+            ) : (
+              <div className="stack">
+                <dl className="figures">
+                  <div className="figure">
+                    <dt>Mails this month</dt>
+                    <dd>{count(told.usage.total)}</dd>
+                  </div>
+                  {told.upcomingInvoice ? (
+                    <div className="figure">
+                      <dt>Next invoice so far</dt>
+                      <dd>{money(told.upcomingInvoice.total, told.upcomingInvoice.currency)}</dd>
+                    </div>
+                  ) : null}
+                  {told.credits?.hasCredits && told.credits.currency ? (
+                    <div className="figure">
+                      <dt>Credit</dt>
+                      <dd>{money(told.credits.creditAmount, told.credits.currency)}</dd>
+                    </div>
+                  ) : null}
+                </dl>
+                {mayAdminister(project) ? <Portal project={project} /> : null}
+              </div>
+            )
+          }
+        </Shown>
+      </Card>
+      <Card title="Invoices">
+        <Shown query={invoices}>
+          {(told) =>
+            told === null || told.invoices.length === 0 ? (
+              <Empty title="No invoices yet">The first one comes at the end of the first paid month.</Empty>
+            ) : (
+              <div className="stack">
+                {told.hasUnpaidInvoices ? (
+                  <Note tone="warn">{count(told.unpaidInvoices.length)} unpaid: open them below to pay.</Note>
+                ) : null}
+                <Table
+                  label="Invoices"
+                  rows={told.invoices}
+                  rowKey={({ id }) => id}
+                  columns={[
+                    { key: 'number', title: 'Number', cell: ({ number, id }) => number ?? id },
+                    { key: 'created', title: 'Of', cell: ({ created }) => <Timestamp at={created} /> },
+                    {
+                      key: 'total',
+                      title: 'Total',
+                      number: true,
+                      cell: ({ total, currency }) => money(total, currency),
+                    },
+                    {
+                      key: 'paid',
+                      title: 'State',
+                      cell: ({ paid }) => <Badge tone={paid ? 'good' : 'warn'}>{paid ? 'Paid' : 'Unpaid'}</Badge>,
+                    },
+                    {
+                      key: 'open',
+                      title: 'Document',
+                      cell: ({ hostedInvoiceUrl, number, id }) =>
+                        hostedInvoiceUrl ? (
+                          <a href={hostedInvoiceUrl} target="_blank" rel="noreferrer">
+                            Open <span className="visually-hidden">{number ?? id}</span>
+                          </a>
+                        ) : null,
+                    },
+                  ]}
+                />
+              </div>
+            )
+          }
+        </Shown>
+      </Card>
+    </>
+  );
+}
+
+function Subscribe({ project }: { project: Project }) {
+  const [currency, setCurrency] = useState<string>('eur');
+  const checkout = useMutation({
+    mutationFn: () =>
+      answer(
+        api.POST('/users/@me/projects/{id}/checkout', { params: { path: { id: project.id }, query: { currency } } }),
+      ),
+    onSuccess: ({ url }) => window.location.assign(url),
+  });
+  return (
+    <div className="stack">
+      <p>This project has no subscription.</p>
+      {checkout.error ? <Problem error={checkout.error} /> : null}
+      {mayAdminister(project) ? (
+        <div className="filters">
+          <SelectField label="Pay in" value={currency} onChange={(event) => setCurrency(event.target.value)}>
+            {currencies.map((each) => (
+              <option key={each} value={each}>
+                {each.toUpperCase()}
+              </option>
+            ))}
+          </SelectField>
+          <Button look="primary" busy={checkout.isPending} onClick={() => checkout.mutate()}>
+            Subscribe
+          </Button>
+        </div>
+      ) : (
+        <p className="muted">Only admins and the owner subscribe.</p>
+      )}
+    </div>
+  );
+}
+
+function Portal({ project }: { project: Project }) {
+  const open = useMutation({
+    mutationFn: () =>
+      answer(api.POST('/users/@me/projects/{id}/billing-portal', { params: { path: { id: project.id } } })),
+    onSuccess: ({ url }) => window.location.assign(url),
+  });
+  return (
+    <div className="stack">
+      {open.error ? <Problem error={open.error} /> : null}
+      <div>
+        <Button busy={open.isPending} onClick={() => open.mutate()}>
+          Manage payment and subscription
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+// A project that has never paid is answered 400 here, which is a state of it and nothing that went wrong.
+async function orNone<Data>(asked: Promise<Data>): Promise<Data | null> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 400) return null;
+    throw error;
+  }
+}
