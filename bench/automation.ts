@@ -244,9 +244,11 @@ async function until(store: Store, sql: string, values: unknown[], count: number
 }
 
 async function processOf(file: string, env: NodeJS.ProcessEnv): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL(file, import.meta.url))], {
+  // The leash ends it when this process is gone, however that came about.
+  const leash = new URL('../src/main/local/leash.ts', import.meta.url).href;
+  const child = spawn(process.execPath, ['--import', leash, fileURLToPath(new URL(file, import.meta.url))], {
     env,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   await new Promise<void>((ready, failed) => {
     child.stdout?.on('data', (chunk: Buffer) => {
