@@ -77,6 +77,12 @@ export async function foreignWorld(api: TestApi, { db, ...store }: TestDatabase)
   const transition = await db.row<{ id: string }>('select id from automation_transitions where automation_id = $1', [
     automation.id,
   ]);
+  const move = newId();
+  await db.count(
+    `insert into automation_migrations (id, project_id, automation_id, to_version_id, rules, state, expected, completed_at)
+     select $1, $2, $3, version_id, '[]', 'completed', 1, now() from automation_runs where id = $4`,
+    [move, project.id, automation.id, run?.id],
+  );
 
   const bySubject: Record<string, string | undefined> = {
     contacts: contact,
@@ -99,6 +105,7 @@ export async function foreignWorld(api: TestApi, { db, ...store }: TestDatabase)
         stepId: automation.steps.pause,
         transitionId: transition?.id,
         executionId: run?.id,
+        migrationId: move,
         emailId: email,
         field: 'email',
         eventName: 'theirs',
