@@ -2,6 +2,7 @@ import { dependsOn } from '../conditions/dependencies.ts';
 import { type Activity, type Condition, parseCondition } from '../conditions/schema.ts';
 import { checkSegmentReferences, resolveSegments, type SegmentMap } from '../conditions/segments.ts';
 import type { Sql } from '../db/sql.ts';
+import { bareBadRequest } from '../lib/errors.ts';
 import { segmentLookup } from './queries.ts';
 
 /** A parsed condition with the segments it refers to. */
@@ -23,6 +24,13 @@ export async function checkedDefinition(
   const definition = await storedDefinition(sql, projectId, tree);
   checkSegmentReferences(definition.condition, definition.segments, selfId);
   return definition;
+}
+
+/** A caller's condition as the object that it must be. @throws 400 with `complaint` for anything else */
+export function conditionObject(condition: unknown, complaint: string): Record<string, unknown> {
+  if (typeof condition === 'object' && condition !== null && !Array.isArray(condition))
+    return condition as Record<string, unknown>;
+  throw bareBadRequest(complaint);
 }
 
 /** Parses a stored condition tree; segments it refers to that are gone have no members. */

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { reply, route } from '../http/route.ts';
 import { type AppError, bareBadRequest } from '../lib/errors.ts';
+import { previewSegment } from './preview.ts';
 import {
   AddedMembers,
   AddMembers,
@@ -9,10 +10,12 @@ import {
   ListMembers,
   MembersPage,
   PatchSegment,
+  PreviewSegment,
   RefreshedCount,
   RemovedMembers,
   RemoveMembers,
   SegmentBody,
+  SegmentPreview,
 } from './schema.ts';
 import {
   addMembers,
@@ -53,6 +56,16 @@ export const segmentRoutes = [
     },
     reply: SegmentBody,
     handle: ({ app, em, project, body }) => createSegment(em, project.id, body, app.clock()),
+  }),
+  route({
+    method: 'POST',
+    path: '/segments/preview',
+    access: 'dashboard',
+    summary: 'See whom a condition finds',
+    description: 'How many contacts a condition tree holds for now, and the ten newest of them. Nothing is stored.',
+    body: PreviewSegment,
+    reply: SegmentPreview,
+    handle: ({ app, db, project, body }) => previewSegment(db, project.id, body, app.clock()),
   }),
   route({
     method: 'GET',

@@ -44,6 +44,13 @@ export const PatchSegment = v.object({
 });
 export type PatchSegment = v.InferOutput<typeof PatchSegment>;
 
+/** `POST /segments/preview`. */
+export const PreviewSegment = v.object({ condition: v.optional(v.unknown()) });
+export type PreviewSegment = v.InferOutput<typeof PreviewSegment>;
+
+/** Whom a condition finds: how many, and at most ten of them. */
+export const SegmentPreview = v.object({ total: v.number(), contacts: v.array(ContactBody) });
+
 /** `GET /segments/{id}/contacts`. */
 export const ListMembers = v.object({ page: v.optional(v.string()), pageSize: v.optional(v.string()) });
 export type ListMembers = v.InferOutput<typeof ListMembers>;

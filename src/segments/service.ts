@@ -4,11 +4,11 @@ import { refuseOvergrowth } from '../conditions/segments.ts';
 import { setBased } from '../contacts/fields-queries.ts';
 import { contactBody } from '../contacts/queries.ts';
 import { type Database, type Sql, sqlOf } from '../db/sql.ts';
-import { badRequest, bareBadRequest, conflict, notFound } from '../lib/errors.ts';
+import { badRequest, conflict, notFound } from '../lib/errors.ts';
 import { offsetAnswer, offsetPage } from '../lib/offset-page.ts';
 import { settledHorizon } from './changes.ts';
 import { type Computed, computeMemberships } from './compute.ts';
-import { checkedDefinition, type Definition, storedDefinition, watchFacts } from './definition.ts';
+import { checkedDefinition, conditionObject, type Definition, storedDefinition, watchFacts } from './definition.ts';
 import { Segment } from './entity.ts';
 import { createContacts, endMemberships, enterMembers, type StaticSegment, wantedAddresses } from './members.ts';
 import { pageOfMatching, pageOfMembers } from './pages.ts';
@@ -244,12 +244,6 @@ async function lockedStatic(sql: Sql, projectId: string, id: string): Promise<St
   const segment = await locked(sql, projectId, id);
   if (segment.type === 'STATIC') return segment;
   throw badRequest('Members of a DYNAMIC segment are found by its condition and cannot be added or removed');
-}
-
-function conditionObject(condition: unknown, complaint: string): Record<string, unknown> {
-  if (typeof condition === 'object' && condition !== null && !Array.isArray(condition))
-    return condition as Record<string, unknown>;
-  throw bareBadRequest(complaint);
 }
 
 function segmentBody(segment: Segment, memberCount = segment.memberCount): SegmentBody {
