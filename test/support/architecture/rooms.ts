@@ -13,6 +13,7 @@ export type Room =
   | 'workflows'
   | 'activities'
   | 'migrations'
+  | 'dashboard'
   | 'test'
   | 'bench';
 
@@ -47,7 +48,8 @@ export const mayImport: Record<Room, readonly Room[]> = {
   workflows: ['lib', 'commands', 'workflows'],
   activities: ['lib', 'db', 'commands', 'outbox', 'subject', 'activities'],
   main: production,
-  test: [...production, 'test'],
+  dashboard: ['dashboard'],
+  test: [...production, 'dashboard', 'test'],
   bench: [...production, 'test', 'bench'],
 };
 
@@ -68,6 +70,7 @@ export const keptPackages: readonly { packages: RegExp; only: RegExp }[] = [
 export const onlyPackages: Partial<Record<Room, readonly string[]>> = {
   workflows: ['@temporalio/workflow'],
   commands: ['@temporalio/common'],
+  dashboard: [],
 };
 
 /** Node's own modules that compute and touch nothing outside: all that `src/lib` may use. */
@@ -86,7 +89,7 @@ export function roomOf(path: string): Room | undefined {
   return inside.find((name) => name === room) ?? 'subject';
 }
 
-const outside = ['temporal', 'workflows', 'activities', 'migrations', 'test', 'bench'] as const;
+const outside = ['temporal', 'workflows', 'activities', 'migrations', 'dashboard', 'test', 'bench'] as const;
 const inside = ['lib', 'db', 'outbox', 'http', 'main', 'sandbox'] as const;
 
 /** The subject of a file in a room of subjects, its routes included: `contacts` of `src/contacts/service.ts`. */

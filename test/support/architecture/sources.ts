@@ -2,7 +2,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Sources } from './imports.ts';
 
-const folders = ['src', 'workflows', 'activities', 'migrations', 'temporal', 'test', 'bench'];
+// Of the dashboard, what computes and touches no page.
+const folders = [
+  'src',
+  'workflows',
+  'activities',
+  'migrations',
+  'temporal',
+  'dashboard/src/conditions',
+  'test',
+  'bench',
+];
 
 /** Reads every TypeScript file of the project below its root folder. */
 export function readSources(root: string): Sources {

@@ -1,0 +1,78 @@
+import { type FieldKind, needsOf, operatorsOf, typesFor, type ValueType } from './grammar.ts';
+import { type Form, type FormFilter, type FormGroup, newKey } from './tree.ts';
+
+/** A filter as it is added: still to be filled in. */
+export function newFilter(): FormFilter {
+  return withKind({ key: newKey(), name: '', isBare: false, operator: '', type: 'text', text: '', unit: '' }, 'email');
+}
+
+/** A group with one filter to be filled in. */
+export function newGroup(): FormGroup {
+  return { key: newKey(), filters: [newFilter()], nested: null };
+}
+
+/** A condition with one group to be filled in. */
+export function newForm(logic: Form['logic'] = 'AND'): Form {
+  return { key: newKey(), logic, groups: [newGroup()] };
+}
+
+/** A form in which the group of that key is what `change` makes of it; null takes it out. */
+export function changeGroup(form: Form, key: string, change: (group: FormGroup) => FormGroup | null): Form {
+  const groups = form.groups.flatMap((group) => {
+    const next = group.key === key ? change(group) : group;
+    return next === null ? [] : [next];
+  });
+  return { ...form, groups };
+}
+
+/** A group in which the filter of that key is what `change` makes of it; null takes it out. */
+export function changeFilter(group: FormGroup, key: string, next: FormFilter | null): FormGroup {
+  return {
+    ...group,
+    filters: group.filters.flatMap((filter) => (filter.key !== key ? [filter] : next === null ? [] : [next])),
+  };
+}
+
+/** The filter on another kind of field, with the kind's first operator where the old one does not apply. */
+export function withKind(filter: Omit<FormFilter, 'kind'>, kind: FieldKind): FormFilter {
+  const operators = operatorsOf[kind];
+  const operator = operators.includes(filter.operator) ? filter.operator : (operators[0] ?? '');
+  const name = kind === 'activity' ? 'opened' : '';
+  return withOperator({ ...filter, kind, name, isBare: false, text: '' }, operator);
+}
+
+/** The filter with another operator; its value stays where it fits. */
+export function withOperator(filter: FormFilter, operator: string): FormFilter {
+  const wasWindow = needsOf(filter.operator) === 'window';
+  const isWindow = needsOf(operator) === 'window';
+  const types = typesFor(filter.kind, operator);
+  const stays = types.includes(filter.type) && wasWindow === isWindow;
+  const type = stays ? filter.type : (types[0] ?? 'text');
+  return {
+    ...filter,
+    operator,
+    type,
+    text: stays ? filter.text : firstText(type),
+    unit: isWindow ? filter.unit || 'days' : '',
+  };
+}
+
+/** The filter with a value of another type. */
+export function withType(filter: FormFilter, type: ValueType): FormFilter {
+  return { ...filter, type, text: firstText(type) };
+}
+
+/** What the API calls the types of contact fields, as types of values. */
+const inferred: Record<string, ValueType> = { string: 'text', number: 'number', boolean: 'boolean', date: 'day' };
+
+/** The filter on the contact field of that name; the field's type, where it is known, becomes that of the value. */
+export function withDataKey(filter: FormFilter, name: string, fieldType: string | undefined): FormFilter {
+  const named = { ...filter, name };
+  const type = fieldType === undefined ? undefined : inferred[fieldType];
+  if (type === undefined || type === filter.type || needsOf(filter.operator) !== 'value') return named;
+  return typesFor('data', filter.operator).includes(type) ? withType(named, type) : named;
+}
+
+function firstText(type: ValueType): string {
+  return type === 'boolean' ? 'true' : '';
+}

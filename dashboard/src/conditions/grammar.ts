@@ -1,0 +1,135 @@
+/** What a filter can be about; the name that some of them need follows in the field's second part. */
+export type FieldKind = 'email' | 'subscribed' | 'createdAt' | 'updatedAt' | 'data' | 'event' | 'activity' | 'segment';
+
+/** What a filter's value is, which decides how it is typed in and what JSON it becomes. */
+export type ValueType = 'text' | 'number' | 'boolean' | 'day' | 'moment' | 'null' | 'json';
+
+/** Units of a window of time. */
+export const units = ['minutes', 'hours', 'days'] as const;
+/** The unit of a window of time. */
+export type Unit = (typeof units)[number];
+
+/** How the kinds of fields are called, in the order in which they are offered. */
+export const kindNames: Record<FieldKind, string> = {
+  email: 'Email address',
+  subscribed: 'Subscription',
+  data: 'Contact field',
+  event: 'Event',
+  activity: 'Mail they got',
+  segment: 'Segment',
+  createdAt: 'Created at',
+  updatedAt: 'Changed at',
+};
+
+/** The activities of mail, by the name that stands in a field. */
+export const activityNames: Record<string, string> = {
+  sent: 'was sent',
+  delivered: 'was delivered',
+  opened: 'was opened',
+  clicked: 'was clicked',
+  bounced: 'bounced',
+  complained: 'was complained about',
+};
+
+const otherSpellings: Record<string, string> = {
+  delivery: 'delivered',
+  open: 'opened',
+  click: 'clicked',
+  bounce: 'bounced',
+  complaint: 'complained',
+};
+
+/** The usual spelling of an activity: `open` and `opened` are the same. */
+export function usualActivity(name: string): string {
+  return otherSpellings[name] ?? name;
+}
+
+const text = ['equals', 'notEquals', 'contains', 'notContains'];
+const comparisons = ['greaterThan', 'greaterThanOrEqual', 'lessThan', 'lessThanOrEqual'];
+const windows = ['within', 'olderThan'];
+const happened = ['triggered', 'triggeredWithin', 'triggeredOlderThan', 'notTriggered', 'notTriggeredWithin'];
+
+/** The operators that a kind of field has. */
+export const operatorsOf: Record<FieldKind, readonly string[]> = {
+  email: text,
+  subscribed: ['equals', 'notEquals'],
+  createdAt: ['equals', 'notEquals', ...comparisons, ...windows],
+  updatedAt: ['equals', 'notEquals', ...comparisons, ...windows],
+  data: [...text, ...comparisons, ...windows, 'exists', 'notExists'],
+  event: happened,
+  activity: happened,
+  segment: ['memberOfSegment', 'notMemberOfSegment'],
+};
+
+const names: Record<string, string> = {
+  equals: 'is',
+  notEquals: 'is not',
+  contains: 'contains',
+  notContains: 'does not contain',
+  greaterThan: 'is more than',
+  greaterThanOrEqual: 'is at least',
+  lessThan: 'is less than',
+  lessThanOrEqual: 'is at most',
+  within: 'is within the last',
+  olderThan: 'is longer ago than',
+  exists: 'has a value',
+  notExists: 'has no value',
+  triggered: 'happened at least once',
+  triggeredWithin: 'happened within the last',
+  triggeredOlderThan: 'happened, but not within the last',
+  notTriggered: 'never happened',
+  notTriggeredWithin: 'did not happen within the last',
+  memberOfSegment: 'they are in it',
+  notMemberOfSegment: 'they are not in it',
+};
+
+const namesForDates: Record<string, string> = {
+  equals: 'is on the day',
+  notEquals: 'is not on the day',
+  greaterThan: 'is after',
+  greaterThanOrEqual: 'is at or after',
+  lessThan: 'is before',
+  lessThanOrEqual: 'is at or before',
+};
+
+/** How an operator is called where the value has that type. */
+export function operatorName(operator: string, type: ValueType): string {
+  const isDate = type === 'day' || type === 'moment';
+  return (isDate ? namesForDates[operator] : undefined) ?? names[operator] ?? operator;
+}
+
+/** What an operator needs beside the field. */
+export function needsOf(operator: string): 'nothing' | 'value' | 'window' {
+  if (/^(within|olderThan|triggeredWithin|triggeredOlderThan|notTriggeredWithin)$/.test(operator)) return 'window';
+  return /^(exists|notExists|triggered|notTriggered|memberOfSegment|notMemberOfSegment)$/.test(operator)
+    ? 'nothing'
+    : 'value';
+}
+
+/** The types that a value may have for an operator on a kind of field, the usual one first. */
+export function typesFor(kind: FieldKind, operator: string): readonly ValueType[] {
+  if (needsOf(operator) === 'window') return ['number'];
+  switch (kind) {
+    case 'subscribed':
+      return ['boolean'];
+    case 'createdAt':
+    case 'updatedAt':
+      // In equality a time means its whole day.
+      return operator === 'equals' || operator === 'notEquals' ? ['day'] : ['day', 'moment'];
+    case 'data':
+      if (operator === 'equals' || operator === 'notEquals')
+        return ['text', 'number', 'boolean', 'day', 'null', 'json'];
+      return comparisons.includes(operator) ? ['number', 'day', 'moment', 'text'] : ['text'];
+    default:
+      return ['text'];
+  }
+}
+
+/** Fields that need a name after their kind. */
+export function needsName(kind: FieldKind): boolean {
+  return kind === 'data' || kind === 'event' || kind === 'activity' || kind === 'segment';
+}
+
+/** What the API allows of one tree (contract page 1, 4.3). */
+export const maxLevels = 10;
+export const maxFilters = 200;

@@ -1,0 +1,197 @@
+import { type FieldKind, needsOf, operatorsOf, type ValueType } from './grammar.ts';
+
+/** A condition as the API has it. */
+export interface Tree {
+  logic: string;
+  groups: TreeGroup[];
+}
+
+/** A group of a tree: all filters and the nested condition must hold. */
+export interface TreeGroup {
+  filters: TreeFilter[];
+  conditions?: Tree | null;
+}
+
+/** A filter of a tree. */
+export interface TreeFilter {
+  field: string;
+  operator: string;
+  value?: unknown;
+  unit?: string;
+}
+
+/** A condition as a form has it; every part has a key of its own that no edit changes. */
+export interface Form {
+  key: string;
+  logic: 'AND' | 'OR';
+  groups: FormGroup[];
+}
+
+/** A group of a form. */
+export interface FormGroup {
+  key: string;
+  filters: FormFilter[];
+  nested: Form | null;
+}
+
+/** A filter of a form. `text` is what the control of its type holds. */
+export interface FormFilter {
+  key: string;
+  kind: FieldKind;
+  /** The data key, the name of the event or activity, or the id of the segment; '' where the kind has none. */
+  name: string;
+  /** An event that is written without the prefix `event.`. */
+  isBare: boolean;
+  operator: string;
+  type: ValueType;
+  text: string;
+  unit: string;
+}
+
+let last = 0;
+
+/** A key that no other part has. */
+export function newKey(): string {
+  last += 1;
+  return `c${last}`;
+}
+
+/** The form of a tree. What the API ignores (a value that no operator asks for) is left out. */
+export function formOf(tree: Tree): Form {
+  return {
+    key: newKey(),
+    logic: tree.logic === 'OR' ? 'OR' : 'AND',
+    groups: tree.groups.map(({ filters, conditions }) => ({
+      key: newKey(),
+      filters: filters.map(filterOf),
+      nested: conditions ? formOf(conditions) : null,
+    })),
+  };
+}
+
+/** The tree of a form. A value that is not complete is absent, so that the API names its place. */
+export function treeOf(form: Form): Tree {
+  return {
+    logic: form.logic,
+    groups: form.groups.map(({ filters, nested }) => ({
+      filters: filters.map(treeFilter),
+      ...(nested ? { conditions: treeOf(nested) } : {}),
+    })),
+  };
+}
+
+/** A tree with its parts in the order in which forms write them, so that two of them can be compared as text. */
+export function inOrder(tree: Tree): Tree {
+  return treeOf(formOf(tree));
+}
+
+function filterOf({ field, operator, value, unit }: TreeFilter): FormFilter {
+  const given = needsOf(operator) === 'nothing' ? undefined : value;
+  return {
+    key: newKey(),
+    ...fieldOf(field),
+    operator,
+    ...controlOf(given),
+    unit: unit ?? '',
+  };
+}
+
+function fieldOf(field: string): Pick<FormFilter, 'kind' | 'name' | 'isBare'> {
+  if (field === 'email' || field === 'subscribed' || field === 'createdAt' || field === 'updatedAt') {
+    return { kind: field, name: '', isBare: false };
+  }
+  const [, prefix = '', name = ''] = /^(data|event|email|segment)\.(.*)$/s.exec(field) ?? [];
+  if (prefix === '') return { kind: 'event', name: field, isBare: true };
+  return { kind: prefix === 'email' ? 'activity' : (prefix as FieldKind), name, isBare: false };
+}
+
+const day = /^\d{4}-\d\d-\d\d$/;
+// What a control for a date and time can show without losing a part of it.
+const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?Z$/;
+
+function controlOf(value: unknown): Pick<FormFilter, 'type' | 'text'> {
+  switch (typeof value) {
+    case 'undefined':
+      return { type: 'text', text: '' };
+    case 'number':
+    case 'boolean':
+      return { type: typeof value as 'number' | 'boolean', text: String(value) };
+    case 'string':
+      return { type: day.test(value) ? 'day' : moment.test(value) ? 'moment' : 'text', text: value };
+    default:
+      return value === null ? { type: 'null', text: '' } : { type: 'json', text: JSON.stringify(value) };
+  }
+}
+
+/** The field of a filter as the API writes it. */
+export function fieldName({ kind, name, isBare }: Pick<FormFilter, 'kind' | 'name' | 'isBare'>): string {
+  if (kind === 'event') return isBare ? name : `event.${name}`;
+  if (kind === 'activity') return `email.${name}`;
+  return kind === 'data' || kind === 'segment' ? `${kind}.${name}` : kind;
+}
+
+function treeFilter(filter: FormFilter): TreeFilter {
+  const { operator, unit } = filter;
+  const needs = needsOf(operator);
+  if (needs === 'nothing') return { field: fieldName(filter), operator };
+  const value = jsonValue(filter);
+  return {
+    field: fieldName(filter),
+    operator,
+    ...(value === undefined ? {} : { value }),
+    ...(needs === 'window' && unit !== '' ? { unit } : {}),
+  };
+}
+
+/** The value of a filter as JSON; undefined while it is not complete. */
+export function jsonValue({ kind, operator, type, text }: FormFilter): unknown {
+  switch (type) {
+    case 'number':
+      return text.trim() === '' || !Number.isFinite(Number(text)) ? undefined : Number(text);
+    case 'boolean':
+      return text === '' ? undefined : text === 'true';
+    case 'null':
+      return null;
+    case 'json':
+      return parsed(text);
+    case 'day':
+    case 'moment':
+      return text === '' ? undefined : text;
+    case 'text':
+      // Only a contact field can hold, and be compared with, no text at all.
+      return text === '' && (kind !== 'data' || operator === 'contains' || operator === 'notContains')
+        ? undefined
+        : text;
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is missing of a filter, as a sentence; null when it is complete. */
+export function missingOf(filter: FormFilter): string | null {
+  const { kind, name, operator, unit } = filter;
+  if (kind === 'segment' && name === '') return 'Choose a segment.';
+  if (kind === 'data' && name === '') return 'Name the field.';
+  if ((kind === 'event' || kind === 'activity') && name === '') return 'Name the event.';
+  if (!operatorsOf[kind].includes(operator)) return 'Choose how to compare.';
+  const needs = needsOf(operator);
+  if (needs === 'nothing') return null;
+  const value = jsonValue(filter);
+  if (value === undefined) return filter.type === 'json' ? 'This is no JSON.' : 'Give a value.';
+  if (needs === 'window' && (Number(value) < 0 || unit === '')) return 'Give a time of zero or more.';
+  return null;
+}
+
+/** Every filter of a form, at any depth. */
+export function* filtersIn(form: Form): Generator<FormFilter> {
+  for (const { filters, nested } of form.groups) {
+    yield* filters;
+    if (nested) yield* filtersIn(nested);
+  }
+}
