@@ -8,18 +8,27 @@ export interface ListedRun extends RunRow {
   email: string;
   stepName: string | null;
   stepType: StepType | null;
+  /** When it came to its current step; null where the step's row is gone. */
+  since: string | null;
 }
 
-const listed = `${runColumns}, c.email, s.name as "stepName", s.type as "stepType"
+const listed = `${runColumns}, c.email, s.name as "stepName", s.type as "stepType",
+  (select x.started_at from automation_step_runs x where x.run_id = r.id and x.step_id = r.current_step_id
+   order by x.seq desc limit 1) as since
   from automation_runs r join contacts c on c.id = r.contact_id left join automation_steps s on s.id = r.current_step_id`;
 
 /** Which runs of an automation a list has. */
 export interface RunFilter {
   status: RunStatus | null;
   contactId: string | null;
+  /** Only active runs that stand at this step. */
+  stepId: string | null;
 }
 
-function filtered(automationId: string, { status, contactId }: RunFilter): { where: string; values: unknown[] } {
+function filtered(
+  automationId: string,
+  { status, contactId, stepId }: RunFilter,
+): { where: string; values: unknown[] } {
   const values: unknown[] = [automationId];
   const where = ['r.automation_id = $1'];
   if (status !== null) {
@@ -28,6 +37,7 @@ function filtered(automationId: string, { status, contactId }: RunFilter): { whe
     where.push(status === 'RUNNING' || status === 'WAITING' ? `r.${isActive}` : `not (r.${isActive})`);
   }
   if (contactId !== null) where.push(`r.contact_id = $${values.push(contactId)}`);
+  if (stepId !== null) where.push(`r.current_step_id = $${values.push(stepId)} and r.${isActive}`);
   return { where: where.join(' and '), values };
 }
 

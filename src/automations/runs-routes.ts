@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts';
 import { route } from '../http/route.ts';
 import { bareBadRequest } from '../lib/errors.ts';
 import {
@@ -19,6 +20,12 @@ import {
 } from './schema.ts';
 
 const ids = { id: 'workflow' };
+/** The page of an execution in the Temporal Web UI. */
+function temporalUrl({ TEMPORAL_UI_URL, TEMPORAL_NAMESPACE }: Config, workflowId: string): string {
+  const path = `namespaces/${encodeURIComponent(TEMPORAL_NAMESPACE)}/workflows/${encodeURIComponent(workflowId)}`;
+  return `${TEMPORAL_UI_URL.replace(/\/$/, '')}/${path}`;
+}
+
 const executionIds = { ...ids, executionId: 'execution' };
 const tag = 'workflows';
 
@@ -53,6 +60,7 @@ export const automationRunRoutes = [
     access: 'dashboard',
     tag,
     summary: 'List the executions of a workflow',
+    description: '`stepId` leaves those who stand at that step now.',
     ids,
     query: ListExecutions,
     reply: ExecutionPage,
@@ -76,7 +84,8 @@ export const automationRunRoutes = [
     summary: 'The whole story of an execution',
     ids: executionIds,
     reply: ExecutionStory,
-    handle: ({ db, project, params }) => getExecution(db, project.id, params.id ?? '', params.executionId ?? ''),
+    handle: ({ app, db, project, params }) =>
+      getExecution(db, project.id, params.id ?? '', params.executionId ?? '', (id) => temporalUrl(app.config, id)),
   }),
   route({
     method: 'DELETE',

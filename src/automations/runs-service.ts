@@ -11,7 +11,7 @@ import type { OutboxTicket } from '../outbox/enqueue.ts';
 import { executionBody, stepBody, workflowBody } from './bodies.ts';
 import { type GraphStep, stepOf } from './graph.ts';
 import { findAutomation, stepsOf } from './queries.ts';
-import { type RunRow, type RunStatus, runStatuses, type StepRunRow } from './rows.ts';
+import { type RunRow, runStatuses, type StepRunRow } from './rows.ts';
 import {
   cancelRuns,
   countPeople,
@@ -20,6 +20,7 @@ import {
   type ListedRun,
   type PeopleCount,
   pageOfRuns,
+  type RunFilter,
   stepRunsOf,
 } from './runs-queries.ts';
 import type {
@@ -108,7 +109,9 @@ export async function listExecutions(sql: Sql, projectId: string, automationId: 
   if (status === undefined) throw badRequest(`"status" must be one of ${runStatuses.join(', ')}`);
   const contactId = query.contactId || null;
   if (contactId !== null && !isUuid(contactId)) throw badRequest('"contactId" must be a UUID');
-  const filter: { status: RunStatus | null; contactId: string | null } = { status, contactId };
+  const stepId = query.stepId || null;
+  if (stepId !== null && !isUuid(stepId)) throw badRequest('"stepId" must be a UUID');
+  const filter: RunFilter = { status, contactId, stepId };
   const [rows, total] = [await pageOfRuns(sql, automationId, filter, page), await countRuns(sql, automationId, filter)];
   const data: ListedExecution[] = [];
   for (const row of rows) data.push(await listedExecution(sql, row));
@@ -120,6 +123,7 @@ async function listedExecution(sql: Sql, row: ListedRun): Promise<ListedExecutio
     ...executionBody(row),
     contact: { id: row.contactId, email: row.email },
     currentStep: await currentStepOf(sql, row),
+    currentStepSince: isoInstantOrNull(row.since),
   };
 }
 
@@ -143,6 +147,7 @@ export async function getExecution(
   projectId: string,
   automationId: string,
   id: string,
+  linkTo: (workflowId: string) => string,
 ): Promise<ExecutionStory> {
   return db.transaction(async (sql) => {
     const automation = found(await findAutomation(sql, projectId, automationId), automationId);
@@ -154,6 +159,7 @@ export async function getExecution(
     const nameOf = new Map(live.map((step) => [step.id, step.name]));
     const steps = await stepRunsOf(sql, id);
     const active = run.status === 'RUNNING' || run.status === 'WAITING';
+    const execution = workflowId.automation(run.automationId, run.contactId, run.entry);
     const standing = active ? steps.findLast((step) => step.completedAt === null) : undefined;
     return {
       ...executionBody(run),
@@ -170,7 +176,7 @@ export async function getExecution(
       waitingSince: active ? isoInstant(standing?.startedAt ?? run.updatedAt) : null,
       version: version?.version ?? 0,
       nextVersion: next?.version ?? null,
-      temporal: { workflowId: workflowId.automation(run.automationId, run.contactId, run.entry) },
+      temporal: { workflowId: execution, url: linkTo(execution) },
     };
   });
 }

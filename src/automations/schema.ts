@@ -212,6 +212,8 @@ export const ListExecutions = v.object({
   pageSize: v.optional(v.string()),
   status: v.optional(v.string()),
   contactId: v.optional(v.string()),
+  /** Only active ones that stand at this step. */
+  stepId: v.optional(v.string()),
 });
 export type ListExecutions = v.InferOutput<typeof ListExecutions>;
 
@@ -237,6 +239,8 @@ const ListedExecution = v.object({
   ...ExecutionBody.entries,
   contact: ContactRef,
   currentStep: v.nullable(StepRef),
+  /** When it came to its current step. */
+  currentStepSince: v.nullable(Instant),
 });
 export type ListedExecution = v.InferOutput<typeof ListedExecution>;
 
@@ -287,7 +291,11 @@ export const ExecutionStory = v.object({
   /** Number of the graph's version that it is pinned to, and of the one it takes over at its next step. */
   version: v.number(),
   nextVersion: v.nullable(v.number()),
-  temporal: v.object({ workflowId: v.string() }),
+  temporal: v.object({
+    workflowId: v.string(),
+    /** Its page in the Temporal Web UI. */
+    url: v.string(),
+  }),
 });
 export type ExecutionStory = v.InferOutput<typeof ExecutionStory>;
 

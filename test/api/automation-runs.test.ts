@@ -312,6 +312,27 @@ describe('executions', () => {
     expect((await other.call('GET', `/workflows/${id}/executions`)).status).toBe(404);
   });
 
+  test('are listed by the step they stand at, and since when; who has left it is not among them', async () => {
+    const { id, wait, exit } = await enabled();
+    const [inside, left] = [await person(), await person()];
+    const standing = (await start(id, { contactId: inside })).body;
+    const gone = (await start(id, { contactId: left })).body;
+    await standAt(standing.id, wait);
+    await standAt(gone.id, wait);
+    await own.done('DELETE', `/workflows/${id}/executions/${gone.id}`);
+    const at = (stepId: string) => own.done('GET', `/workflows/${id}/executions?stepId=${stepId}`);
+    const there = await at(wait);
+    expect(there).toMatchObject({
+      total: 1,
+      data: [{ id: standing.id, contact: { id: inside }, currentStep: { id: wait } }],
+    });
+    const story = await own.done('GET', `/workflows/${id}/executions/${standing.id}`);
+    expect(there.data[0].currentStepSince).toBe(story.waitingSince);
+    expect((await at(exit)).data).toEqual([]);
+    expect((await own.call('GET', `/workflows/${id}/executions?stepId=wait`)).status).toBe(400);
+    expect((await other.call('GET', `/workflows/${id}/executions?stepId=${wait}`)).status).toBe(404);
+  });
+
   test('tell their whole story', async () => {
     const { id, wait } = await enabled({ name: 'Welcome' });
     const contactId = await person();
@@ -328,7 +349,10 @@ describe('executions', () => {
       waitingSince: expect.stringMatching(/Z$/),
       version: 1,
       nextVersion: null,
-      temporal: { workflowId: `automation/${id}/${contactId}/1` },
+      temporal: {
+        workflowId: `automation/${id}/${contactId}/1`,
+        url: `http://localhost:8233/namespaces/default/workflows/automation%2F${id}%2F${contactId}%2F1`,
+      },
       stepExecutions: [
         {
           executionId: run.id,
