@@ -126,6 +126,14 @@ const pages = [
   page('/templates/$template', () => import('./pages/templates/TemplatePage.tsx'), 'TemplatePage'),
   page('/campaigns', () => import('./pages/campaigns/Campaigns.tsx'), 'Campaigns'),
   page('/campaigns/$campaign', () => import('./pages/campaigns/CampaignPage.tsx'), 'CampaignPage'),
+  page('/workflows', () => import('./pages/workflows/Workflows.tsx'), 'Workflows'),
+  page('/workflows/$workflow', () => import('./pages/workflows/WorkflowPage.tsx'), 'WorkflowPage'),
+  page('/workflows/$workflow/executions', () => import('./pages/workflows/Executions.tsx'), 'Executions'),
+  page(
+    '/workflows/$workflow/executions/$execution',
+    () => import('./pages/workflows/ExecutionPage.tsx'),
+    'ExecutionPage',
+  ),
   page('/domains', () => import('./pages/domains/Domains.tsx'), 'Domains'),
   page('/settings', () => import('./pages/settings/Settings.tsx'), 'Settings'),
 ] as const;

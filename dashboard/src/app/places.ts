@@ -10,6 +10,7 @@ import {
   Send,
   SlidersHorizontal,
   Users,
+  Workflow,
 } from 'lucide-react';
 
 interface Place {
@@ -41,6 +42,10 @@ export const places: { title: string; pages: Place[] }[] = [
       { name: 'Campaigns', to: '/app/$project/campaigns', icon: Send },
       { name: 'Templates', to: '/app/$project/templates', icon: FileText },
     ],
+  },
+  {
+    title: 'Automation',
+    pages: [{ name: 'Workflows', to: '/app/$project/workflows', icon: Workflow }],
   },
   {
     title: 'Set-up',

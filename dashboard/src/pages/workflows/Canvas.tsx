@@ -1,0 +1,322 @@
+import {
+  Background,
+  type Connection,
+  Controls,
+  type Edge,
+  Handle,
+  MarkerType,
+  MiniMap,
+  type Node,
+  type NodeProps,
+  type NodeTypes,
+  Position,
+  ReactFlow,
+  type ReactFlowInstance,
+  useNodesState,
+} from '@xyflow/react';
+import '@xyflow/react/dist/style.css';
+import './designer.css';
+import { type DragEvent, type KeyboardEvent, memo, useEffect, useRef } from 'react';
+import { count } from '../../ui/numbers.ts';
+import { stepNames, stepSize, summary, type WayOut, wayKey, wayOf, waysOut } from './graph.ts';
+import type { Issue, People, Step, Transition } from './workflow.ts';
+
+/** A step as the canvas shows it. */
+export interface ShownStep {
+  step: Pick<Step, 'id' | 'type' | 'name' | 'position' | 'config'> & Partial<Step>;
+  people?: People['steps'][number] | undefined;
+  issues?: Issue[];
+  /** Said below the summary: what became of one execution there. */
+  trace?: string | undefined;
+  tone?: 'good' | 'warn' | 'bad' | 'info' | undefined;
+  unsaved?: boolean;
+}
+
+/** A way as the canvas shows it. */
+export interface ShownWay {
+  id: string;
+  fromStepId: string;
+  toStepId: string;
+  branch: string | null;
+  waitOutcome: Transition['waitOutcome'];
+  label: string;
+  /** Whether one execution took it; undefined where that is not the question. */
+  taken?: boolean;
+}
+
+/** What is selected: a step or a way. */
+export type Selection = { kind: 'step' | 'way'; id: string } | null;
+
+type StepNode = Node<{ shown: ShownStep; handles: WayOut[]; isEditable: boolean }, 'step'>;
+
+const StepBox = memo(function StepBox({ data: { shown, handles, isEditable }, selected }: NodeProps<StepNode>) {
+  const { step, people, issues = [], trace, tone, unsaved } = shown;
+  const inside = (people?.running ?? 0) + (people?.waiting ?? 0);
+  return (
+    <div className="step" data-type={step.type} data-selected={selected} data-tone={tone}>
+      {step.type === 'TRIGGER' ? null : <Handle type="target" position={Position.Top} isConnectable={isEditable} />}
+      <div className="step-kind">
+        <span>{stepNames[step.type]}</span>
+        {unsaved ? <span>unsaved</span> : null}
+      </div>
+      <div className="step-name" dir="auto">
+        {step.name}
+      </div>
+      <div className="step-summary" dir="auto">
+        {summary(step)}
+      </div>
+      {trace ? <div className="step-trace">{trace}</div> : null}
+      {issues.length > 0 ? (
+        <div className="step-issue">
+          ⚠ {issues.length} {issues.length === 1 ? 'problem' : 'problems'}
+        </div>
+      ) : null}
+      {inside > 0 ? (
+        <div className="step-people">
+          {count(inside)} here{people?.waiting ? `, ${count(people.waiting)} waiting` : ''}
+        </div>
+      ) : null}
+      {handles.length > 1 ? (
+        <div className="step-ways" aria-hidden="true">
+          {handles.map(({ key, label }) => (
+            <span key={key} dir="auto">
+              {label}
+            </span>
+          ))}
+        </div>
+      ) : null}
+      {handles.map(({ key }, n) => (
+        <Handle
+          key={key}
+          id={key}
+          type="source"
+          position={Position.Bottom}
+          isConnectable={isEditable}
+          style={{ left: `${((n + 0.5) / handles.length) * 100}%` }}
+        />
+      ))}
+    </div>
+  );
+});
+
+const nodeTypes: NodeTypes = { step: StepBox };
+
+/** The graph of an automation. Without the callbacks it is only looked at. */
+export function Canvas({
+  label,
+  steps,
+  ways,
+  selection,
+  onSelect,
+  onMove,
+  onConnect,
+  onDelete,
+  onDrop,
+  onUndo,
+  onRedo,
+}: {
+  label: string;
+  steps: ShownStep[];
+  ways: ShownWay[];
+  selection: Selection;
+  onSelect: (selection: Selection) => void;
+  onMove?: (moved: { id: string; position: { x: number; y: number } }[]) => void;
+  onConnect?: (fromStepId: string, way: string, toStepId: string) => void;
+  onDelete?: () => void;
+  onDrop?: (type: string, position: { x: number; y: number }) => void;
+  onUndo?: () => void;
+  onRedo?: () => void;
+}) {
+  const isEditable = onConnect !== undefined;
+  const place = useRef<HTMLDivElement>(null);
+  const flow = useRef<ReactFlowInstance<StepNode, Edge> | null>(null);
+  const [nodes, setNodes, onNodesChange] = useNodesState<StepNode>([]);
+  const isDragging = useRef(false);
+
+  useEffect(() => {
+    if (isDragging.current) return;
+    setNodes((before) =>
+      steps.map((shown) => {
+        const { step, issues = [], people } = shown;
+        const known = before.find(({ id }) => id === step.id);
+        const handles = waysOut(step);
+        // Ways that the config knows no more still need a place to leave from.
+        for (const way of ways)
+          if (way.fromStepId === step.id && !handles.some(({ key }) => key === wayKey(way)))
+            handles.push({ ...way, key: wayKey(way), label: way.label });
+        const inside = (people?.running ?? 0) + (people?.waiting ?? 0);
+        return {
+          ...(known ?? {}),
+          id: step.id,
+          type: 'step' as const,
+          position: step.position,
+          width: stepSize.width,
+          data: { shown, handles, isEditable },
+          selected: selection?.kind === 'step' && selection.id === step.id,
+          ariaLabel: [
+            `${stepNames[step.type]}: ${step.name}`,
+            summary(step),
+            shown.trace ?? '',
+            inside > 0 ? `${inside} people here` : '',
+            issues.length > 0 ? `${issues.length} problems` : '',
+          ]
+            .filter(Boolean)
+            .join('. '),
+        };
+      }),
+    );
+  }, [steps, ways, selection, isEditable, setNodes]);
+
+  const edges: Edge[] = ways.map((way) => ({
+    id: way.id,
+    source: way.fromStepId,
+    target: way.toStepId,
+    sourceHandle: wayKey(way),
+    label: way.label,
+    selected: selection?.kind === 'way' && selection.id === way.id,
+    focusable: isEditable,
+    markerEnd: { type: MarkerType.ArrowClosed, width: 18, height: 18 },
+    className: way.taken === undefined ? '' : way.taken ? 'taken' : 'not-taken',
+    ariaLabel: `Way from ${nameOf(steps, way.fromStepId)} to ${nameOf(steps, way.toStepId)}${way.label ? `: ${way.label}` : ''}`,
+  }));
+
+  const focusOn = (id: string) => {
+    onSelect({ kind: 'step', id });
+    place.current?.querySelector<HTMLElement>(`.react-flow__node[data-id="${id}"]`)?.focus();
+  };
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const target = event.target as HTMLElement;
+    const nodeId = target.closest<HTMLElement>('.react-flow__node')?.dataset.id;
+    const edgeId = target.closest<HTMLElement>('.react-flow__edge')?.dataset.id;
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'z') {
+      event.preventDefault();
+      (event.shiftKey ? onRedo : onUndo)?.();
+    } else if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'y') {
+      event.preventDefault();
+      onRedo?.();
+    } else if (event.key === 'Escape') onSelect(null);
+    else if ((event.key === 'Delete' || event.key === 'Backspace') && selection) {
+      event.preventDefault();
+      onDelete?.();
+    } else if (event.key === 'Enter' || event.key === ' ') {
+      if (nodeId) onSelect({ kind: 'step', id: nodeId });
+      else if (edgeId) onSelect({ kind: 'way', id: edgeId });
+      else return;
+      event.preventDefault();
+    } else if (nodeId && event.key.startsWith('Arrow')) {
+      event.preventDefault();
+      const step = steps.find((shown) => shown.step.id === nodeId)?.step;
+      if (event.altKey && step && onMove) {
+        const by = arrows[event.key] ?? { x: 0, y: 0 };
+        onMove([{ id: nodeId, position: { x: step.position.x + by.x, y: step.position.y + by.y } }]);
+        return;
+      }
+      const next = neighbour(event.key, nodeId, steps, ways);
+      if (next) focusOn(next);
+    }
+  };
+
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it hears keys of the steps inside, which are focusable
+    <div
+      className="canvas"
+      ref={place}
+      onKeyDown={onKeyDown}
+      onDragOver={(event) => onDrop && event.preventDefault()}
+      onDrop={(event: DragEvent) => {
+        const type = event.dataTransfer.getData('text/step-type');
+        const at = flow.current?.screenToFlowPosition({ x: event.clientX, y: event.clientY });
+        if (type && at && onDrop) onDrop(type, { x: Math.round(at.x), y: Math.round(at.y) });
+      }}
+    >
+      <ReactFlow
+        aria-label={label}
+        nodes={nodes}
+        edges={edges}
+        nodeTypes={nodeTypes}
+        colorMode="system"
+        minZoom={0.1}
+        fitView
+        fitViewOptions={{ maxZoom: 1, padding: 0.15 }}
+        disableKeyboardA11y
+        deleteKeyCode={null}
+        nodesDraggable={onMove !== undefined}
+        nodesConnectable={isEditable}
+        onInit={(instance) => {
+          flow.current = instance;
+        }}
+        onNodesChange={onNodesChange}
+        onNodeClick={(_, { id }) => onSelect({ kind: 'step', id })}
+        onEdgeClick={(_, { id }) => isEditable && onSelect({ kind: 'way', id })}
+        onPaneClick={() => onSelect(null)}
+        onNodeDragStart={() => {
+          isDragging.current = true;
+        }}
+        onNodeDragStop={(_, __, moved) => {
+          isDragging.current = false;
+          const changed = moved.filter(({ id, position }) => {
+            const before = steps.find(({ step }) => step.id === id)?.step.position;
+            return before && (before.x !== position.x || before.y !== position.y);
+          });
+          if (changed.length > 0) onMove?.(changed.map(({ id, position }) => ({ id, position })));
+        }}
+        onConnect={({ source, sourceHandle, target }: Connection) =>
+          onConnect?.(source, sourceHandle ?? 'next', target)
+        }
+      >
+        <Background />
+        <MiniMap pannable zoomable ariaLabel="Small map of the workflow" />
+        <Controls showInteractive={false} />
+      </ReactFlow>
+    </div>
+  );
+}
+
+const arrows: Record<string, { x: number; y: number }> = {
+  ArrowUp: { x: 0, y: -20 },
+  ArrowDown: { x: 0, y: 20 },
+  ArrowLeft: { x: -20, y: 0 },
+  ArrowRight: { x: 20, y: 0 },
+};
+
+function nameOf(steps: readonly ShownStep[], id: string): string {
+  return steps.find(({ step }) => step.id === id)?.step.name ?? '';
+}
+
+/** The step that an arrow leads to: up and down along the ways, else the nearest on that side. */
+function neighbour(
+  key: string,
+  from: string,
+  steps: readonly ShownStep[],
+  ways: readonly ShownWay[],
+): string | undefined {
+  const way =
+    key === 'ArrowDown'
+      ? ways.find(({ fromStepId }) => fromStepId === from)?.toStepId
+      : key === 'ArrowUp'
+        ? ways.find(({ toStepId }) => toStepId === from)?.fromStepId
+        : undefined;
+  if (way) return way;
+  const here = steps.find(({ step }) => step.id === from)?.step.position;
+  const towards = arrows[key];
+  if (!here || !towards) return undefined;
+  const distances = steps.flatMap(({ step: { id, position } }) => {
+    const along = (position.x - here.x) * Math.sign(towards.x) + (position.y - here.y) * Math.sign(towards.y);
+    return id === from || along <= 0 ? [] : [{ id, far: Math.hypot(position.x - here.x, position.y - here.y) }];
+  });
+  return distances.sort((one, other) => one.far - other.far)[0]?.id;
+}
+
+/** The ways of a graph with their labels: branch or outcome, and how many took it. */
+export function shownWays(steps: readonly Step[], transitions: readonly Transition[], people?: People): ShownWay[] {
+  return transitions.map((transition) => {
+    const from = steps.find(({ id }) => id === transition.fromStepId);
+    const { key, label } = wayOf(from, transition);
+    const took = people?.steps
+      .find(({ stepId }) => stepId === transition.fromStepId)
+      ?.branches.find(({ branch }) => branch === key)?.count;
+    const { id, fromStepId, toStepId, branch, waitOutcome } = transition;
+    return { id, fromStepId, toStepId, branch, waitOutcome, label: took ? `${label} · ${count(took)}` : label };
+  });
+}

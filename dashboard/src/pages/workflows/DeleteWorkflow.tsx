@@ -1,0 +1,39 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { answer, api } from '../../api/client.ts';
+import { useProjectId } from '../../app/address.ts';
+import { ConfirmDialog } from '../../ui/Dialog.tsx';
+import { count } from '../../ui/numbers.ts';
+import { refreshWorkflows } from './workflow.ts';
+
+/** Asks before an automation is deleted, and names what goes with it. */
+export function DeleteWorkflow({
+  workflow: { id, name, steps, executions },
+  onDeleted,
+  onClose,
+}: {
+  workflow: { id: string; name: string; steps: number; executions?: number };
+  onDeleted?: () => Promise<void>;
+  onClose: () => void;
+}) {
+  const project = useProjectId();
+  const queries = useQueryClient();
+  return (
+    <ConfirmDialog
+      title={`Delete the workflow ${name}`}
+      action="Delete the workflow"
+      onConfirm={async () => {
+        await answer(api.DELETE('/workflows/{id}', { params: { path: { id } } }));
+        await onDeleted?.();
+        queries.removeQueries({ queryKey: ['workflows', project, id] });
+        await refreshWorkflows(queries, project);
+      }}
+      onClose={onClose}
+    >
+      {name} is deleted with its {count(steps)} {steps === 1 ? 'step' : 'steps'} and{' '}
+      {executions === undefined
+        ? 'the history of everybody who went through'
+        : `the history of ${count(executions)} ${executions === 1 ? 'execution' : 'executions'}`}
+      . Mail that it sent stays. While contacts are inside, the service refuses: cancel their executions first.
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,301 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import { answer, api } from '../../api/client.ts';
+import { useProjectId } from '../../app/address.ts';
+import { Badge, type Tone } from '../../ui/Badge.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { ConfirmDialog } from '../../ui/Dialog.tsx';
+import { Card, Page } from '../../ui/Page.tsx';
+import { Shown } from '../../ui/States.tsx';
+import { Timestamp } from '../../ui/Timestamp.tsx';
+import { Canvas, type Selection, type ShownStep, type ShownWay, shownWays } from './Canvas.tsx';
+import { stepNames, stepSize } from './graph.ts';
+import {
+  type Execution,
+  executionStates,
+  isActive,
+  refreshWorkflows,
+  type StepExecution,
+  type Workflow,
+  workflowQuery,
+} from './workflow.ts';
+
+const tones: Record<StepExecution['status'], Tone | undefined> = {
+  PENDING: 'info',
+  SCHEDULED: 'warn',
+  WAITING: 'warn',
+  RUNNING: 'info',
+  COMPLETED: 'good',
+  SKIPPED: undefined,
+  FAILED: 'bad',
+};
+
+/** One contact's way through an automation. */
+export function ExecutionPage() {
+  const project = useProjectId();
+  const { workflow: id = '', execution: executionId = '' } = useParams({ strict: false });
+  const workflow = useQuery(workflowQuery(project, id));
+  const execution = useQuery({
+    queryKey: ['workflows', project, id, 'executions', executionId],
+    refetchInterval: ({ state }) => (state.data && !isActive(state.data) ? false : 1_500),
+    queryFn: () =>
+      answer(api.GET('/workflows/{id}/executions/{executionId}', { params: { path: { id, executionId } } })),
+  });
+  return (
+    <Shown query={workflow}>
+      {(graph) => <Shown query={execution}>{(story) => <Story workflow={graph} execution={story} />}</Shown>}
+    </Shown>
+  );
+}
+
+function Story({ workflow, execution }: { workflow: Workflow; execution: Execution }) {
+  const project = useProjectId();
+  const queries = useQueryClient();
+  const [selection, setSelection] = useState<Selection>(null);
+  const [isCancelling, setCancelling] = useState(false);
+  const { contact, status, stepExecutions, temporal, waitingFor } = execution;
+  const { steps, ways } = useMemo(() => drawn(workflow, stepExecutions), [workflow, stepExecutions]);
+  const shown =
+    selection?.kind === 'step' ? stepExecutions.filter(({ stepId }) => stepId === selection.id) : stepExecutions;
+  return (
+    <Page
+      title={contact.email}
+      above={
+        <>
+          <Link to="/app/$project/workflows" params={{ project }}>
+            Workflows
+          </Link>
+          {' / '}
+          <Link to="/app/$project/workflows/$workflow" params={{ project, workflow: workflow.id }} dir="auto">
+            {workflow.name}
+          </Link>
+          {' / '}
+          <Link to="/app/$project/workflows/$workflow/executions" params={{ project, workflow: workflow.id }}>
+            Executions
+          </Link>
+        </>
+      }
+      about={
+        <>
+          <Badge tone={executionStates[status].tone}>{executionStates[status].name}</Badge>{' '}
+          {execution.exitReason ? <span dir="auto">{execution.exitReason}</span> : null}
+        </>
+      }
+      actions={
+        <>
+          <Link className="button" to="/app/$project/contacts/$contact" params={{ project, contact: contact.id }}>
+            The contact
+          </Link>
+          <a className="button" href={temporal.url} target="_blank" rel="noreferrer">
+            Open in Temporal
+          </a>
+          {isActive(execution) ? (
+            <Button look="danger" onClick={() => setCancelling(true)}>
+              Cancel …
+            </Button>
+          ) : null}
+        </>
+      }
+    >
+      <div className="stack">
+        <Card title="Now">
+          <dl className="facts">
+            <dt>Entered</dt>
+            <dd>
+              <Timestamp at={execution.startedAt} />
+            </dd>
+            {execution.completedAt ? (
+              <>
+                <dt>Ended</dt>
+                <dd>
+                  <Timestamp at={execution.completedAt} />
+                </dd>
+              </>
+            ) : null}
+            {execution.currentStep ? (
+              <>
+                <dt>{isActive(execution) ? 'At' : 'Ended at'}</dt>
+                <dd>{execution.currentStep.name}</dd>
+              </>
+            ) : null}
+            {waitingFor ? (
+              <>
+                <dt>Waits for</dt>
+                <dd>
+                  {waitingFor}
+                  {execution.waitingUntil ? (
+                    <>
+                      , until <Timestamp at={execution.waitingUntil} />
+                    </>
+                  ) : null}
+                  {execution.waitingSince ? (
+                    <>
+                      , since <Timestamp at={execution.waitingSince} />
+                    </>
+                  ) : null}
+                </dd>
+              </>
+            ) : null}
+            <dt>Version</dt>
+            <dd>
+              {execution.version}
+              {execution.nextVersion === null ? '' : `, from the next step ${execution.nextVersion}`}
+            </dd>
+          </dl>
+        </Card>
+        <Canvas
+          label={`Way of ${contact.email}`}
+          steps={steps}
+          ways={ways}
+          selection={selection}
+          onSelect={setSelection}
+        />
+        <Card
+          title={selection ? `At ${steps.find(({ step }) => step.id === selection.id)?.step.name ?? ''}` : 'Each step'}
+        >
+          {selection ? (
+            <p>
+              <Button size="small" onClick={() => setSelection(null)}>
+                Show every step
+              </Button>
+            </p>
+          ) : null}
+          {shown.length === 0 ? <p>The way has not led here.</p> : null}
+          <ol className="stack">
+            {shown.map((each) => (
+              <li key={each.id}>
+                <StepStory run={each} number={stepExecutions.indexOf(each) + 1} />
+              </li>
+            ))}
+          </ol>
+        </Card>
+        {execution.context ? (
+          <Card title="Context">
+            <Json label="Context" value={execution.context} />
+          </Card>
+        ) : null}
+      </div>
+      {isCancelling ? (
+        <ConfirmDialog
+          title={`Cancel the execution of ${contact.email}`}
+          action="Cancel the execution"
+          onConfirm={async () => {
+            const path = { id: workflow.id, executionId: execution.id };
+            await answer(api.DELETE('/workflows/{id}/executions/{executionId}', { params: { path } }));
+            await refreshWorkflows(queries, project);
+          }}
+          onClose={() => setCancelling(false)}
+        >
+          {contact.email} leaves {workflow.name} where they stand; no further step is taken. Mail that is queued still
+          goes out.
+        </ConfirmDialog>
+      ) : null}
+    </Page>
+  );
+}
+
+function StepStory({ run, number }: { run: StepExecution; number: number }) {
+  return (
+    <article>
+      <h3 className="break">
+        {number}. {run.step.name} <Badge tone={tones[run.status]}>{run.status.toLowerCase()}</Badge>
+      </h3>
+      <p className="muted">
+        {stepNames[run.step.type]}, began <Timestamp at={run.startedAt} />
+        {run.completedAt ? `, took ${took(run.durationMs)}` : ''}
+        {run.scheduledFor && !run.completedAt ? (
+          <>
+            , goes on <Timestamp at={run.scheduledFor} />
+          </>
+        ) : null}
+        {run.executeAfter && !run.completedAt ? (
+          <>
+            , at most until <Timestamp at={run.executeAfter} />
+          </>
+        ) : null}
+      </p>
+      {run.error ? (
+        <div className="note break" data-tone="bad">
+          {run.error}
+        </div>
+      ) : null}
+      {run.input ? <Json label={`Input of ${run.step.name}`} title="Input" value={run.input} /> : null}
+      {run.output ? <Json label={`Outcome of ${run.step.name}`} title="Outcome" value={run.output} /> : null}
+    </article>
+  );
+}
+
+function Json({ label, title, value }: { label: string; title?: string; value: unknown }) {
+  const body = (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1)
+    <section className="json" tabIndex={0} aria-label={label}>
+      <pre>{JSON.stringify(value, null, 2)}</pre>
+    </section>
+  );
+  if (title === undefined) return body;
+  return (
+    <details>
+      <summary>{title}</summary>
+      {body}
+    </details>
+  );
+}
+
+function took(ms: number): string {
+  if (ms < 1_000) return `${ms} ms`;
+  const seconds = ms / 1_000;
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  const minutes = seconds / 60;
+  return minutes < 120 ? `${Math.round(minutes)} minutes` : `${Math.round(minutes / 60)} hours`;
+}
+
+/** The graph with the way through it; what has been deleted since stands beside it. */
+function drawn(workflow: Workflow, runs: readonly StepExecution[]): { steps: ShownStep[]; ways: ShownWay[] } {
+  const right = Math.max(0, ...workflow.steps.map(({ position }) => position.x)) + stepSize.width + 120;
+  const gone = new Map(
+    runs.filter(({ stepId }) => workflow.steps.every(({ id }) => id !== stepId)).map(({ step }) => [step.id, step]),
+  );
+  const steps: ShownStep[] = [
+    ...workflow.steps.map((step) => traced({ step }, runs)),
+    ...[...gone.values()].map((step, n) =>
+      traced({ step: { ...step, config: {}, position: { x: right, y: n * (stepSize.height + 72) } } }, runs),
+    ),
+  ];
+  const pairs = runs.slice(1).map((run, n) => ({ from: runs[n]?.stepId ?? '', to: run.stepId }));
+  const ways: ShownWay[] = shownWays(workflow.steps, workflow.transitions).map((way) => ({
+    ...way,
+    taken: pairs.some(({ from, to }) => from === way.fromStepId && to === way.toStepId) && fits(way, runs),
+  }));
+  for (const { from, to } of pairs)
+    if (!ways.some((way) => way.taken && way.fromStepId === from && way.toStepId === to))
+      ways.push({
+        id: `${from} ${to}`,
+        fromStepId: from,
+        toStepId: to,
+        branch: null,
+        waitOutcome: null,
+        label: 'as it was then',
+        taken: true,
+      });
+  return { steps, ways };
+}
+
+// Two branches may lead to one step: only the one that was taken is shown as the way.
+function fits(way: ShownWay, runs: readonly StepExecution[]): boolean {
+  const output = runs.findLast(({ stepId }) => stepId === way.fromStepId)?.output ?? {};
+  if (way.branch !== null) return output.branch === way.branch;
+  return way.waitOutcome === null || output.waitOutcome === way.waitOutcome;
+}
+
+function traced(shown: ShownStep, runs: readonly StepExecution[]): ShownStep {
+  const index = runs.findLastIndex(({ stepId }) => stepId === shown.step.id);
+  const run = runs[index];
+  if (run === undefined) return shown;
+  const outcome = run.output?.branch ?? run.output?.waitOutcome ?? run.output?.statusCode;
+  return {
+    ...shown,
+    trace: `${index + 1}. ${run.status.toLowerCase()}${outcome === undefined ? '' : `: ${String(outcome)}`}`,
+    tone: tones[run.status],
+  };
+}

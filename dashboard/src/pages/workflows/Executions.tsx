@@ -1,0 +1,175 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { answer, api } from '../../api/client.ts';
+import { useFilters, useProjectId } from '../../app/address.ts';
+import { Badge } from '../../ui/Badge.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { ConfirmDialog } from '../../ui/Dialog.tsx';
+import { SelectField } from '../../ui/Field.tsx';
+import { count } from '../../ui/numbers.ts';
+import { Page } from '../../ui/Page.tsx';
+import { Pager } from '../../ui/Pager.tsx';
+import { Empty, Shown } from '../../ui/States.tsx';
+import { Table } from '../../ui/Table.tsx';
+import { Timestamp } from '../../ui/Timestamp.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import { StartDialog } from './StartDialog.tsx';
+import { executionStates, isActive, peopleQuery, refreshWorkflows, type Workflow, workflowQuery } from './workflow.ts';
+
+/** Everybody who is or was in an automation. */
+export function Executions() {
+  const project = useProjectId();
+  const { workflow: id = '' } = useParams({ strict: false });
+  const workflow = useQuery(workflowQuery(project, id));
+  return <Shown query={workflow}>{(loaded) => <List workflow={loaded} />}</Shown>;
+}
+
+function List({ workflow: { id, name, enabled, steps } }: { workflow: Workflow }) {
+  const project = useProjectId();
+  const [{ status, stepId, page }, change] = useFilters();
+  const [dialog, setDialog] = useState<'start' | 'cancel' | null>(null);
+  const queries = useQueryClient();
+  const people = useQuery(peopleQuery(project, id));
+  const executions = useQuery({
+    queryKey: ['workflows', project, id, 'executions', { status, stepId, page }],
+    refetchInterval: ({ state }) => (state.data?.data.some(isActive) ? 3_000 : 15_000),
+    placeholderData: (before) => before,
+    queryFn: () =>
+      answer(
+        api.GET('/workflows/{id}/executions', {
+          params: { path: { id }, query: { status, stepId, page, pageSize: '50' } },
+        }),
+      ),
+  });
+  const active = people.data?.active ?? 0;
+  const isFiltered = Boolean(status || stepId);
+  return (
+    <Page
+      title={`Executions of ${name}`}
+      above={
+        <>
+          <Link to="/app/$project/workflows" params={{ project }}>
+            Workflows
+          </Link>
+          {' / '}
+          <Link to="/app/$project/workflows/$workflow" params={{ project, workflow: id }} dir="auto">
+            {name}
+          </Link>
+        </>
+      }
+      about="Each is one contact's way through the workflow."
+      actions={
+        <>
+          <Button look="danger" disabled={active === 0} onClick={() => setDialog('cancel')}>
+            Cancel all …
+          </Button>
+          <Button look="primary" disabled={!enabled} onClick={() => setDialog('start')}>
+            Start for a contact
+          </Button>
+        </>
+      }
+    >
+      <div className="filters">
+        <SelectField
+          label="State"
+          value={status ?? ''}
+          onChange={(event) => change({ status: event.target.value, page: undefined })}
+        >
+          <option value="">All</option>
+          {Object.entries(executionStates).map(([value, { name: title }]) => (
+            <option key={value} value={value}>
+              {title}
+            </option>
+          ))}
+        </SelectField>
+        <SelectField
+          label="Standing at"
+          value={stepId ?? ''}
+          onChange={(event) => change({ stepId: event.target.value, page: undefined })}
+        >
+          <option value="">Any step, or none</option>
+          {steps.map((step) => (
+            <option key={step.id} value={step.id}>
+              {step.name}
+            </option>
+          ))}
+        </SelectField>
+      </div>
+      <Shown query={executions}>
+        {(found) =>
+          found.total === 0 ? (
+            <Empty title={isFiltered ? 'No execution fits' : 'Nobody has entered yet'}>
+              {isFiltered
+                ? undefined
+                : enabled
+                  ? 'Contacts enter when the trigger meets them, or when you start one.'
+                  : 'The workflow is disabled: enable it, so that contacts can enter.'}
+            </Empty>
+          ) : (
+            <>
+              <Table
+                label="Executions"
+                rows={found.data}
+                rowKey={({ id: execution }) => execution}
+                columns={[
+                  {
+                    key: 'contact',
+                    title: 'Contact',
+                    cell: ({ id: execution, contact }) => (
+                      <Link
+                        to="/app/$project/workflows/$workflow/executions/$execution"
+                        params={{ project, workflow: id, execution }}
+                      >
+                        {contact.email}
+                      </Link>
+                    ),
+                  },
+                  {
+                    key: 'status',
+                    title: 'State',
+                    cell: (each) => (
+                      <Badge tone={executionStates[each.status].tone}>{executionStates[each.status].name}</Badge>
+                    ),
+                  },
+                  {
+                    key: 'step',
+                    title: 'At',
+                    cell: ({ currentStep }) => <span dir="auto">{currentStep?.name ?? '–'}</span>,
+                  },
+                  { key: 'since', title: 'Since', cell: ({ currentStepSince }) => <Timestamp at={currentStepSince} /> },
+                  { key: 'started', title: 'Entered', cell: ({ startedAt }) => <Timestamp at={startedAt} /> },
+                  { key: 'ended', title: 'Ended', cell: ({ completedAt }) => <Timestamp at={completedAt} /> },
+                  {
+                    key: 'reason',
+                    title: 'Reason',
+                    cell: ({ exitReason }) => <span dir="auto">{exitReason ?? ''}</span>,
+                  },
+                ]}
+              />
+              <Pager found={found} onChange={(next) => change({ page: String(next) })} />
+            </>
+          )
+        }
+      </Shown>
+      {dialog === 'start' ? <StartDialog workflow={id} onClose={() => setDialog(null)} /> : null}
+      {dialog === 'cancel' ? (
+        <ConfirmDialog
+          title={`Cancel everybody in ${name}`}
+          action={`Cancel ${count(active)} ${active === 1 ? 'execution' : 'executions'}`}
+          onConfirm={async () => {
+            const { cancelled } = await answer(
+              api.POST('/workflows/{id}/executions/cancel-all', { params: { path: { id } } }),
+            );
+            toast(`${count(cancelled)} ${cancelled === 1 ? 'execution' : 'executions'} cancelled`);
+            await refreshWorkflows(queries, project);
+          }}
+          onClose={() => setDialog(null)}
+        >
+          {count(active)} {active === 1 ? 'contact leaves' : 'contacts leave'} {name} where they stand; no further step
+          is taken for them. The workflow stays {enabled ? 'enabled' : 'disabled'}.
+        </ConfirmDialog>
+      ) : null}
+    </Page>
+  );
+}

@@ -1,0 +1,46 @@
+import { Button } from '../../ui/Button.tsx';
+import type { Editing } from './editing.ts';
+import { addable, stepNames, wayOf } from './graph.ts';
+import type { StepType, Transition, Workflow } from './workflow.ts';
+
+/** A way between two steps: put a step into it, or remove it. */
+export function WayPanel({
+  workflow,
+  way,
+  editing,
+  onInsert,
+  onRemove,
+}: {
+  workflow: Workflow;
+  way: Transition;
+  editing: Editing;
+  onInsert: (type: Exclude<StepType, 'TRIGGER'>) => void;
+  onRemove: () => void;
+}) {
+  const from = workflow.steps.find(({ id }) => id === way.fromStepId);
+  const to = workflow.steps.find(({ id }) => id === way.toStepId);
+  const { label } = wayOf(from, way);
+  return (
+    <div className="stack">
+      <h2 className="break">
+        {from?.name} → {to?.name}
+      </h2>
+      {label ? <p>Taken on “{label}”.</p> : null}
+      <h3>Put a step in between</h3>
+      <div className="row">
+        {addable
+          .filter(({ type }) => type !== 'EXIT')
+          .map(({ type }) => (
+            <Button key={type} size="small" disabled={editing.isBusy} onClick={() => onInsert(type)}>
+              Insert {stepNames[type].toLowerCase()}
+            </Button>
+          ))}
+      </div>
+      <div>
+        <Button size="small" look="danger" disabled={editing.isBusy} onClick={onRemove}>
+          Remove this way …
+        </Button>
+      </div>
+    </div>
+  );
+}

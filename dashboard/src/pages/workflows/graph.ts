@@ -1,0 +1,216 @@
+import { layout as arrange, graphlib } from '@dagrejs/dagre';
+import type { Step, StepType, Transition, Workflow } from './workflow.ts';
+
+/** The size of a step on the canvas, in pixels of the graph; its height is that of its usual content. */
+export const stepSize = { width: 240, height: 104 };
+
+/** How the types of steps are called. */
+export const stepNames: Record<StepType, string> = {
+  TRIGGER: 'Trigger',
+  SEND_EMAIL: 'Send email',
+  DELAY: 'Delay',
+  WAIT_FOR_EVENT: 'Wait for event',
+  CONDITION: 'Condition',
+  WEBHOOK: 'Webhook',
+  UPDATE_CONTACT: 'Update contact',
+  EXIT: 'Exit',
+};
+
+/** The types that people can add, with the config each begins with. */
+export const addable: { type: Exclude<StepType, 'TRIGGER'>; config: Record<string, unknown> }[] = [
+  { type: 'SEND_EMAIL', config: {} },
+  { type: 'DELAY', config: { amount: 1, unit: 'days' } },
+  { type: 'WAIT_FOR_EVENT', config: {} },
+  { type: 'CONDITION', config: { field: '', operator: 'equals', value: '' } },
+  { type: 'WEBHOOK', config: { url: '', method: 'POST' } },
+  { type: 'UPDATE_CONTACT', config: { updates: {} } },
+  { type: 'EXIT', config: {} },
+];
+
+/** A way that may lead out of a step. */
+export interface WayOut {
+  /** Unique within the step; also the name of its place on the canvas. */
+  key: string;
+  label: string;
+  branch: string | null;
+  waitOutcome: Transition['waitOutcome'];
+}
+
+const single: WayOut = { key: 'next', label: '', branch: null, waitOutcome: null };
+
+interface Branch {
+  id: string;
+  name?: string | null;
+  operator?: string;
+  value?: unknown;
+}
+
+/** The branches of a condition with several ways. */
+export function branchesOf(config: Record<string, unknown>): Branch[] {
+  return Array.isArray(config.branches) ? (config.branches as Branch[]) : [];
+}
+
+/** Every way that may lead out of a step, by its type and config. */
+export function waysOut({ type, config }: Pick<Step, 'type' | 'config'>): WayOut[] {
+  switch (type) {
+    case 'EXIT':
+      return [];
+    case 'CONDITION': {
+      const branches =
+        config.mode === 'multi'
+          ? [...branchesOf(config).map(({ id, name }) => [id, name || id] as const), ['default', 'otherwise'] as const]
+          : ([
+              ['yes', 'yes'],
+              ['no', 'no'],
+            ] as const);
+      return branches.map(([branch, label]) => ({ key: branch, label, branch, waitOutcome: null }));
+    }
+    case 'WAIT_FOR_EVENT':
+      if (typeof config.timeout !== 'number') return [single];
+      return [
+        { key: 'EVENT', label: 'event', branch: null, waitOutcome: 'EVENT' },
+        { key: 'TIMEOUT', label: 'timeout', branch: null, waitOutcome: 'TIMEOUT' },
+        { ...single, label: 'either' },
+      ];
+    default:
+      return [single];
+  }
+}
+
+/** The place on the canvas where a transition leaves its step. */
+export function wayKey({ branch, waitOutcome }: Pick<Transition, 'branch' | 'waitOutcome'>): string {
+  return branch ?? waitOutcome ?? 'next';
+}
+
+/** The way of a transition; one that the config knows no more is shown by its own name. */
+export function wayOf(step: Pick<Step, 'type' | 'config'> | undefined, transition: Transition): WayOut {
+  const key = wayKey(transition);
+  const known = step && waysOut(step).find((way) => way.key === key);
+  return known ?? { ...transition, key, label: transition.branch ?? transition.waitOutcome ?? '' };
+}
+
+/** The ways of a step that lead nowhere yet and may be connected. */
+export function openWays(step: Step, transitions: readonly Transition[]): WayOut[] {
+  const used = transitions.filter(({ fromStepId }) => fromStepId === step.id);
+  const taken = new Set(used.map(wayKey));
+  if (taken.has('next')) return [];
+  return waysOut(step).filter(({ key }) => !taken.has(key) && !(key === 'next' && used.length > 0));
+}
+
+/** What a step does, in a line. */
+export function summary({ type, config, template }: Pick<Step, 'type' | 'config'> & Partial<Step>): string {
+  const text = (value: unknown) => (value === undefined || value === null ? '' : String(value));
+  switch (type) {
+    case 'TRIGGER':
+      return config.eventName ? `On ${text(config.eventName)}` : 'By schedule or by hand';
+    case 'SEND_EMAIL': {
+      const recipient = config.recipient as { type?: string; customEmail?: string } | undefined;
+      const to = recipient?.type === 'CUSTOM' ? ` to ${text(recipient.customEmail)}` : '';
+      return template ? `${template.name}${to}` : 'No template chosen';
+    }
+    case 'DELAY':
+      return config.amount ? `${text(config.amount)} ${text(config.unit)}` : 'No time set';
+    case 'WAIT_FOR_EVENT':
+      return `${text(config.eventName) || 'No event set'}${config.timeout ? `, at most ${duration(Number(config.timeout))}` : ''}`;
+    case 'CONDITION':
+      return config.mode === 'multi'
+        ? `${text(config.field)}: ${branchesOf(config).length} branches`
+        : `${text(config.field) || 'No field set'} ${operatorNames[text(config.operator)] ?? ''} ${text(config.value)}`;
+    case 'WEBHOOK':
+      return `${text(config.method) || 'POST'} ${text(config.url) || 'no address set'}`;
+    case 'UPDATE_CONTACT': {
+      const fields = Object.keys((config.updates ?? config.data ?? {}) as object);
+      const action =
+        config.subscriptionAction && config.subscriptionAction !== 'none' ? text(config.subscriptionAction) : '';
+      return [fields.length > 0 ? `Set ${fields.join(', ')}` : '', action].filter(Boolean).join(', ') || 'Nothing set';
+    }
+    case 'EXIT':
+      return text(config.reason) || 'Ends here';
+  }
+}
+
+/** How the operators of conditions read. */
+export const operatorNames: Record<string, string> = {
+  equals: 'is',
+  notEquals: 'is not',
+  contains: 'contains',
+  notContains: 'does not contain',
+  greaterThan: 'is greater than',
+  lessThan: 'is less than',
+  greaterThanOrEqual: 'is at least',
+  lessThanOrEqual: 'is at most',
+  exists: 'is set',
+  notExists: 'is not set',
+};
+
+/** Seconds in words: `90000` is `25 hours`. */
+export function duration(seconds: number): string {
+  for (const [unit, size] of [
+    ['days', 86_400],
+    ['hours', 3_600],
+    ['minutes', 60],
+  ] as const)
+    if (seconds >= size && seconds % size === 0)
+      return `${seconds / size} ${seconds === size ? unit.slice(0, -1) : unit}`;
+  return `${seconds} seconds`;
+}
+
+type Positions = Map<string, { x: number; y: number }>;
+
+/** Places for all steps, from the top down, without crossings where that can be. */
+export function automaticLayout(
+  steps: readonly { id: string }[],
+  ways: readonly { fromStepId: string; toStepId: string }[],
+): Positions {
+  const graph = new graphlib.Graph();
+  graph.setGraph({ rankdir: 'TB', nodesep: 48, ranksep: 72 });
+  graph.setDefaultEdgeLabel(() => ({}));
+  for (const { id } of steps) graph.setNode(id, { ...stepSize });
+  for (const { fromStepId, toStepId } of ways) graph.setEdge(fromStepId, toStepId);
+  arrange(graph);
+  return new Map(
+    steps.map(({ id }) => {
+      const { x = 0, y = 0 } = graph.node(id) as { x?: number; y?: number };
+      return [id, { x: Math.round(x - stepSize.width / 2), y: Math.round(y - stepSize.height / 2) }];
+    }),
+  );
+}
+
+/** What an edit must not overwrite: two graphs with the same text lead everybody the same way. Places are left out. */
+export function fingerprint({ steps, transitions }: Pick<Workflow, 'steps' | 'transitions'>): string {
+  const sorted = (texts: string[]) => texts.sort().join('\n');
+  return `${sorted(
+    steps.map(({ id, name, config, templateId }) => JSON.stringify([id, name, config, templateId])),
+  )}\n${sorted(transitions.map(transitionText))}`;
+}
+
+/** A transition as its meaning, without its id. */
+export function transitionText({
+  fromStepId,
+  toStepId,
+  branch,
+  waitOutcome,
+  priority,
+}: Pick<Transition, 'fromStepId' | 'toStepId' | 'branch' | 'waitOutcome' | 'priority'>): string {
+  return JSON.stringify([fromStepId, toStepId, branch, waitOutcome, priority]);
+}
+
+/** Whether two JSON values say the same, whatever the order of their keys. */
+export function sameJson(one: unknown, other: unknown): boolean {
+  return ordered(one) === ordered(other);
+}
+
+function ordered(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}
+
+/** The steps that go when a step is deleted with everything behind it, itself included. */
+export function reachable(transitions: readonly Transition[], stepId: string): Set<string> {
+  const reached = new Set([stepId]);
+  for (const id of reached) for (const way of transitions) if (way.fromStepId === id) reached.add(way.toStepId);
+  return reached;
+}

@@ -1,0 +1,65 @@
+import type { QueryClient } from '@tanstack/react-query';
+import { answer, api } from '../../api/client.ts';
+import type { paths } from '../../api/schema.d.ts';
+import type { Tone } from '../../ui/Badge.tsx';
+
+type Reply<Path extends keyof paths> = paths[Path] extends {
+  get: { responses: { 200: { content: { 'application/json': infer Body } } } };
+}
+  ? Body
+  : never;
+
+/** An automation with its whole graph. */
+export type Workflow = Reply<'/workflows/{id}'>;
+/** An automation as a list has it. */
+export type ListedWorkflow = Reply<'/workflows'>['data'][number];
+export type Step = Workflow['steps'][number];
+export type StepType = Step['type'];
+export type Transition = Workflow['transitions'][number];
+export type Issue = Workflow['issues'][number];
+export type People = Reply<'/workflows/{id}/people'>;
+export type Execution = Reply<'/workflows/{id}/executions/{executionId}'>;
+export type StepExecution = Execution['stepExecutions'][number];
+
+/** How the states of an execution are named and meant. */
+export const executionStates: Record<Execution['status'], { name: string; tone?: Tone }> = {
+  RUNNING: { name: 'Running', tone: 'info' },
+  WAITING: { name: 'Waiting', tone: 'warn' },
+  COMPLETED: { name: 'Completed', tone: 'good' },
+  EXITED: { name: 'Exited', tone: 'good' },
+  FAILED: { name: 'Failed', tone: 'bad' },
+  CANCELLED: { name: 'Cancelled' },
+};
+
+/** Whether an execution still goes on. */
+export function isActive({ status }: Pick<Execution, 'status'>): boolean {
+  return status === 'RUNNING' || status === 'WAITING';
+}
+
+/** The key of an automation's graph in the query cache. */
+export const workflowKey = (project: string, id: string) => ['workflows', project, id, 'graph'];
+
+/** One automation with its graph. */
+export const workflowQuery = (project: string, id: string) => ({
+  queryKey: workflowKey(project, id),
+  queryFn: () => answer(api.GET('/workflows/{id}', { params: { path: { id } } })),
+});
+
+/** Who is where in an automation, asked again every few seconds while it is looked at. */
+export const peopleQuery = (project: string, id: string) => ({
+  queryKey: ['workflows', project, id, 'people'],
+  refetchInterval: 4_000,
+  queryFn: () => answer(api.GET('/workflows/{id}/people', { params: { path: { id } } })),
+});
+
+/** What an automation starts by, in words. */
+export function startedBy({ triggerType, triggerConfig }: Pick<Workflow, 'triggerType' | 'triggerConfig'>): string {
+  if (triggerType === 'EVENT') return `Event ${String(triggerConfig?.eventName ?? '')}`;
+  if (triggerType === 'SCHEDULE') return `Schedule ${String(triggerConfig?.schedule ?? '')}`;
+  return 'By hand';
+}
+
+/** Makes lists and graphs be asked for again. */
+export function refreshWorkflows(queries: QueryClient, project: string): Promise<void> {
+  return queries.invalidateQueries({ queryKey: ['workflows', project] });
+}
