@@ -61,7 +61,7 @@ export async function testApi(
   });
   const log = pino({ level: settings.LOG_LEVEL ?? 'silent' });
   // Port 0 is no setting a deployment may have, but the right one for tests that run side by side.
-  const running = await startApi({ ...config, PORT: 0 }, log, overrides);
+  const running = await startApi(settings.PORT === undefined ? { ...config, PORT: 0 } : config, log, overrides);
   return {
     ...running,
     config,

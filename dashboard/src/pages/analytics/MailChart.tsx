@@ -27,6 +27,7 @@ const lines = [
 export function MailChart({ project, startDate }: { project: string; startDate: string }) {
   const query = useQuery({
     queryKey: ['timeseries', project, startDate],
+    refetchInterval: 15_000,
     queryFn: () => answer(api.GET('/analytics/timeseries', { params: { query: { startDate } } })),
   });
   return <Shown query={query}>{(days) => <Drawn days={days} />}</Shown>;

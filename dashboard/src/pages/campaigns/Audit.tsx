@@ -9,8 +9,9 @@ import { Note, Shown } from '../../ui/States.tsx';
 export function Audit({ campaign, isSending }: { campaign: string; isSending: boolean }) {
   const project = useProjectId();
   const audit = useQuery({
-    queryKey: ['campaigns', project, campaign, 'audit'],
-    refetchInterval: isSending ? 5_000 : false,
+    // What was counted while mail still left says nothing of the end.
+    queryKey: ['campaigns', project, campaign, 'audit', isSending],
+    refetchInterval: ({ state }) => (isSending || state.data?.addsUp === false ? 5_000 : false),
     queryFn: async () => (await answer(api.GET('/campaigns/{id}/audit', { params: { path: { id: campaign } } }))).data,
   });
   return (

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
@@ -25,7 +25,8 @@ export function CampaignRun({ campaign }: { campaign: Campaign }) {
   const refresh = () => queries.invalidateQueries({ queryKey: ['campaigns', project] });
   const isSending = status === 'SENDING';
   const stats = useQuery({
-    queryKey: ['campaigns', project, id, 'stats'],
+    queryKey: ['campaigns', project, id, 'stats', isSending],
+    placeholderData: keepPreviousData,
     refetchInterval: isSending ? 1_500 : 15_000,
     queryFn: async () => (await answer(api.GET('/campaigns/{id}/stats', { params: { path } }))).data,
   });

@@ -8,11 +8,12 @@ import { Card } from '../../ui/Page.tsx';
 export function FirstSteps({ project }: { project: string }) {
   const setup = useQuery({
     queryKey: ['setup', project],
-    refetchInterval: 15_000,
+    refetchInterval: 5_000,
     queryFn: () => answer(api.GET('/projects/{id}/setup-state', { params: { path: { id: project } } })),
   });
   const stats = useQuery({
     queryKey: ['activity-stats', project, 'ever'],
+    refetchInterval: ({ state }) => (state.data?.totalEmailsSent ? false : 5_000),
     queryFn: () => answer(api.GET('/activity/stats', { params: { query: { startDate: '2020-01-01T00:00:00.000Z' } } })),
   });
   const state = setup.data?.data;
@@ -31,7 +32,7 @@ export function FirstSteps({ project }: { project: string }) {
       to: '/app/$project/contacts' as const,
     },
     {
-      isDone: stats.data.totalEmailsSent > 0,
+      isDone: stats.data.totalEmailsSent > 0 || state.lastCampaignSentAt !== null,
       name: 'Send a first email',
       how: 'A campaign, or POST /v1/send with the secret key.',
       to: '/app/$project/campaigns' as const,

@@ -1,0 +1,162 @@
+import { readFileSync } from 'node:fs';
+import { audience } from './audience.ts';
+
+/** Values of the parameters in the dashboard's addresses: one thing of each kind. */
+export type Seeded = Record<
+  'project' | 'contact' | 'template' | 'campaign' | 'segment' | 'workflow' | 'execution',
+  string
+>;
+
+/** Names that break layouts which were made for short ones: long, right-to-left, emoji, markup. */
+export const awkwardNames = [
+  `A campaign with a name of two hundred characters, ${'which somebody pasted '.repeat(10)}`.slice(0, 200),
+  'عروض الربيع لأعضاء الجمعية',
+  '🐦🐦 Spring 👩‍👩‍👧‍👦 <b>2026</b> "&amp;"',
+];
+
+interface Place {
+  url: string;
+  project: { id: string; secretKey: string; publicKey: string };
+  /** An address on a verified domain of the project. */
+  sender: string;
+}
+
+interface Found {
+  id: string;
+  status: string;
+}
+
+const template = (name: string) => readFileSync(new URL(`../data/templates/${name}.html`, import.meta.url), 'utf8');
+
+/** Fills a project over its API as one that is in use: people of the audience file, mail that was sent, and awkward names. */
+export async function seedDashboard({ url, project, sender }: Place): Promise<Seeded> {
+  const call = async <Answer = Found>(
+    method: string,
+    path: string,
+    body?: unknown,
+    key = project.secretKey,
+  ): Promise<Answer> => {
+    const response = await fetch(url + path, {
+      method,
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}: ${text}`);
+    return (text === '' ? {} : JSON.parse(text)) as Answer;
+  };
+  const contacts: Found[] = [];
+  for (const { email, data } of audience().slice(0, 60))
+    contacts.push(await call('POST', '/contacts', { email, data: { ...data, firstName: data['first name'] } }));
+  const [first] = contacts as [Found];
+  for (const name of ['visit.reported', 'membership.renewed', 'guide.downloaded'])
+    for (const { email } of audience().slice(0, 12))
+      await call(
+        'POST',
+        '/v1/track',
+        { email, event: name, data: { station: 'Hallig Hooge', birds: 41 } },
+        project.publicKey,
+      );
+
+  const segment = await call('POST', '/segments', {
+    name: 'Members on the team plan',
+    condition: { logic: 'AND', groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'team' }] }] },
+    trackMembership: true,
+  });
+  const mail = { from: sender, fromName: 'Vogelfreunde am Wattenmeer', type: 'MARKETING' };
+  const templates: Found[] = [];
+  for (const name of ['welcome', 'receipt', 'newsletter', 'trial-expiring'])
+    templates.push(
+      await call('POST', '/templates', {
+        ...mail,
+        name,
+        subject: `${name} for {{firstName ?? you}}`,
+        body: template(name),
+      }),
+    );
+  const letter = {
+    ...mail,
+    body: '<p>Hello {{firstName ?? there}}, the counts of the spring are in.</p>',
+    audienceType: 'ALL',
+  };
+  for (const name of awkwardNames) await call('POST', '/campaigns', { ...letter, name, subject: name });
+  const { data: campaign } = await call<{ data: Found }>('POST', '/campaigns', {
+    ...letter,
+    name: 'Heron count in March',
+    subject: 'The herons are back',
+  });
+  await call('POST', `/campaigns/${campaign.id}/send`, {});
+  await call('POST', '/suppressions', {
+    name: 'Former members',
+    kind: 'DOMAIN',
+    pattern: 'former-members.example',
+  });
+
+  const workflow = await call('POST', '/workflows', {
+    name: 'Onboarding of new members',
+    eventName: 'membership.begun',
+  });
+  const step = (type: string, name: string, config: object, more: object = {}) =>
+    call('POST', `/workflows/${workflow.id}/steps`, { type, name, config, position: { x: 0, y: 0 }, ...more });
+  await step('DELAY', 'Let them settle in', { amount: 2, unit: 'days' });
+  await step('SEND_EMAIL', 'Welcome', {}, { templateId: templates[0]?.id });
+  await call('PATCH', `/workflows/${workflow.id}`, { enabled: true });
+  const execution = await call('POST', `/workflows/${workflow.id}/executions`, { contactId: first.id });
+
+  const giveUpAt = Date.now() + 60_000;
+  for (;;) {
+    const { data } = await call<{ data: Found }>('GET', `/campaigns/${campaign.id}`);
+    if (data.status === 'SENT') break;
+    if (Date.now() > giveUpAt) throw new Error(`the campaign is still ${data.status}`);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  return {
+    project: project.id,
+    contact: first.id,
+    template: templates[2]?.id ?? '',
+    campaign: campaign.id,
+    segment: segment.id,
+    workflow: workflow.id,
+    execution: execution.id,
+  };
+}
+
+/** An address of the dashboard and a name for it. */
+export interface DashboardPlace {
+  name: string;
+  path: string;
+}
+
+const router = readFileSync(new URL('../../dashboard/src/router.tsx', import.meta.url), 'utf8');
+const addresses = (kind: string) =>
+  [...router.matchAll(new RegExp(`\\b${kind}\\('([^']+)'`, 'g'))].map((found) => found[1] ?? '');
+
+/** Every address outside the sign-in, from the router itself. */
+export const outsidePlaces: DashboardPlace[] = addresses('auth').map((path) => ({ name: path.slice(6), path }));
+
+/** Every address of a project, from the router itself, and the tabs of its settings. `$name` stands for an id. */
+export const projectPlaces: DashboardPlace[] = [
+  ...addresses('page'),
+  ...['keys', 'team', 'billing', 'uploads'].map((tab) => `/settings?tab=${tab}`),
+  '/campaigns/new',
+  '/templates/new',
+].map((path) => ({
+  name:
+    path === '/'
+      ? 'overview'
+      : path
+          .slice(1)
+          .replace(/\?tab=/, '-')
+          .replaceAll('/$', '-one-')
+          .replaceAll('/', '-'),
+  path: `/app/$project${path === '/' ? '' : path}`,
+}));
+
+/** The address with the ids of what was seeded. */
+export function placeOf({ path }: DashboardPlace, seeded: Seeded): string {
+  return path.replace(/\$(\w+)/g, (whole, name: string) => {
+    const id = (seeded as Record<string, string>)[name];
+    if (!id) throw new Error(`Nothing is seeded for ${whole} of ${path}: do it in seedDashboard`);
+    return id;
+  });
+}

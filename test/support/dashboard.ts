@@ -1,0 +1,115 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { inject } from 'vitest';
+import { freePorts } from '../../src/main/local/ports.ts';
+import { createSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { type TestApi, testApi } from './api.ts';
+import { startBrowser } from './browser.ts';
+import { type TestDatabase, testDatabase } from './database.ts';
+import { type WorkerProcess, workerProcess } from './worker-process.ts';
+
+/** A mail that has arrived in the sandbox. */
+export interface ArrivedMail {
+  to: { email: string }[];
+  subject: string;
+  html: string;
+}
+
+/** The whole service with its dashboard, and a browser: API, worker process and mail sandbox on a database of their own. */
+export interface DashboardWorld extends AsyncDisposable {
+  url: string;
+  api: TestApi;
+  database: TestDatabase;
+  sandbox: Sandbox;
+  worker: WorkerProcess;
+  browser: Browser;
+  /** Mail that has arrived for an address, newest first. */
+  mailTo(email: string): Promise<ArrivedMail[]>;
+  /** Does something on a page of its own; fails when scripts of the page failed. */
+  inPage(options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void>;
+}
+
+/** Builds the dashboard where it is not up to date, and starts everything. */
+export async function dashboardWorld(settings: Record<string, string> = {}): Promise<DashboardWorld> {
+  execFileSync(process.execPath, [fileURLToPath(new URL('../../dashboard/build.ts', import.meta.url))]);
+  const closing: (() => PromiseLike<unknown>)[] = [];
+  const close = async () => {
+    for (const end of closing.splice(0).reverse()) await end();
+  };
+  try {
+    const browser = await startBrowser();
+    closing.push(() => browser.close());
+    const database = await testDatabase();
+    closing.push(() => database.close());
+    const [port = 0] = await freePorts(1);
+    const url = `http://127.0.0.1:${port}`;
+    const webhook = { webhookUser: 'posthorn', webhookPassword: 'dashboard' };
+    const sandbox = await createSandbox({
+      host: '127.0.0.1',
+      port: 0,
+      dataDir: null,
+      webhookUrl: `${url}/webhooks/postmark`,
+      ...webhook,
+      delayMs: 0,
+      keep: 10_000,
+    });
+    closing.push(() => sandbox.close());
+    const given = {
+      POSTMARK_API_URL: sandbox.url,
+      POSTMARK_WEBHOOK_USER: webhook.webhookUser,
+      POSTMARK_WEBHOOK_PASSWORD: webhook.webhookPassword,
+      API_URI: url,
+      DASHBOARD_URI: url,
+      PUBLIC_URL: url,
+      SIGNUP_RATE_LIMIT_PER_IP: '0',
+      ...settings,
+    };
+    const api = await testApi(database, { PORT: String(port), ...given });
+    closing.push(() => api.close());
+    const { TEMPORAL_TASK_QUEUE } = api.config;
+    const worker = await workerProcess({
+      ...given,
+      DATABASE_URL: database.url,
+      TEMPORAL_ADDRESS: inject('temporalAddress'),
+      TEMPORAL_TASK_QUEUE,
+    });
+    closing.push(() => worker[Symbol.asyncDispose]());
+    return {
+      url,
+      api,
+      database,
+      sandbox,
+      worker,
+      browser,
+      async mailTo(email) {
+        const answer = await fetch(`${sandbox.url}/api/messages?bodies=1&to=${encodeURIComponent(email)}`);
+        return ((await answer.json()) as { messages: ArrivedMail[] }).messages;
+      },
+      async inPage(options, work) {
+        const context = await browser.newContext(options);
+        const failures: string[] = [];
+        try {
+          const page = await context.newPage();
+          page.setDefaultTimeout(30_000);
+          page.on('pageerror', (error) => failures.push(String(error)));
+          await work(page);
+        } catch (error) {
+          const seen = await context
+            .pages()[0]
+            ?.locator('body')
+            .textContent()
+            .catch(() => '');
+          throw new Error(`${error}\nThe page showed:\n${seen}`, { cause: error });
+        } finally {
+          await context.close();
+        }
+        if (failures.length > 0) throw new Error(`Scripts of the page failed: ${failures.join('; ')}`);
+      },
+      [Symbol.asyncDispose]: close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
