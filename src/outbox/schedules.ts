@@ -77,7 +77,7 @@ export async function removeSchedule(temporal: TemporalConnection, id: string): 
 /** The revision that a schedule has, or null when there is none of this id. Rejects when Temporal cannot be asked. */
 export async function scheduleRevision(temporal: TemporalConnection, id: string): Promise<number | null> {
   try {
-    const { state } = await temporal.within(5000, () => temporal.client.schedule.getHandle(id).describe());
+    const { state } = await temporal.within(10_000, () => temporal.client.schedule.getHandle(id).describe());
     return revisionOf(state.note);
   } catch (error) {
     if (error instanceof ScheduleNotFoundError) return null;

@@ -59,6 +59,10 @@ export interface TestWorkerOptions {
   address?: string;
 }
 
+// How version 1.24 of the SDK ends a worker that had to give up a workflow task on a busy machine, after all its work is done
+// (temporalio/sdk-typescript#2377).
+const disposedTooLate = 'Workflow execution context should have been disposed first';
+
 /** Serves the workflows of the service with the given activities. Use with `await using`. */
 export async function testWorker({ activities, queues, queuePrefix, address }: TestWorkerOptions): Promise<TestWorker> {
   installTemporalRuntime(pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }), null);
@@ -89,7 +93,9 @@ export async function testWorker({ activities, queues, queuePrefix, address }: T
     stopped ??= (async () => {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       try {
-        await runs;
+        await runs.catch((error: Error) => {
+          if (!error.message.startsWith(disposedTooLate)) throw error;
+        });
       } finally {
         await connection.close();
         await server.temporal.close();

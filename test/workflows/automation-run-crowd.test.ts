@@ -66,7 +66,7 @@ describe('a crowd', () => {
     await tell(contacts, 'segment.vip.entry');
     const [waiting] = await database.db.rows<{ count: number }>('select count(*)::int from automation_arrivals');
     expect(waiting?.count).toBeGreaterThan(0);
-    await expect.poll(() => counts(automation), { timeout: 60_000, interval: 100 }).toEqual({ EXITED: 600 });
+    await expect.poll(() => counts(automation), { timeout: 180_000, interval: 100 }).toEqual({ EXITED: 600 });
     expect(await database.db.rows('select id from automation_arrivals')).toEqual([]);
     const runs = await runsOf(database.db, automation.id);
     expect(new Set(runs.map((run) => run.context.of))).toEqual(new Set(contacts));
@@ -79,10 +79,10 @@ describe('a crowd', () => {
       steps: { wait: ['WAIT_FOR_EVENT', { eventName: 'plan.chosen' }], out: ['EXIT'] },
     });
     await tell(contacts, 'trial.began');
-    await expect.poll(() => counts(automation), { timeout: 60_000, interval: 100 }).toEqual({ WAITING: 300 });
+    await expect.poll(() => counts(automation), { timeout: 180_000, interval: 100 }).toEqual({ WAITING: 300 });
     await tell(contacts, 'plan.chosen');
-    await expect.poll(() => counts(automation), { timeout: 60_000, interval: 100 }).toEqual({ EXITED: 300 });
-  }, 150_000);
+    await expect.poll(() => counts(automation), { timeout: 180_000, interval: 100 }).toEqual({ EXITED: 300 });
+  }, 400_000);
 });
 
 test('with the Temporal store wiped every sleeping automation finishes', async () => {
@@ -98,8 +98,8 @@ test('with the Temporal store wiped every sleeping automation finishes', async (
   const first = await aServer();
   const before = await automationRuntime(database, { address: first.address, queuePrefix: 'wiped' });
   await tell(contacts, 'trial.began');
-  await expect.poll(async () => (await counts(automation)).RUNNING ?? 0, { timeout: 60_000 }).toBe(0);
-  await expect.poll(async () => Object.values(await counts(automation)), { timeout: 60_000 }).not.toEqual([]);
+  await expect.poll(async () => (await counts(automation)).RUNNING ?? 0, { timeout: 180_000 }).toBe(0);
+  await expect.poll(async () => Object.values(await counts(automation)), { timeout: 180_000 }).not.toEqual([]);
   await before[Symbol.asyncDispose]();
   await first.teardown();
 
@@ -119,7 +119,7 @@ test('with the Temporal store wiped every sleeping automation finishes', async (
         await check();
         return counts(automation);
       },
-      { timeout: 90_000, interval: 500 },
+      { timeout: 180_000, interval: 500 },
     )
     .toEqual({ EXITED: 150 });
   // Nobody took a step twice.
@@ -129,7 +129,7 @@ test('with the Temporal store wiped every sleeping automation finishes', async (
   );
   expect(flips?.count).toBe(150);
   await second.teardown();
-}, 240_000);
+}, 400_000);
 
 // A server that forgets everything when it stops.
 async function aServer(): Promise<TestWorkflowEnvironment> {
