@@ -70,7 +70,7 @@ describe('a crowd', () => {
     expect(await database.db.rows('select id from automation_arrivals')).toEqual([]);
     const runs = await runsOf(database.db, automation.id);
     expect(new Set(runs.map((run) => run.context.of))).toEqual(new Set(contacts));
-  }, 90_000);
+  }, 400_000);
 
   test('a burst of events resumes everybody who waits', async () => {
     const contacts = await aCrowd(300);
