@@ -98,7 +98,7 @@ describe('the dashboard in Chromium', () => {
 
       await page.getByRole('link', { name: 'Overview' }).click();
       await heading(page, 'Overview').waitFor();
-      await page.getByText('Mail of the last 30 days').waitFor();
+      await page.getByText('The last 30 days').waitFor();
       await page.getByText('First steps').waitFor({ state: 'detached' });
     });
     const [mail] = await world.mailTo(first.email);

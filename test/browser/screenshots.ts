@@ -5,6 +5,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { startBrowser } from '../support/browser.ts';
 import { outsidePlaces, placeOf, projectPlaces, seedDashboard } from '../support/dashboard-seed.ts';
 import { aPlace, startIn } from '../support/npm-start.ts';
+import { eventually } from '../support/start-fakes.ts';
 
 /*
  * `npm run screenshots` takes a picture of every page into docs/screenshots. It starts a service of its own below a temporary
@@ -83,7 +84,7 @@ async function shoot(
     await page.goto(url + path);
     await page.locator('h1').first().waitFor();
     await page.waitForLoadState('networkidle');
-    await page.waitForFunction(`document.querySelector('.loading') === null`);
+    await eventually(async () => (await page.locator('.loading').count()) === 0);
     const file = join(folder, `${name}${suffix}.png`);
     const size = await lightEnough(page, file);
     console.log(`${name}${suffix}.png, ${Math.ceil(size / 1000)} kB`);

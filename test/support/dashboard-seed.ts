@@ -48,7 +48,7 @@ export async function seedDashboard({ url, project, sender }: Place): Promise<Se
   const contacts: Found[] = [];
   for (const { email, data } of audience().slice(0, 60))
     contacts.push(await call('POST', '/contacts', { email, data: { ...data, firstName: data['first name'] } }));
-  const [first] = contacts as [Found];
+  const [, first] = contacts as [Found, Found];
   for (const name of ['visit.reported', 'membership.renewed', 'guide.downloaded'])
     for (const { email } of audience().slice(0, 12))
       await call(
@@ -129,7 +129,7 @@ export interface DashboardPlace {
 
 const router = readFileSync(new URL('../../dashboard/src/router.tsx', import.meta.url), 'utf8');
 const addresses = (kind: string) =>
-  [...router.matchAll(new RegExp(`\\b${kind}\\('([^']+)'`, 'g'))].map((found) => found[1] ?? '');
+  [...router.matchAll(new RegExp(`\\b${kind}\\(\\s*'([^']+)'`, 'g'))].map((found) => found[1] ?? '');
 
 /** Every address outside the sign-in, from the router itself. */
 export const outsidePlaces: DashboardPlace[] = addresses('auth').map((path) => ({ name: path.slice(6), path }));

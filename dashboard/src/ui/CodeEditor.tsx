@@ -2,7 +2,7 @@ import { autocompletion } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { html } from '@codemirror/lang-html';
 import { liquid } from '@codemirror/lang-liquid';
-import { bracketMatching, defaultHighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import { bracketMatching, defaultHighlightStyle, HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { EditorState } from '@codemirror/state';
 import { EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { type RefObject, useEffect, useRef } from 'react';
@@ -19,6 +19,29 @@ const look = EditorView.theme({
   '.cm-content': { caretColor: 'var(--text)' },
   '.cm-cursor': { borderLeftColor: 'var(--text)' },
 });
+
+// The colours of CodeMirror's own style are made for white paper alone: each is replaced by one that reads on light and dark.
+const readable: Record<string, string> = {
+  '#404740': 'light-dark(#404740, #b9ae9f)',
+  '#708': 'light-dark(#770088, #e0a3f0)',
+  '#219': 'light-dark(#221199, #a9b4ff)',
+  '#164': 'light-dark(#116644, #79d3a0)',
+  '#a11': 'light-dark(#a3211b, #ff9c92)',
+  '#e40': 'light-dark(#a83200, #ffae7a)',
+  '#00f': 'light-dark(#0000e0, #9db8ff)',
+  '#30a': 'light-dark(#3300aa, #c0a8ff)',
+  '#085': 'light-dark(#00703f, #79d3a0)',
+  '#167': 'light-dark(#116677, #86cfe0)',
+  '#256': 'light-dark(#225566, #9ac8d8)',
+  '#00c': 'light-dark(#0000c0, #9db8ff)',
+  '#940': 'light-dark(#8a3f00, #e5b184)',
+  '#f00': 'light-dark(#b00000, #ff9c92)',
+};
+const colours = HighlightStyle.define(
+  defaultHighlightStyle.specs.map(({ color, ...spec }) =>
+    color ? { ...spec, color: readable[color] ?? 'var(--text)' } : spec,
+  ),
+);
 
 /** Puts a text where the cursor of the editor is. */
 export type Insert = (text: string) => void;
@@ -55,7 +78,7 @@ export function CodeEditor({
           lineNumbers(),
           history(),
           bracketMatching(),
-          syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
+          syntaxHighlighting(colours),
           keymap.of([...defaultKeymap, ...historyKeymap]),
           liquid({ base: html() }),
           autocompletion({
@@ -69,7 +92,8 @@ export function CodeEditor({
             ],
           }),
           EditorView.lineWrapping,
-          EditorView.contentAttributes.of({ 'aria-label': label }),
+          // What scrolls can be reached by keyboard, also by those who ask for what has a tab stop.
+          EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) told.current.onChange(update.state.doc.toString());
           }),

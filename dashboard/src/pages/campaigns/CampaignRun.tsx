@@ -133,7 +133,7 @@ function Figure({ name, value, more }: { name: string; value: string; more?: str
     <div className="figure">
       <dt>{name}</dt>
       <dd>{value}</dd>
-      {more ? <div className="muted">{more}</div> : null}
+      {more ? <dd className="more">{more}</dd> : null}
     </div>
   );
 }

@@ -56,7 +56,8 @@ export function Events() {
                   {
                     key: 'data',
                     title: 'Data',
-                    cell: (event) => (event.data ? <code>{JSON.stringify(event.data).slice(0, 300)}</code> : '–'),
+                    cell: (event) =>
+                      event.data ? <code className="clamped">{JSON.stringify(event.data).slice(0, 300)}</code> : '–',
                   },
                   { key: 'at', title: 'When', cell: (event) => <Timestamp at={event.createdAt} /> },
                 ]}

@@ -9,6 +9,7 @@ import { MailChart } from '../analytics/MailChart.tsx';
 import { startOf } from '../analytics/range.ts';
 import { Attention } from './Attention.tsx';
 import { FirstSteps } from './FirstSteps.tsx';
+import { Numbers } from './Numbers.tsx';
 
 /** The numbers that matter, and what needs attention. */
 export function Overview() {
@@ -27,7 +28,8 @@ export function Overview() {
       <div className="stack">
         <Attention project={project} />
         <FirstSteps project={project} />
-        <Card title="Mail of the last 30 days">
+        <Numbers project={project} startDate={startOf('30')} />
+        <Card title="Mail by day">
           <MailChart project={project} startDate={startOf('30')} />
         </Card>
         <div className="stretch">

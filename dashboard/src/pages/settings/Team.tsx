@@ -69,7 +69,7 @@ export function Team({ project }: { project: Project }) {
               { key: 'since', title: 'Since', cell: ({ createdAt }) => <Timestamp at={createdAt} /> },
               {
                 key: 'remove',
-                title: '',
+                title: 'Action',
                 cell: (member) =>
                   isAdmin && member.role !== 'OWNER' ? (
                     <Button size="small" look="danger" onClick={() => setLeaving(member)}>
