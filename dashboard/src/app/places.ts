@@ -5,6 +5,7 @@ import {
   FileText,
   Globe,
   House,
+  ListFilter,
   type LucideIcon,
   MousePointerClick,
   Send,
@@ -33,6 +34,7 @@ export const places: { title: string; pages: Place[] }[] = [
     title: 'Audience',
     pages: [
       { name: 'Contacts', to: '/app/$project/contacts', icon: Users },
+      { name: 'Segments', to: '/app/$project/segments', icon: ListFilter },
       { name: 'Events', to: '/app/$project/events', icon: MousePointerClick },
     ],
   },

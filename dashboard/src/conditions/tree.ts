@@ -195,3 +195,12 @@ export function* filtersIn(form: Form): Generator<FormFilter> {
     if (nested) yield* filtersIn(nested);
   }
 }
+
+/** What keeps a tree from being whole, as a sentence; null when nothing does. */
+export function missingIn(tree: Tree): string | null {
+  for (const filter of filtersIn(formOf(tree))) {
+    const missing = missingOf(filter);
+    if (missing !== null) return missing;
+  }
+  return null;
+}

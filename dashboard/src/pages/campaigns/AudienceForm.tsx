@@ -1,17 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
+import { ConditionEditor } from '../../conditions/ConditionEditor.tsx';
+import { inOrder, type Tree } from '../../conditions/tree.ts';
 import { SelectField } from '../../ui/Field.tsx';
 import { count } from '../../ui/numbers.ts';
 import { Note } from '../../ui/States.tsx';
 import type { MailContent } from '../mail/content.ts';
 import type { Campaign } from './campaign.ts';
 
-/** Who gets a campaign, as the form has it. A condition that was made by the API is kept as it is. */
+/** Who gets a campaign, as the form has it. */
 export interface Audience {
   audienceType: Campaign['audienceType'];
   segmentId: string;
-  audienceCondition: Record<string, unknown> | null;
+  audienceCondition: Tree | null;
 }
 
 /** The audience of a saved campaign; everybody for a new one. */
@@ -19,14 +21,17 @@ export function audienceOf(campaign: Campaign | null): Audience {
   return {
     audienceType: campaign?.audienceType ?? 'ALL',
     segmentId: campaign?.segmentId ?? '',
-    audienceCondition: campaign?.audienceCondition ?? null,
+    // What the service has stored has passed its grammar.
+    audienceCondition: campaign?.audienceCondition ? inOrder(campaign.audienceCondition as unknown as Tree) : null,
   };
 }
 
 /** The audience as the API takes it. */
 export function audienceBody({ audienceType, segmentId, audienceCondition }: Audience) {
   if (audienceType === 'SEGMENT') return { audienceType, segmentId: segmentId || null };
-  return audienceType === 'FILTERED' ? { audienceType, audienceCondition } : { audienceType };
+  return audienceType === 'FILTERED'
+    ? { audienceType, audienceCondition: audienceCondition && { ...audienceCondition } }
+    : { audienceType };
 }
 
 /** Chooses who gets the campaign, and says how many that are. */
@@ -34,12 +39,15 @@ export function AudienceForm({
   audience,
   type,
   size,
+  refused,
   onChange,
 }: {
   audience: Audience;
   type: MailContent['type'];
   /** How many they were at the last save; null when that is not known any more. */
   size: number | null;
+  /** What the service said when it was saved. */
+  refused: unknown;
   onChange: (audience: Audience) => void;
 }) {
   const project = useProjectId();
@@ -58,7 +66,7 @@ export function AudienceForm({
         >
           <option value="ALL">{base}</option>
           <option value="SEGMENT">A segment of them</option>
-          {audience.audienceCondition ? <option value="FILTERED">Those whom its own condition finds</option> : null}
+          <option value="FILTERED">Those of them whom a condition finds</option>
         </SelectField>
         {audience.audienceType === 'SEGMENT' ? (
           <SelectField
@@ -78,6 +86,13 @@ export function AudienceForm({
           </SelectField>
         ) : null}
       </div>
+      {audience.audienceType === 'FILTERED' ? (
+        <ConditionEditor
+          initial={audience.audienceCondition}
+          refused={refused}
+          onChange={(audienceCondition) => onChange({ ...audience, audienceCondition })}
+        />
+      ) : null}
       {size === null ? null : (
         <Note {...(size === 0 ? { tone: 'warn' as const } : {})}>
           {size === 0

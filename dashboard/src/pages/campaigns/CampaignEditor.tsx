@@ -102,7 +102,8 @@ export function CampaignEditor({ campaign, above }: { campaign: Campaign | null;
             audience={draft.audience}
             type={draft.type}
             size={hasChanges ? null : (campaign?.totalRecipients ?? null)}
-            onChange={(audience) => setDraft({ ...draft, audience })}
+            refused={save.error}
+            onChange={(audience) => setDraft((before) => ({ ...before, audience }))}
           />
         </Card>
         <div className="writing">

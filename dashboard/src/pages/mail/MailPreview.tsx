@@ -1,8 +1,9 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
 import { SelectField, TextField } from '../../ui/Field.tsx';
+import { usePause } from '../../ui/pause.ts';
 import { Loading, Note, Problem } from '../../ui/States.tsx';
 import type { MailContent } from './content.ts';
 import './mail.css';
@@ -77,14 +78,4 @@ export function MailPreview({ content }: { content: MailContent }) {
       )}
     </section>
   );
-}
-
-/** The value once it has rested for so many milliseconds. */
-function usePause<Value>(value: Value, milliseconds: number): Value {
-  const [rested, setRested] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(value), milliseconds);
-    return () => clearTimeout(timer);
-  }, [value, milliseconds]);
-  return rested;
 }

@@ -1,0 +1,102 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { answer, api } from '../api/client.ts';
+import { ApiError } from '../api/errors.ts';
+import { useProjectId } from '../app/address.ts';
+import { Badge } from '../ui/Badge.tsx';
+import { count } from '../ui/numbers.ts';
+import { usePause } from '../ui/pause.ts';
+import { Loading, Note, Problem } from '../ui/States.tsx';
+import { ConditionBuilder, type PlacedProblem } from './ConditionBuilder.tsx';
+import { newForm } from './edits.ts';
+import { type Form, filtersIn, formOf, missingOf, type Tree, treeOf } from './tree.ts';
+
+/** A condition that begins as `initial` and is told as a tree after every edit, beside the people it finds now. */
+export function ConditionEditor({
+  initial,
+  exceptSegment,
+  refused,
+  onChange,
+}: {
+  initial: Tree | null;
+  exceptSegment?: string | undefined;
+  /** What the service said when the condition was saved. */
+  refused?: unknown;
+  onChange: (tree: Tree) => void;
+}) {
+  const [form, setForm] = useState(() => (initial ? formOf(initial) : newForm()));
+  // What was refused at the last save says nothing of what was edited since.
+  const [answered, setAnswered] = useState<unknown>(null);
+  const { preview, missing } = usePreview(form);
+  const change = (next: Form) => {
+    setAnswered(refused);
+    setForm(next);
+    onChange(treeOf(next));
+  };
+  const problem = placeOf(preview.error) ?? (refused === answered ? null : placeOf(refused));
+  return (
+    <div className="condition-editor">
+      <ConditionBuilder form={form} problem={problem} exceptSegment={exceptSegment} onChange={change} />
+      <section className="found" aria-label="People whom this finds" aria-busy={preview.isFetching}>
+        {missing > 0 ? (
+          <Note>
+            {missing === 1 ? 'One filter is' : `${count(missing)} filters are`} not filled in yet. Then you see here
+            whom the condition finds.
+          </Note>
+        ) : preview.error ? (
+          placeOf(preview.error) ? (
+            <Note tone="bad">The condition is not right yet: see the marked filter.</Note>
+          ) : (
+            <Problem error={preview.error} again={() => void preview.refetch()} />
+          )
+        ) : preview.data ? (
+          <Found total={preview.data.total} contacts={preview.data.contacts} />
+        ) : (
+          <Loading what="Counting" />
+        )}
+      </section>
+    </div>
+  );
+}
+
+function usePreview(form: Form) {
+  const project = useProjectId();
+  const settled = usePause(form, 400);
+  const condition = useMemo(() => treeOf(settled), [settled]);
+  const missing = [...filtersIn(form)].filter((filter) => missingOf(filter) !== null).length;
+  const wasMissing = [...filtersIn(settled)].some((filter) => missingOf(filter) !== null);
+  const preview = useQuery({
+    queryKey: ['segments', project, 'preview', condition],
+    enabled: !wasMissing,
+    placeholderData: keepPreviousData,
+    retry: false,
+    queryFn: ({ signal }) => answer(api.POST('/segments/preview', { body: { condition }, signal })),
+  });
+  return { preview, missing };
+}
+
+function placeOf(error: unknown): PlacedProblem | null {
+  if (!(error instanceof ApiError) || typeof error.details.path !== 'string') return null;
+  return { path: error.details.path.replace(/^audienceCondition\.?/, ''), message: error.message };
+}
+
+function Found({ total, contacts }: { total: number; contacts: { id: string; email: string; subscribed: boolean }[] }) {
+  return (
+    <>
+      <p aria-live="polite">
+        <strong>
+          {count(total)} {total === 1 ? 'person' : 'people'}
+        </strong>{' '}
+        now{total > contacts.length ? ', the newest of them:' : total === 0 ? '. Nobody fits yet.' : ':'}
+      </p>
+      <ul>
+        {contacts.map(({ id, email, subscribed }) => (
+          <li key={id}>
+            <span className="break">{email}</span>
+            {subscribed ? null : <Badge>Not subscribed</Badge>}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,161 @@
+import { X } from 'lucide-react';
+import { useId } from 'react';
+import { Button } from '../ui/Button.tsx';
+import { withDataKey, withKind, withOperator } from './edits.ts';
+import {
+  activityNames,
+  type FieldKind,
+  kindNames,
+  needsOf,
+  operatorName,
+  operatorsOf,
+  typesFor,
+  usualActivity,
+} from './grammar.ts';
+import type { FormFilter } from './tree.ts';
+import { ValueField } from './ValueField.tsx';
+import type { Vocabulary } from './vocabulary.tsx';
+
+/** One filter: what it is about, how it compares, and with what. */
+export function FilterRow({
+  filter,
+  name,
+  joint,
+  known,
+  problem,
+  onChange,
+}: {
+  filter: FormFilter;
+  /** How this filter is told from the others. */
+  name: string;
+  joint: string | null;
+  known: Vocabulary;
+  problem: string | null;
+  /** Null takes the filter out. */
+  onChange: (filter: FormFilter | null) => void;
+}) {
+  const problemId = useId();
+  const operators = operatorsOf[filter.kind];
+  const isDate = filter.kind === 'createdAt' || filter.kind === 'updatedAt';
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a legend cannot stand in the row with its controls
+    <div className="filter" role="group" aria-label={name} aria-describedby={problem ? problemId : undefined}>
+      {joint ? <span className="joint">{joint}</span> : null}
+      <div className="filter-parts">
+        <select
+          className="input"
+          aria-label="About"
+          value={filter.kind}
+          onChange={(event) => onChange(withKind(filter, event.target.value as FieldKind))}
+        >
+          {Object.entries(kindNames).map(([kind, title]) => (
+            <option key={kind} value={kind}>
+              {title}
+            </option>
+          ))}
+        </select>
+        <NameField filter={filter} known={known} onChange={onChange} />
+        <select
+          className="input"
+          aria-label="Comparison"
+          value={filter.operator}
+          onChange={(event) => onChange(withOperator(filter, event.target.value))}
+        >
+          {operators.map((operator) => (
+            <option key={operator} value={operator}>
+              {operatorName(operator, isDate ? 'day' : (typesFor(filter.kind, operator)[0] ?? 'text'))}
+            </option>
+          ))}
+        </select>
+        {needsOf(filter.operator) === 'nothing' ? null : (
+          <ValueField filter={filter} known={known} isRefused={problem !== null} onChange={onChange} />
+        )}
+        <Button size="small" look="plain" aria-label={`Remove ${name.toLowerCase()}`} onClick={() => onChange(null)}>
+          <X aria-hidden />
+        </Button>
+      </div>
+      {problem ? (
+        <p className="problem" id={problemId} role="alert">
+          {problem}
+        </p>
+      ) : null}
+    </div>
+  );
+}
+
+function NameField({
+  filter,
+  known,
+  onChange,
+}: {
+  filter: FormFilter;
+  known: Vocabulary;
+  onChange: (filter: FormFilter) => void;
+}) {
+  const list = useId();
+  const { kind, name } = filter;
+  if (kind === 'activity') {
+    return (
+      <select
+        className="input"
+        aria-label="What happened to it"
+        value={usualActivity(name)}
+        onChange={(event) => onChange({ ...filter, name: event.target.value })}
+      >
+        {Object.entries(activityNames).map(([value, title]) => (
+          <option key={value} value={value}>
+            {title}
+          </option>
+        ))}
+      </select>
+    );
+  }
+  if (kind === 'segment') {
+    const chosen = name.toLowerCase();
+    const isKnown = known.segments.some(({ id }) => id === chosen);
+    return (
+      <select
+        className="input"
+        aria-label="Segment"
+        value={chosen}
+        onChange={(event) => onChange({ ...filter, name: event.target.value })}
+      >
+        <option value="" disabled>
+          Choose one
+        </option>
+        {known.segments.map((segment) => (
+          <option key={segment.id} value={segment.id}>
+            {segment.name}
+          </option>
+        ))}
+        {isKnown || chosen === '' ? null : <option value={chosen}>{chosen} (not in this project)</option>}
+      </select>
+    );
+  }
+  if (kind !== 'data' && kind !== 'event') return null;
+  const isData = kind === 'data';
+  const options = isData ? [...known.dataTypes.keys()] : known.events;
+  return (
+    <>
+      <input
+        className="input"
+        dir="auto"
+        aria-label={isData ? 'Name of the field' : 'Name of the event'}
+        placeholder={isData ? 'such as plan' : 'such as purchase'}
+        list={list}
+        maxLength={isData ? undefined : 200}
+        value={name}
+        onChange={({ target: { value } }) =>
+          onChange(
+            isData ? withDataKey(filter, value, known.dataTypes.get(value)) : { ...filter, name: value, isBare: false },
+          )
+        }
+      />
+      <datalist id={list}>
+        {options.map((option) => (
+          <option key={option} value={option} />
+        ))}
+      </datalist>
+    </>
+  );
+}

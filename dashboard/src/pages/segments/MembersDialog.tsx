@@ -1,0 +1,103 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { answer, api } from '../../api/client.ts';
+import { Button } from '../../ui/Button.tsx';
+import { Dialog } from '../../ui/Dialog.tsx';
+import { CheckField, TextArea } from '../../ui/Field.tsx';
+import { count } from '../../ui/numbers.ts';
+import { Note, Problem } from '../../ui/States.tsx';
+import type { Segment } from './segment.ts';
+
+/** Puts people into a segment by their addresses, or takes them out. */
+export function MembersDialog({
+  segment: { id, name },
+  mode,
+  onClose,
+  onDone,
+}: {
+  segment: Segment;
+  mode: 'add' | 'remove';
+  onClose: () => void;
+  onDone: () => Promise<unknown>;
+}) {
+  const [text, setText] = useState('');
+  const [createMissing, setCreateMissing] = useState(false);
+  const [subscribed, setSubscribed] = useState(true);
+  const emails = [...new Set(text.split(/[\s,;]+/).filter((each) => each !== ''))];
+  const change = useMutation({
+    mutationFn: async () => {
+      const params = { path: { id } };
+      if (mode === 'add')
+        return answer(api.POST('/segments/{id}/members', { params, body: { emails, createMissing, subscribed } }));
+      const { removed } = await answer(api.DELETE('/segments/{id}/members', { params, body: { emails } }));
+      return { removed };
+    },
+    onSuccess: onDone,
+  });
+  const done = change.data;
+  return (
+    <Dialog title={mode === 'add' ? `Add people to ${name}` : `Remove people from ${name}`} onClose={onClose}>
+      <div className="stack">
+        {done ? (
+          <Note tone="good">
+            {'added' in done
+              ? `${count(done.added)} of them are in the segment now; ${count(done.created)} contacts were created.`
+              : `${count(done.removed)} left the segment.`}
+          </Note>
+        ) : (
+          <>
+            <TextArea
+              label="Addresses"
+              hint="One per line, or separated by commas."
+              rows={8}
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+            />
+            {mode === 'add' ? (
+              <>
+                <CheckField
+                  label="Create contacts that do not exist"
+                  checked={createMissing}
+                  onChange={(event) => setCreateMissing(event.target.checked)}
+                />
+                {createMissing ? (
+                  <CheckField
+                    label="The new ones are subscribed"
+                    hint="Only where you have their consent. Contacts that exist are not changed."
+                    checked={subscribed}
+                    onChange={(event) => setSubscribed(event.target.checked)}
+                  />
+                ) : null}
+              </>
+            ) : null}
+          </>
+        )}
+        {done && 'notFound' in done && done.notFound.length > 0 ? (
+          <Note tone="warn">
+            <p>{count(done.notFound.length)} were not found or are no addresses:</p>
+            <ul className="break">
+              {done.notFound.slice(0, 50).map((email) => (
+                <li key={email}>{email}</li>
+              ))}
+            </ul>
+            {done.notFound.length > 50 ? <p>… and {count(done.notFound.length - 50)} more.</p> : null}
+          </Note>
+        ) : null}
+        {change.error ? <Problem error={change.error} /> : null}
+      </div>
+      <footer>
+        <Button onClick={onClose}>Close</Button>
+        {done ? null : (
+          <Button
+            look={mode === 'add' ? 'primary' : 'danger'}
+            busy={change.isPending}
+            disabled={emails.length === 0}
+            onClick={() => change.mutate()}
+          >
+            {mode === 'add' ? 'Add' : 'Remove'} {emails.length > 0 ? count(emails.length) : ''}
+          </Button>
+        )}
+      </footer>
+    </Dialog>
+  );
+}

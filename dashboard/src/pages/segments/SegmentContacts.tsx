@@ -1,0 +1,104 @@
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { answer, api } from '../../api/client.ts';
+import { useFilters, useProjectId } from '../../app/address.ts';
+import { Badge } from '../../ui/Badge.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { ConfirmDialog } from '../../ui/Dialog.tsx';
+import { Pager } from '../../ui/Pager.tsx';
+import { Empty, Shown } from '../../ui/States.tsx';
+import { type Column, Table } from '../../ui/Table.tsx';
+import { Timestamp } from '../../ui/Timestamp.tsx';
+import type { Segment } from './segment.ts';
+
+interface Member {
+  id: string;
+  email: string;
+  subscribed: boolean;
+  createdAt: string;
+}
+
+/** The people of a segment, page by page. */
+export function SegmentContacts({ segment, onAdd }: { segment: Segment; onAdd: () => void }) {
+  const { id, type } = segment;
+  const project = useProjectId();
+  const queries = useQueryClient();
+  const [{ page }, change] = useFilters();
+  const [leaving, setLeaving] = useState<string | null>(null);
+  const contacts = useQuery({
+    queryKey: ['segments', project, id, 'contacts', page],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) =>
+      answer(api.GET('/segments/{id}/contacts', { params: { path: { id }, query: { page, pageSize: '50' } }, signal })),
+  });
+  const columns: Column<Member>[] = [
+    {
+      key: 'email',
+      title: 'Email',
+      cell: (contact) => (
+        <Link to="/app/$project/contacts/$contact" params={{ project, contact: contact.id }}>
+          {contact.email}
+        </Link>
+      ),
+    },
+    {
+      key: 'subscribed',
+      title: 'Subscription',
+      cell: ({ subscribed }) => (
+        <Badge tone={subscribed ? 'good' : undefined}>{subscribed ? 'Subscribed' : 'Not subscribed'}</Badge>
+      ),
+    },
+    { key: 'created', title: 'Created', cell: ({ createdAt }) => <Timestamp at={createdAt} /> },
+  ];
+  if (type === 'STATIC')
+    columns.push({
+      key: 'remove',
+      title: 'Membership',
+      cell: ({ email }) => (
+        <Button size="small" aria-label={`Remove ${email}`} onClick={() => setLeaving(email)}>
+          Remove
+        </Button>
+      ),
+    });
+  return (
+    <>
+      <Shown query={contacts}>
+        {(found) =>
+          found.total === 0 ? (
+            type === 'STATIC' ? (
+              <Empty title="Nobody is in it yet" action={<Button onClick={onAdd}>Add people</Button>} />
+            ) : (
+              <Empty title="Nobody fits now">Edit the condition, or wait until somebody fits.</Empty>
+            )
+          ) : (
+            <>
+              <Table
+                label="People in the segment"
+                rows={found.data}
+                rowKey={(contact) => contact.id}
+                columns={columns}
+              />
+              <Pager found={found} onChange={(next) => change({ page: String(next) })} />
+            </>
+          )
+        }
+      </Shown>
+      {leaving ? (
+        <ConfirmDialog
+          title={`Remove ${leaving}`}
+          action="Remove from the segment"
+          onConfirm={async () => {
+            await answer(
+              api.DELETE('/segments/{id}/members', { params: { path: { id } }, body: { emails: [leaving] } }),
+            );
+            await queries.invalidateQueries({ queryKey: ['segments', project] });
+          }}
+          onClose={() => setLeaving(null)}
+        >
+          {leaving} leaves the segment {segment.name} and stays a contact.
+        </ConfirmDialog>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,181 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { answer, api } from '../../api/client.ts';
+import { ApiError } from '../../api/errors.ts';
+import { useProjectId } from '../../app/address.ts';
+import { ConditionEditor } from '../../conditions/ConditionEditor.tsx';
+import { inOrder, missingIn, type Tree } from '../../conditions/tree.ts';
+import { Button } from '../../ui/Button.tsx';
+import { CheckField, SelectField, TextArea, TextField } from '../../ui/Field.tsx';
+import { Card, Page } from '../../ui/Page.tsx';
+import { Note, Problem, Shown } from '../../ui/States.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import { useUnsaved } from '../mail/unsaved.ts';
+import { type Segment, typeNames } from './segment.ts';
+
+/** A new segment. */
+export function NewSegment() {
+  return <SegmentForm segment={null} />;
+}
+
+/** Changes of a segment that there is. */
+export function SegmentEditor() {
+  const project = useProjectId();
+  const { segment: id = '' } = useParams({ strict: false });
+  const segment = useQuery({
+    queryKey: ['segments', project, id],
+    queryFn: () => answer(api.GET('/segments/{id}', { params: { path: { id } } })),
+  });
+  return <Shown query={segment}>{(each) => <SegmentForm key={each.id} segment={each} />}</Shown>;
+}
+
+interface Draft {
+  name: string;
+  description: string;
+  type: Segment['type'];
+  trackMembership: boolean;
+  condition: Tree | null;
+}
+
+// What the service has stored has passed its grammar.
+function draftOf(segment: Segment | null): Draft {
+  return {
+    name: segment?.name ?? '',
+    description: segment?.description ?? '',
+    type: segment?.type ?? 'DYNAMIC',
+    trackMembership: segment?.trackMembership ?? false,
+    condition: segment?.condition ? inOrder(segment.condition as unknown as Tree) : null,
+  };
+}
+
+function SegmentForm({ segment }: { segment: Segment | null }) {
+  const project = useProjectId();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [saved] = useState(() => draftOf(segment));
+  const [draft, setDraft] = useState(saved);
+  const [missing, setMissing] = useState<string | null>(null);
+  const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }));
+  const hasChanges = JSON.stringify(draft) !== JSON.stringify(saved);
+  const isDynamic = draft.type === 'DYNAMIC';
+  const hasNewCondition = isDynamic && JSON.stringify(draft.condition) !== JSON.stringify(saved.condition);
+  const save = useMutation({
+    mutationFn: () => {
+      const { name, description, type, trackMembership, condition } = draft;
+      const body = {
+        name,
+        description: description || null,
+        trackMembership,
+        ...(hasNewCondition ? { condition } : {}),
+      };
+      return segment === null
+        ? answer(api.POST('/segments', { body: { ...body, type } }))
+        : answer(api.PATCH('/segments/{id}', { params: { path: { id: segment.id } }, body }));
+    },
+    onSuccess: async ({ id }) => {
+      toast('Segment saved');
+      await queries.invalidateQueries({ queryKey: ['segments', project] });
+      await navigate({
+        to: '/app/$project/segments/$segment',
+        params: { project, segment: id },
+        ignoreBlocker: true,
+      });
+    },
+  });
+  useUnsaved(hasChanges && !save.isPending);
+  const submit = () => {
+    const open =
+      draft.name.trim() === ''
+        ? 'Give the segment a name.'
+        : !isDynamic
+          ? null
+          : draft.condition === null
+            ? 'Fill in at least one filter.'
+            : hasNewCondition
+              ? missingIn(draft.condition)
+              : null;
+    setMissing(open);
+    if (open === null) save.mutate();
+  };
+  const refused = save.error instanceof ApiError ? save.error : null;
+  return (
+    <Page
+      title={segment ? `Edit ${segment.name}` : 'New segment'}
+      above={
+        <Link to="/app/$project/segments" params={{ project }}>
+          Segments
+        </Link>
+      }
+      actions={
+        <>
+          <Link
+            className="button"
+            {...(segment
+              ? { to: '/app/$project/segments/$segment' as const, params: { project, segment: segment.id } }
+              : { to: '/app/$project/segments' as const, params: { project } })}
+          >
+            Cancel
+          </Link>
+          <Button look="primary" busy={save.isPending} disabled={segment !== null && !hasChanges} onClick={submit}>
+            Save
+          </Button>
+        </>
+      }
+    >
+      <div className="stack">
+        {missing ? <Note tone="bad">{missing}</Note> : null}
+        {save.error ? <Problem error={save.error} /> : null}
+        <Card title="About">
+          <div className="stack">
+            <TextField
+              label="Name"
+              required
+              maxLength={100}
+              value={draft.name}
+              problem={refused?.problemOf('name')}
+              onChange={(event) => change({ name: event.target.value })}
+            />
+            <TextArea
+              label="Description"
+              maxLength={500}
+              value={draft.description}
+              problem={refused?.problemOf('description')}
+              onChange={(event) => change({ description: event.target.value })}
+            />
+            {segment === null ? (
+              <SelectField
+                label="Kind"
+                hint="A segment by hand holds those whom you put into it. This cannot be changed later."
+                value={draft.type}
+                onChange={(event) => change({ type: event.target.value as Segment['type'] })}
+              >
+                {Object.entries(typeNames).map(([value, name]) => (
+                  <option key={value} value={value}>
+                    {name}
+                  </option>
+                ))}
+              </SelectField>
+            ) : null}
+            <CheckField
+              label="Track who enters and leaves"
+              hint="Each change becomes an event that workflows can begin with and wait for."
+              checked={draft.trackMembership}
+              onChange={(event) => change({ trackMembership: event.target.checked })}
+            />
+          </div>
+        </Card>
+        {isDynamic ? (
+          <Card title="Who belongs">
+            <ConditionEditor
+              initial={draft.condition}
+              exceptSegment={segment?.id}
+              refused={save.error}
+              onChange={(condition) => change({ condition })}
+            />
+          </Card>
+        ) : null}
+      </div>
+    </Page>
+  );
+}

@@ -1,0 +1,119 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { answer, api } from '../../api/client.ts';
+import { useProjectId } from '../../app/address.ts';
+import { Badge } from '../../ui/Badge.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { ConfirmDialog } from '../../ui/Dialog.tsx';
+import { count } from '../../ui/numbers.ts';
+import { Page } from '../../ui/Page.tsx';
+import { Problem, Shown } from '../../ui/States.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import { MembersDialog } from './MembersDialog.tsx';
+import { SegmentContacts } from './SegmentContacts.tsx';
+import { type Segment, typeNames } from './segment.ts';
+
+/** One segment: who belongs to it now, and what can be done with it. */
+export function SegmentPage() {
+  const project = useProjectId();
+  const { segment: id = '' } = useParams({ strict: false });
+  const segment = useQuery({
+    queryKey: ['segments', project, id],
+    queryFn: () => answer(api.GET('/segments/{id}', { params: { path: { id } } })),
+  });
+  return <Shown query={segment}>{(each) => <OneSegment key={each.id} segment={each} />}</Shown>;
+}
+
+function OneSegment({ segment }: { segment: Segment }) {
+  const { id, name, type, description, trackMembership, memberCount } = segment;
+  const project = useProjectId();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [dialog, setDialog] = useState<'add' | 'remove' | 'delete' | null>(null);
+  const path = { path: { id } };
+  const refresh = () => queries.invalidateQueries({ queryKey: ['segments', project] });
+  const close = () => setDialog(null);
+  const isTracked = type === 'DYNAMIC' && trackMembership;
+  const bringUpToDate = useMutation({
+    mutationFn: async () => {
+      if (isTracked) {
+        const { added, removed, total } = await answer(api.POST('/segments/{id}/compute', { params: path }));
+        return `${count(total)} people: ${count(added)} came, ${count(removed)} left`;
+      }
+      const counted = await answer(api.POST('/segments/{id}/refresh', { params: path }));
+      return `${count(counted.memberCount)} people`;
+    },
+    onSuccess: async (told) => {
+      toast(told);
+      await refresh();
+    },
+  });
+  return (
+    <Page
+      title={name}
+      above={
+        <Link to="/app/$project/segments" params={{ project }}>
+          Segments
+        </Link>
+      }
+      about={
+        <>
+          {count(memberCount)} people at the last count. {typeNames[type]}.{' '}
+          {trackMembership ? <Badge tone="info">Entries and exits are tracked</Badge> : null}
+          {description ? (
+            <span dir="auto" className="break">
+              <br />
+              {description}
+            </span>
+          ) : null}
+        </>
+      }
+      actions={
+        <>
+          {type === 'STATIC' ? (
+            <>
+              <Button look="primary" onClick={() => setDialog('add')}>
+                Add people
+              </Button>
+              <Button onClick={() => setDialog('remove')}>Remove people</Button>
+            </>
+          ) : null}
+          <Button busy={bringUpToDate.isPending} onClick={() => bringUpToDate.mutate()}>
+            {isTracked ? 'Compute now' : 'Count anew'}
+          </Button>
+          <Link className="button" to="/app/$project/segments/$segment/edit" params={{ project, segment: id }}>
+            Edit
+          </Link>
+          <Button look="danger" onClick={() => setDialog('delete')}>
+            Delete
+          </Button>
+        </>
+      }
+    >
+      <div className="stack">
+        {bringUpToDate.error ? <Problem error={bringUpToDate.error} /> : null}
+        <SegmentContacts segment={segment} onAdd={() => setDialog('add')} />
+      </div>
+      {dialog === 'add' || dialog === 'remove' ? (
+        <MembersDialog segment={segment} mode={dialog} onClose={close} onDone={refresh} />
+      ) : null}
+      {dialog === 'delete' ? (
+        <ConfirmDialog
+          title={`Delete ${name}`}
+          action="Delete the segment"
+          onConfirm={async () => {
+            await answer(api.DELETE('/segments/{id}', { params: path }));
+            toast(`Segment “${name}” deleted`);
+            await navigate({ to: '/app/$project/segments', params: { project } });
+            await queries.invalidateQueries({ queryKey: ['segments', project], exact: true });
+          }}
+          onClose={close}
+        >
+          The segment {name} is deleted with its {count(memberCount)} memberships. The people in it stay. Filters of
+          other segments that ask about it find nobody then.
+        </ConfirmDialog>
+      ) : null}
+    </Page>
+  );
+}

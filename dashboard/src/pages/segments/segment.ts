@@ -1,0 +1,10 @@
+import type { paths } from '../../api/schema.d.ts';
+
+/** A segment as the API answers it. */
+export type Segment = paths['/segments/{id}']['get']['responses'][200]['content']['application/json'];
+
+/** How the kinds of segments are called. */
+export const typeNames: Record<Segment['type'], string> = {
+  DYNAMIC: 'By a condition',
+  STATIC: 'By hand',
+};
