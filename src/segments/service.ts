@@ -23,7 +23,7 @@ export { checkedDefinition, storedDefinition } from './definition.ts';
 /** The segments of a project, newest first. */
 export async function listSegments(em: EntityManager, projectId: string): Promise<SegmentBody[]> {
   const segments = await em.find(Segment, { projectId }, { orderBy: { createdAt: 'desc', id: 'desc' } });
-  return segments.map(segmentBody);
+  return segments.map((segment) => segmentBody(segment));
 }
 
 /** Creates a segment; a DYNAMIC one is counted at once. No events. @throws 400 for its condition */

@@ -66,3 +66,16 @@ test.each([
 test.each([undefined, null, 'all', 3, []])('a condition that is no object (%j) is a 400', async (condition) => {
   expect(await preview(condition)).toMatchObject({ status: 400, body: { error: expect.any(String) } });
 });
+
+test('a list of segments tells the count of each', async () => {
+  const hand = segmentHand(api, database, await aProject(database, 'Initech'));
+  await hand.contact(people[0] ?? '', { plan: 'pro' });
+  await hand.contact(people[1] ?? '', { plan: 'pro' });
+  await hand.segment({ name: 'Pro', condition: allOf(dataIs('plan', 'pro')) });
+  await hand.segment({ name: 'Nobody', condition: allOf(dataIs('plan', 'none')) });
+  const { body } = await hand.call('GET', '/segments');
+  expect(body).toMatchObject([
+    { name: 'Nobody', memberCount: 0 },
+    { name: 'Pro', memberCount: 2 },
+  ]);
+});

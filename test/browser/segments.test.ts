@@ -1,0 +1,220 @@
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { aProject, type TestApi, type TestProject } from '../support/api.ts';
+import { audience } from '../support/audience.ts';
+import { accessibilityProblems, startBrowser } from '../support/browser.ts';
+import { apiWithDashboard, asOwner } from '../support/dashboard-owner.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { allOf, dataIs, type SegmentHand, segmentHand } from '../support/segments.ts';
+
+let database: TestDatabase;
+let api: TestApi;
+let browser: Browser;
+let project: TestProject;
+let own: SegmentHand;
+const people = audience().slice(0, 24);
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  database = await testDatabase();
+  api = await apiWithDashboard(database);
+  project = await aProject(database, 'Vogelfreunde am Wattenmeer e. V.');
+  own = segmentHand(api, database, project);
+  for (const [index, { email, data }] of people.entries())
+    await own.contact(email, { ...data, plan: index % 2 === 0 ? 'pro' : 'free', score: index });
+}, 180_000);
+afterAll(async () => {
+  await browser?.close();
+  await api?.close();
+  await database?.close();
+});
+
+const inDashboard = (work: (page: Page) => Promise<void>) => asOwner(browser, { api, database, project }, work);
+const open = (page: Page, place: string) => page.goto(`${api.url}/app/${project.id}/${place}`);
+const filterOf = (page: Page, name: string): Locator => page.getByRole('group', { name, exact: true });
+const choose = (filter: Locator, label: string, option: string) =>
+  filter.getByLabel(label, { exact: true }).selectOption(option);
+const type = (filter: Locator, label: string, text: string) => filter.getByLabel(label, { exact: true }).fill(text);
+
+test('a segment built by clicks has the same tree, count and people as one made by the API', async () => {
+  const vip = await own.segment({ name: 'Beta testers', type: 'STATIC' });
+  const condition = {
+    logic: 'AND',
+    groups: [
+      {
+        filters: [
+          { field: 'subscribed', operator: 'equals', value: true },
+          { field: 'data.score', operator: 'greaterThanOrEqual', value: 4 },
+        ],
+        conditions: {
+          logic: 'OR',
+          groups: [
+            { filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }] },
+            {
+              filters: [
+                { field: 'event.purchase', operator: 'triggeredWithin', value: 30, unit: 'hours' },
+                { field: 'email.clicked', operator: 'notTriggered' },
+              ],
+            },
+          ],
+        },
+      },
+      {
+        filters: [
+          { field: `segment.${vip.id}`, operator: 'notMemberOfSegment' },
+          { field: 'createdAt', operator: 'greaterThan', value: '2020-02-29' },
+          { field: 'email', operator: 'notContains', value: '@nobody.example' },
+        ],
+      },
+    ],
+  };
+  const byApi = await own.segment({ name: 'Made by the API', condition });
+  await inDashboard(async (page) => {
+    await open(page, 'segments');
+    await page.getByRole('link', { name: 'New segment' }).first().click();
+    await page.getByLabel('Name', { exact: true }).fill('Built by clicks');
+
+    const subscribed = filterOf(page, 'Filter 1 of group 1');
+    await choose(subscribed, 'About', 'subscribed');
+    await page.getByRole('button', { name: 'Add a filter' }).click();
+    const score = filterOf(page, 'Filter 2 of group 1');
+    await choose(score, 'About', 'data');
+    await type(score, 'Name of the field', 'score');
+    await choose(score, 'Comparison', 'greaterThanOrEqual');
+    await type(score, 'Value', '4');
+
+    await page.getByRole('button', { name: 'Add a nested condition' }).click();
+    const plan = filterOf(page, 'Filter 1 of group 1, level 2');
+    await choose(plan, 'About', 'data');
+    await type(plan, 'Name of the field', 'plan');
+    await type(plan, 'Value', 'pro');
+    await page.getByRole('button', { name: 'Add a group' }).first().click();
+    const bought = filterOf(page, 'Filter 1 of group 2, level 2');
+    await choose(bought, 'About', 'event');
+    await type(bought, 'Name of the event', 'purchase');
+    await choose(bought, 'Comparison', 'triggeredWithin');
+    await type(bought, 'How many', '30');
+    await choose(bought, 'Unit', 'hours');
+    await page
+      .getByRole('group', { name: 'Group 2, level 2', exact: true })
+      .getByRole('button', { name: 'Add a filter' })
+      .click();
+    const clicked = filterOf(page, 'Filter 2 of group 2, level 2');
+    await choose(clicked, 'About', 'activity');
+    await choose(clicked, 'What happened to it', 'clicked');
+    await choose(clicked, 'Comparison', 'notTriggered');
+
+    await page.getByRole('button', { name: 'Add a group' }).last().click();
+    const last = page.getByRole('group', { name: 'Group 2', exact: true });
+    await choose(filterOf(page, 'Filter 1 of group 2'), 'About', 'segment');
+    await choose(filterOf(page, 'Filter 1 of group 2'), 'Segment', vip.id);
+    await choose(filterOf(page, 'Filter 1 of group 2'), 'Comparison', 'notMemberOfSegment');
+    await last.getByRole('button', { name: 'Add a filter' }).click();
+    const created = filterOf(page, 'Filter 2 of group 2');
+    await choose(created, 'About', 'createdAt');
+    await choose(created, 'Comparison', 'greaterThan');
+    await type(created, 'Value', '2020-02-29');
+    await last.getByRole('button', { name: 'Add a filter' }).click();
+    const address = filterOf(page, 'Filter 3 of group 2');
+    await choose(address, 'Comparison', 'notContains');
+    await type(address, 'Value', '@nobody.example');
+
+    const found = page.getByRole('region', { name: 'People whom this finds' });
+    await found.getByText(`${byApi.memberCount} people`).waitFor();
+    const listed = await own.call('GET', `/segments/${byApi.id}/contacts?pageSize=10`);
+    expect(await found.getByRole('listitem').allTextContents()).toEqual(
+      listed.body.data.map(({ email }: { email: string }) => email),
+    );
+    expect(await accessibilityProblems(page)).toEqual([]);
+
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Built by clicks', level: 1 }).waitFor();
+    await page.getByText(people[4]?.email ?? '').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+  });
+  const all = (await own.call('GET', '/segments')).body;
+  const built = all.find(({ name }: { name: string }) => name === 'Built by clicks');
+  expect(built.condition).toEqual(byApi.condition);
+  expect(built.memberCount).toBe(byApi.memberCount);
+  expect(built.memberCount).toBeGreaterThan(0);
+});
+
+test('a stored tree is shown and saved again as it was, and a refusal stands at the filter it concerns', async () => {
+  const condition = {
+    logic: 'OR',
+    groups: [
+      { filters: [dataIs('tags', ['a', { b: null }])] },
+      { filters: [{ field: 'purchase', operator: 'notTriggeredWithin', value: 0.5, unit: 'days' }] },
+    ],
+  };
+  const first = await own.segment({ name: 'First', condition });
+  const second = await own.segment({
+    name: 'Second',
+    condition: allOf({ field: `segment.${first.id}`, operator: 'memberOfSegment' }),
+  });
+  await inDashboard(async (page) => {
+    await open(page, `segments/${first.id}/edit`);
+    await page.getByRole('button', { name: 'Add a group' }).click();
+    const added = filterOf(page, 'Filter 1 of group 3');
+    await choose(added, 'About', 'segment');
+    await choose(added, 'Segment', second.id);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await added.getByRole('alert').waitFor();
+    expect((await own.call('GET', `/segments/${first.id}`)).body.condition).toEqual(condition);
+    await added.getByRole('button', { name: /^Remove/ }).click();
+    await page.getByLabel('Name', { exact: true }).fill('First of all');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'First of all', level: 1 }).waitFor();
+  });
+  expect((await own.call('GET', `/segments/${first.id}`)).body).toMatchObject({ name: 'First of all', condition });
+});
+
+test('people are put into a segment by their addresses, taken out again, and the segment is deleted by name', async () => {
+  const [anna, ben] = people;
+  await inDashboard(async (page) => {
+    await open(page, 'segments/new');
+    await page.getByLabel('Name', { exact: true }).fill('Speakers');
+    await page.getByLabel('Kind', { exact: true }).selectOption('STATIC');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Add people' }).first().click();
+    await page.getByLabel('Addresses').fill(`${anna?.email}\n${ben?.email}; nobody@kunde.example`);
+    await page.getByRole('button', { name: 'Add 3' }).click();
+    await page.getByText('2 of them are in the segment now').waitFor();
+    await page.getByRole('dialog').getByText('nobody@kunde.example').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: `Remove ${ben?.email}` }).click();
+    await page.getByRole('button', { name: 'Remove from the segment' }).click();
+    await page.getByText('1 in all').waitFor();
+    expect(await page.getByRole('link', { name: anna?.email ?? '' }).count()).toBe(1);
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('heading', { name: 'Delete Speakers' }).waitFor();
+    await page.getByRole('button', { name: 'Delete the segment' }).click();
+    await page.getByRole('heading', { name: 'Segments', level: 1 }).waitFor();
+  });
+  const names = (await own.call('GET', '/segments')).body.map(({ name }: { name: string }) => name);
+  expect(names).not.toContain('Speakers');
+});
+
+test('a campaign gets an audience by a condition that is built beside it', async () => {
+  const { body } = await own.call('POST', '/campaigns', {
+    name: 'Neues vom Watt',
+    subject: 'Moin {{firstName}}',
+    body: '<p>Die Ringelgänse sind da.</p>',
+    from: project.sender,
+    audienceType: 'ALL',
+  });
+  const id = body.data.id;
+  await inDashboard(async (page) => {
+    await open(page, `campaigns/${id}`);
+    await page.getByLabel('Who', { exact: true }).selectOption('FILTERED');
+    const plan = filterOf(page, 'Filter 1 of group 1');
+    await choose(plan, 'About', 'data');
+    await type(plan, 'Name of the field', 'plan');
+    await type(plan, 'Value', 'pro');
+    await page.getByRole('region', { name: 'People whom this finds' }).getByText('12 people').waitFor();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('12 people now. Who it really goes to').waitFor();
+  });
+  const saved = (await own.call('GET', `/campaigns/${id}`)).body.data;
+  expect(saved).toMatchObject({ audienceType: 'FILTERED', audienceCondition: allOf(dataIs('plan', 'pro')) });
+});
