@@ -9,7 +9,9 @@ import {
   type LucideIcon,
   MousePointerClick,
   Send,
+  ShieldBan,
   SlidersHorizontal,
+  Tags,
   Users,
   Workflow,
 } from 'lucide-react';
@@ -36,6 +38,7 @@ export const places: { title: string; pages: Place[] }[] = [
       { name: 'Contacts', to: '/app/$project/contacts', icon: Users },
       { name: 'Segments', to: '/app/$project/segments', icon: ListFilter },
       { name: 'Events', to: '/app/$project/events', icon: MousePointerClick },
+      { name: 'Fields', to: '/app/$project/contact-fields', icon: Tags },
     ],
   },
   {
@@ -43,6 +46,7 @@ export const places: { title: string; pages: Place[] }[] = [
     pages: [
       { name: 'Campaigns', to: '/app/$project/campaigns', icon: Send },
       { name: 'Templates', to: '/app/$project/templates', icon: FileText },
+      { name: 'Suppressions', to: '/app/$project/suppressions', icon: ShieldBan },
     ],
   },
   {

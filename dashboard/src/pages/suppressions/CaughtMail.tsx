@@ -1,0 +1,89 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { answer, api } from '../../api/client.ts';
+import { useProjectId } from '../../app/address.ts';
+import { Button } from '../../ui/Button.tsx';
+import { Dialog } from '../../ui/Dialog.tsx';
+import { EndlessRows } from '../../ui/EndlessRows.tsx';
+import { Empty, Shown } from '../../ui/States.tsx';
+import { Timestamp } from '../../ui/Timestamp.tsx';
+import './suppressions.css';
+
+/** Mail that rules have caught, newest first. */
+export function CaughtMail() {
+  const project = useProjectId();
+  const [shown, setShown] = useState<string | null>(null);
+  const mail = useInfiniteQuery({
+    queryKey: ['suppressions', project, 'mail'],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      answer(api.GET('/suppressions/emails', { params: { query: { limit: '100', cursor: pageParam } }, signal })),
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+  });
+  return (
+    <>
+      <EndlessRows
+        label="Caught mail"
+        query={mail}
+        rowsOf={(page) => page.emails}
+        rowKey={({ id }) => id}
+        empty={<Empty title="No mail was caught">What a rule catches appears here.</Empty>}
+      >
+        {(email) => (
+          <div className="caught-row">
+            <span className="break">{email.recipientAddress}</span>
+            <span className="break" dir="auto">
+              {email.renderedSubject}
+            </span>
+            <span className="break muted">{email.suppression.name}</span>
+            <span className="muted">
+              <Timestamp at={email.createdAt} />
+            </span>
+            <Button
+              size="small"
+              aria-label={`Show the mail to ${email.recipientAddress}`}
+              onClick={() => setShown(email.id)}
+            >
+              Show
+            </Button>
+          </div>
+        )}
+      </EndlessRows>
+      {shown ? <OneMail id={shown} onClose={() => setShown(null)} /> : null}
+    </>
+  );
+}
+
+function OneMail({ id, onClose }: { id: string; onClose: () => void }) {
+  const project = useProjectId();
+  const mail = useQuery({
+    queryKey: ['suppressions', project, 'mail', id],
+    queryFn: () => answer(api.GET('/suppressions/emails/{id}', { params: { path: { id } } })),
+  });
+  return (
+    <Dialog title="Caught mail" onClose={onClose}>
+      <Shown query={mail}>
+        {({ subject, from, recipientAddress, suppression, body }) => (
+          <div className="stack">
+            <dl className="facts">
+              <dt>To</dt>
+              <dd>{recipientAddress}</dd>
+              <dt>From</dt>
+              <dd>{from}</dd>
+              <dt>Subject</dt>
+              <dd>{subject}</dd>
+              <dt>Caught by</dt>
+              <dd>
+                {suppression.name}, <Timestamp at={suppression.matchedAt} />
+              </dd>
+            </dl>
+            <iframe className="caught-body" title="Body of the mail" sandbox="" srcDoc={body} />
+          </div>
+        )}
+      </Shown>
+      <footer>
+        <Button onClick={onClose}>Close</Button>
+      </footer>
+    </Dialog>
+  );
+}

@@ -1,0 +1,129 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Tabs } from 'radix-ui';
+import { useState } from 'react';
+import { answer, api } from '../../api/client.ts';
+import { useFilters, useProjectId } from '../../app/address.ts';
+import { Badge } from '../../ui/Badge.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { ConfirmDialog } from '../../ui/Dialog.tsx';
+import { Page } from '../../ui/Page.tsx';
+import { Empty, Shown } from '../../ui/States.tsx';
+import { Table } from '../../ui/Table.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import { CaughtMail } from './CaughtMail.tsx';
+import { RuleDialog } from './RuleDialog.tsx';
+import { RulePreview } from './RulePreview.tsx';
+import { kinds, type Rule } from './rule.ts';
+
+/** Rules that keep mail from being sent, and the mail they have caught. */
+export function Suppressions() {
+  const [{ tab }, change] = useFilters();
+  const [editing, setEditing] = useState<Rule | 'new' | null>(null);
+  return (
+    <Page
+      title="Suppressions"
+      about="Mail to an address that a rule matches is kept here and never handed to the mail provider."
+      actions={
+        <Button look="primary" onClick={() => setEditing('new')}>
+          New rule
+        </Button>
+      }
+    >
+      <Tabs.Root
+        className="tabs"
+        value={tab === 'mail' ? 'mail' : 'rules'}
+        onValueChange={(value) => change({ tab: value === 'mail' ? value : undefined })}
+      >
+        <Tabs.List aria-label="Suppressions">
+          <Tabs.Trigger value="rules">Rules</Tabs.Trigger>
+          <Tabs.Trigger value="mail">Caught mail</Tabs.Trigger>
+        </Tabs.List>
+        <Tabs.Content value="rules">
+          <div className="stack">
+            <RulePreview />
+            <Rules onEdit={setEditing} />
+          </div>
+        </Tabs.Content>
+        <Tabs.Content value="mail">
+          <CaughtMail />
+        </Tabs.Content>
+      </Tabs.Root>
+      {editing ? <RuleDialog rule={editing === 'new' ? null : editing} onClose={() => setEditing(null)} /> : null}
+    </Page>
+  );
+}
+
+function Rules({ onEdit }: { onEdit: (rule: Rule) => void }) {
+  const project = useProjectId();
+  const queries = useQueryClient();
+  const [leaving, setLeaving] = useState<Rule | null>(null);
+  const rules = useQuery({
+    queryKey: ['suppressions', project, 'rules'],
+    queryFn: () => answer(api.GET('/suppressions')),
+  });
+  return (
+    <>
+      <Shown query={rules}>
+        {(all) =>
+          all.length === 0 ? (
+            <Empty title="No rules yet">
+              A rule catches mail to one address, a domain, or addresses that begin, end or look in a certain way.
+            </Empty>
+          ) : (
+            <Table
+              label="Rules"
+              rows={all}
+              rowKey={({ id }) => id}
+              columns={[
+                { key: 'name', title: 'Name', cell: ({ name }) => <span dir="auto">{name}</span> },
+                { key: 'kind', title: 'Catches', cell: ({ kind }) => kinds[kind].name },
+                { key: 'pattern', title: 'Pattern', cell: ({ pattern }) => <code>{pattern}</code> },
+                {
+                  key: 'state',
+                  title: 'State',
+                  cell: ({ enabled }) => <Badge tone={enabled ? 'good' : undefined}>{enabled ? 'On' : 'Off'}</Badge>,
+                },
+                {
+                  key: 'actions',
+                  title: 'Actions',
+                  cell: (rule) => (
+                    <span className="row">
+                      <Button size="small" aria-label={`Edit ${rule.name}`} onClick={() => onEdit(rule)}>
+                        Edit
+                      </Button>
+                      {rule.enabled ? (
+                        <Button size="small" aria-label={`Turn off ${rule.name}`} onClick={() => setLeaving(rule)}>
+                          Turn off
+                        </Button>
+                      ) : null}
+                    </span>
+                  ),
+                },
+              ]}
+            />
+          )
+        }
+      </Shown>
+      {leaving ? (
+        <ConfirmDialog
+          title={`Turn off ${leaving.name}`}
+          action="Turn it off"
+          onConfirm={async () => {
+            const { id, name, kind, pattern } = leaving;
+            await answer(
+              api.PUT('/suppressions/{id}', {
+                params: { path: { id } },
+                body: { name, kind, pattern, enabled: false },
+              }),
+            );
+            toast(`“${name}” is off`);
+            await queries.invalidateQueries({ queryKey: ['suppressions', project] });
+          }}
+          onClose={() => setLeaving(null)}
+        >
+          Mail that <code>{leaving.pattern}</code> catches goes out from now on. What was caught is not sent afterwards.
+        </ConfirmDialog>
+      ) : null}
+    </>
+  );
+}
