@@ -53,7 +53,11 @@ export function startWokenLoop({ channel, listenUrl, work, what, log, retryMs = 
 
   async function listen(): Promise<void> {
     while (!stop.signal.aborted) {
-      const client = new Client({ connectionString: listenUrl, application_name: 'posthorn-woken', keepAlive: true });
+      const client = new Client({
+        connectionString: listenUrl,
+        application_name: channel.replaceAll('_', '-'),
+        keepAlive: true,
+      });
       const lost = new Promise<void>((resolve) => {
         hangUp = resolve;
         client.on('error', () => resolve());
