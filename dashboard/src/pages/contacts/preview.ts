@@ -5,7 +5,8 @@ export interface Preview {
   hasEmail: boolean;
 }
 
-const emailNames = new Set(['email', 'email address', 'e-mail', 'e-mail address']);
+// What the service takes for the column of addresses where none is called "email".
+const otherNames = new Set(['email address', 'e-mail', 'e-mail address']);
 
 /**
  * Reads the first five rows of a file (RFC 4180: quotes, doubled quotes, line breaks inside them). Only for the eye: the
@@ -13,11 +14,13 @@ const emailNames = new Set(['email', 'email address', 'e-mail', 'e-mail address'
  */
 export function previewCsv(text: string): Preview {
   const [header = [], ...rows] = records(text.replace(/^\uFEFF/, ''), 6);
-  const columns = header.map((name) => name.trim().toLowerCase());
+  const names = header.map((name) => name.trim().toLowerCase());
+  const place = names.includes('email') ? names.indexOf('email') : names.findIndex((name) => otherNames.has(name));
+  const columns = names.map((name, each) => (each === place ? 'email' : name));
   return {
     columns,
-    rows: rows.map((cells, place) => ({ line: place + 2, cells })),
-    hasEmail: columns.some((name) => emailNames.has(name)),
+    rows: rows.map((cells, row) => ({ line: row + 2, cells })),
+    hasEmail: place >= 0,
   };
 }
 
