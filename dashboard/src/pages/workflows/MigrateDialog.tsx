@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
 import { Badge } from '../../ui/Badge.tsx';
@@ -182,12 +182,13 @@ function Progress({ workflow, job, onEnded }: { workflow: string; job: string; o
   const migration = useQuery({
     queryKey: key,
     refetchInterval: ({ state }) => (state.data && state.data.completedAt !== null ? false : 700),
-    queryFn: async () => {
-      const told = await answer(api.GET('/workflows/{id}/migrations/{migrationId}', { params }));
-      if (told.completedAt !== null) onEnded();
-      return told;
-    },
+    queryFn: () => answer(api.GET('/workflows/{id}/migrations/{migrationId}', { params })),
   });
+  const hasEnded = migration.data !== undefined && migration.data.completedAt !== null;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: told once, when the move has ended
+  useEffect(() => {
+    if (hasEnded) onEnded();
+  }, [hasEnded]);
   const cancel = useMutation({
     mutationFn: () => answer(api.DELETE('/workflows/{id}/migrations/{migrationId}', { params })),
     onSuccess: (told) => queries.setQueryData(key, told),
