@@ -55,15 +55,15 @@ export function Fields() {
                   { key: 'coverage', title: 'Have a value', number: true, cell: ({ coverage }) => `${coverage} %` },
                   {
                     key: 'usage',
-                    title: 'Used by',
+                    title: 'Usage',
                     cell: (each) =>
                       each.isCustom ? (
                         <Button
                           size="small"
-                          aria-label={`Who uses ${each.field}`}
+                          aria-label={`Who uses it: ${each.field}`}
                           onClick={() => change({ field: each.field })}
                         >
-                          Show
+                          Who uses it
                         </Button>
                       ) : (
                         <span className="muted">Part of every contact</span>

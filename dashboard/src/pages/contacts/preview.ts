@@ -5,8 +5,8 @@ export interface Preview {
   hasEmail: boolean;
 }
 
-// What the service takes for the column of addresses where none is called "email".
-const otherNames = new Set(['email address', 'e-mail', 'e-mail address']);
+// In the order in which the service chooses.
+const emailNames = ['email', 'email address', 'e-mail address', 'e-mail'];
 
 /**
  * Reads the first five rows of a file (RFC 4180: quotes, doubled quotes, line breaks inside them). Only for the eye: the
@@ -15,12 +15,11 @@ const otherNames = new Set(['email address', 'e-mail', 'e-mail address']);
 export function previewCsv(text: string): Preview {
   const [header = [], ...rows] = records(text.replace(/^\uFEFF/, ''), 6);
   const names = header.map((name) => name.trim().toLowerCase());
-  const place = names.includes('email') ? names.indexOf('email') : names.findIndex((name) => otherNames.has(name));
-  const columns = names.map((name, each) => (each === place ? 'email' : name));
+  const emailName = emailNames.find((name) => names.includes(name));
   return {
-    columns,
-    rows: rows.map((cells, row) => ({ line: row + 2, cells })),
-    hasEmail: place >= 0,
+    columns: names.map((name) => (name === emailName ? 'email' : name)),
+    rows: rows.map((cells, place) => ({ line: place + 2, cells })),
+    hasEmail: emailName !== undefined,
   };
 }
 

@@ -1,0 +1,101 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { aProject, type TestApi, type TestProject } from '../support/api.ts';
+import { accessibilityProblems, startBrowser } from '../support/browser.ts';
+import { apiWithDashboard, asOwner } from '../support/dashboard-owner.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { addresses, allOf, dataIs, type SegmentHand, segmentHand } from '../support/segments.ts';
+
+let database: TestDatabase;
+let api: TestApi;
+let browser: Browser;
+let project: TestProject;
+let own: SegmentHand;
+const people = addresses(4);
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  database = await testDatabase();
+  api = await apiWithDashboard(database);
+  project = await aProject(database, 'Vogelfreunde am Wattenmeer e. V.');
+  own = segmentHand(api, database, project);
+  for (const [index, email] of people.entries())
+    await own.contact(email, index === 0 ? { plan: 'pro', nest: 7 } : { plan: 'pro' });
+  await own.segment({ name: 'Members who pay', condition: allOf(dataIs('plan', 'pro')) });
+}, 180_000);
+afterAll(async () => {
+  await browser?.close();
+  await api?.close();
+  await database?.close();
+});
+
+const inDashboard = (work: (page: Page) => Promise<void>) => asOwner(browser, { api, database, project }, work);
+const open = (page: Page, place: string) => page.goto(`${api.url}/app/${project.id}/${place}`);
+
+test('a field tells its type, coverage and users; one that nobody uses is removed after its name was typed', async () => {
+  await inDashboard(async (page) => {
+    await open(page, 'contact-fields');
+    const row = page.getByRole('row', { name: 'data.nest' });
+    await row.waitFor();
+    expect(await row.getByRole('cell').allTextContents()).toEqual(['data.nest', 'Number', '25 %', 'Who uses it']);
+    await page.getByRole('button', { name: 'Who uses it: data.plan' }).click();
+    await page.getByText('Members who pay').waitFor();
+    expect(await page.getByRole('button', { name: 'Remove from every contact' }).count()).toBe(0);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Who uses it: data.nest' }).click();
+    await page.getByRole('button', { name: 'Remove from every contact' }).click();
+    const remove = page.getByRole('button', { name: 'Remove it from 1 contacts' });
+    expect(await remove.isDisabled()).toBe(true);
+    await page.getByLabel('Type “data.nest” to go on').fill('data.nest');
+    await remove.click();
+    await row.waitFor({ state: 'detached' });
+  });
+  const { body } = await own.call('GET', '/contacts/fields');
+  expect(body.fields.map(({ field }: { field: string }) => field)).not.toContain('data.nest');
+});
+
+test('a rule is written, asked about, changed and turned off, and what it caught is shown', async () => {
+  await inDashboard(async (page) => {
+    await open(page, 'suppressions');
+    await page.getByText('No rules yet').waitFor();
+    await page.getByRole('button', { name: 'New rule' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Quality checks');
+    await dialog.getByLabel('Catches').selectOption('DOMAIN');
+    await dialog.getByLabel('Pattern').fill('no domain');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText(/does not fit the kind of the rule/).waitFor();
+    await dialog.getByLabel('Pattern').fill('qa.vogel.example');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('qa.vogel.example').waitFor();
+    await page.getByLabel('Address').fill('anna@qa.vogel.example');
+    await page.getByRole('button', { name: 'Ask' }).click();
+    await page.getByText('is caught by “Quality checks”').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+
+    const sent = await own.call('POST', '/v1/send', {
+      to: 'anna@qa.vogel.example',
+      from: project.sender,
+      subject: 'Die Ringelgänse sind da',
+      body: '<p>Moin!</p>',
+    });
+    expect(sent.status).toBe(200);
+    await page.getByRole('tab', { name: 'Caught mail' }).click();
+    await page.getByText('Die Ringelgänse sind da').waitFor();
+    await page.getByRole('button', { name: 'Show the mail to anna@qa.vogel.example' }).click();
+    await page.frameLocator('iframe[title="Body of the mail"]').getByText('Moin!').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+
+    await page.getByRole('tab', { name: 'Rules' }).click();
+    await page.getByRole('button', { name: 'Edit Quality checks' }).click();
+    await dialog.getByLabel('Name').fill('Checks');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Turn off Checks' }).click();
+    await page.getByRole('button', { name: 'Turn it off' }).click();
+    await page.getByRole('cell', { name: 'Off' }).waitFor();
+  });
+  expect((await own.call('GET', '/suppressions')).body).toMatchObject([
+    { name: 'Checks', kind: 'DOMAIN', pattern: 'qa.vogel.example', enabled: false },
+  ]);
+});
