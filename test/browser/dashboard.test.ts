@@ -175,4 +175,36 @@ describe('the dashboard in Chromium', () => {
       expect(await page.evaluate('window.stayed')).toBe(true);
     });
   });
+
+  test('a picture is uploaded, seen, and put into the message', async () => {
+    const picture = {
+      name: 'heron.png',
+      mimeType: 'image/png',
+      buffer: Buffer.from(
+        'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+        'base64',
+      ),
+    };
+    await world.inPage({}, async (page) => {
+      await signIn(page, `/app/${project.id}/settings?tab=uploads`);
+      await page.getByLabel('Picture').setInputFiles(picture);
+      const shown = page.getByRole('img', { name: 'heron.png' });
+      await shown.waitFor();
+      await eventually(() =>
+        shown.evaluate((image: unknown) => (image as { naturalWidth: number }).naturalWidth === 1),
+      );
+      await button(page, 'Copy the address of heron.png').waitFor();
+
+      await page.goto(`${world.url}/app/${project.id}/templates/new`);
+      await writeBody(page, '');
+      await button(page, 'Insert a picture').click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('What it shows').fill('A heron at "low" tide');
+      await dialog.getByLabel('Picture', { exact: false }).setInputFiles(picture);
+      await dialog.getByRole('button', { name: 'Insert' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      const body = await page.getByRole('textbox', { name: 'Body' }).textContent();
+      expect(body).toMatch(/<img src="http[^"]+\.png" alt="A heron at &quot;low&quot; tide"/);
+    });
+  });
 });

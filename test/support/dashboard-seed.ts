@@ -96,10 +96,10 @@ export async function seedDashboard({ url, project, sender }: Place): Promise<Se
     name: 'Onboarding of new members',
     eventName: 'membership.begun',
   });
-  const step = (type: string, name: string, config: object, more: object = {}) =>
-    call('POST', `/workflows/${workflow.id}/steps`, { type, name, config, position: { x: 0, y: 0 }, ...more });
-  await step('DELAY', 'Let them settle in', { amount: 2, unit: 'days' });
-  await step('SEND_EMAIL', 'Welcome', {}, { templateId: templates[0]?.id });
+  const step = (type: string, name: string, y: number, config: object, more: object = {}) =>
+    call('POST', `/workflows/${workflow.id}/steps`, { type, name, config, position: { x: 100, y }, ...more });
+  await step('DELAY', 'Let them settle in', 260, { amount: 2, unit: 'days' });
+  await step('SEND_EMAIL', 'Welcome', 420, {}, { templateId: templates[0]?.id });
   await call('PATCH', `/workflows/${workflow.id}`, { enabled: true });
   const execution = await call('POST', `/workflows/${workflow.id}/executions`, { contactId: first.id });
 

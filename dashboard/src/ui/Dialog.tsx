@@ -4,7 +4,16 @@ import { Button } from './Button.tsx';
 import { TextField } from './Field.tsx';
 import { Problem } from './States.tsx';
 
-/** A dialog that is open while it is rendered. */
+// Our dialogs have no trigger of their own that the focus could go back to, so they remember where it was.
+function useFocusBack(): (event: Event) => void {
+  const [before] = useState(() => document.activeElement);
+  return (event) => {
+    event.preventDefault();
+    if (before instanceof HTMLElement && before.isConnected) before.focus();
+  };
+}
+
+/** A dialog that is open while it is rendered; the focus goes back to where it was. */
 export function Dialog({
   title,
   description,
@@ -16,11 +25,16 @@ export function Dialog({
   onClose: () => void;
   children: ReactNode;
 }) {
+  const focusBack = useFocusBack();
   return (
     <Primitive.Root open onOpenChange={(open) => !open && onClose()}>
       <Primitive.Portal>
         <Primitive.Overlay className="overlay" />
-        <Primitive.Content className="dialog" {...(description ? {} : { 'aria-describedby': undefined })}>
+        <Primitive.Content
+          className="dialog"
+          onCloseAutoFocus={focusBack}
+          {...(description ? {} : { 'aria-describedby': undefined })}
+        >
           <Primitive.Title asChild>
             <h2>{title}</h2>
           </Primitive.Title>
@@ -53,6 +67,7 @@ export function ConfirmDialog({
   const [text, setText] = useState('');
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
+  const focusBack = useFocusBack();
   const confirm = async () => {
     setBusy(true);
     try {
@@ -67,7 +82,7 @@ export function ConfirmDialog({
     <AlertDialog.Root open onOpenChange={(open) => !open && onClose()}>
       <AlertDialog.Portal>
         <AlertDialog.Overlay className="overlay" />
-        <AlertDialog.Content className="dialog">
+        <AlertDialog.Content className="dialog" onCloseAutoFocus={focusBack}>
           <AlertDialog.Title asChild>
             <h2>{title}</h2>
           </AlertDialog.Title>

@@ -1,0 +1,165 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync } from 'node:zlib';
+import type { BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { aProject, type TestProject } from '../support/api.ts';
+import { accessibilityProblems } from '../support/browser.ts';
+import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
+import { outsidePlaces, placeOf, projectPlaces, type Seeded, seedDashboard } from '../support/dashboard-seed.ts';
+import { aPerson, joins, type Person } from '../support/people.ts';
+import { eventually } from '../support/start-fakes.ts';
+
+let world: DashboardWorld;
+let project: TestProject;
+let person: Person;
+let seeded: Seeded;
+
+beforeAll(async () => {
+  world = await dashboardWorld();
+  project = await aProject(world.database, 'Vogelfreunde am Wattenmeer e. V.');
+  person = await aPerson(world.database.db, world.api.config, { signsIn: true });
+  await joins(world.database.db, project.id, person, 'OWNER');
+  seeded = await seedDashboard({ url: world.url, project, sender: project.sender });
+}, 240_000);
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+async function signedIn(page: Page): Promise<void> {
+  const [name = '', value = ''] = (person.session.Cookie ?? '').split('=');
+  await page.context().addCookies([{ name, value, url: world.url }]);
+}
+
+/** Opens an address and waits until it has what it shows. */
+async function open(page: Page, path: string): Promise<void> {
+  await page.goto(world.url + path, { waitUntil: 'load' });
+  await page.locator('h1').first().waitFor();
+  await page.waitForLoadState('networkidle');
+  await eventually(async () => (await page.locator('.loading').count()) === 0);
+}
+
+const looks = [
+  { name: 'light at 1280 pixels', colorScheme: 'light', viewport: { width: 1280, height: 900 } },
+  { name: 'dark at 390 pixels', colorScheme: 'dark', viewport: { width: 390, height: 844 } },
+  { name: 'dark at 1280 pixels', colorScheme: 'dark', viewport: { width: 1280, height: 900 } },
+  { name: 'light at 390 pixels', colorScheme: 'light', viewport: { width: 390, height: 844 } },
+] as const;
+
+describe.each(looks)('in $name', ({ colorScheme, viewport }) => {
+  // One window for all of them, which has the scripts of the dashboard in its cache.
+  let context: BrowserContext;
+  beforeAll(async () => {
+    context = await world.browser.newContext({ colorScheme, viewport, reducedMotion: 'reduce' });
+  });
+  afterAll(() => context?.close());
+
+  test.each([...outsidePlaces, ...projectPlaces])('$path is accessible and does not scroll sideways', async (place) => {
+    const page = await context.newPage();
+    try {
+      if (place.path.startsWith('/app')) await signedIn(page);
+      await open(page, placeOf(place, seeded));
+      expect(await accessibilityProblems(page)).toEqual([]);
+      const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
+      expect(wide, 'scrolls sideways').toBeLessThanOrEqual(viewport.width);
+    } finally {
+      await page.close();
+    }
+  });
+});
+
+describe('by keyboard alone', () => {
+  const desktop = { viewport: { width: 1280, height: 900 } };
+  const focused = (page: Page) =>
+    page.evaluate<string>(
+      `(document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? '').trim()`,
+    );
+
+  /** How far the list is from its two ends, in pixels. */
+  const ends = (page: Page) =>
+    page.evaluate<[number, number]>(`(() => {
+      const { scrollTop, scrollHeight, clientHeight } = document.querySelector('.endless');
+      return [scrollTop, scrollHeight - clientHeight - scrollTop];
+    })()`);
+  const isIn = (page: Page, role: string) =>
+    page.evaluate<boolean>(`document.activeElement?.closest('[role=${role}]') != null`);
+
+  test('the first key leads past the menu to the page', async () => {
+    await world.inPage(desktop, async (page) => {
+      await signedIn(page);
+      await open(page, `/app/${project.id}/campaigns`);
+      await page.keyboard.press('Tab');
+      expect(await focused(page)).toBe('Skip to the page');
+      await page.keyboard.press('Enter');
+      await page.keyboard.press('Tab');
+      expect(await focused(page)).toBe('New campaign');
+    });
+  });
+
+  test('the menu of projects opens, moves by arrows, closes by Escape and gives the focus back', async () => {
+    await world.inPage(desktop, async (page) => {
+      await signedIn(page);
+      await open(page, `/app/${project.id}`);
+      const trigger = page.getByRole('button', { name: /Change project/ });
+      await trigger.focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('menu').waitFor();
+      await page.keyboard.press('ArrowDown');
+      expect(await focused(page)).toBe('New project');
+      await page.keyboard.press('Escape');
+      await page.getByRole('menu').waitFor({ state: 'detached' });
+      await eventually(async () => (await focused(page)).includes('Change project'));
+      await page.keyboard.press('Enter');
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'A new project' }).waitFor();
+    });
+  });
+
+  test('a dialog takes the focus, keeps it, and gives it back on Escape', async () => {
+    await world.inPage(desktop, async (page) => {
+      await signedIn(page);
+      await open(page, `/app/${project.id}/contacts`);
+      const opener = page.getByRole('button', { name: 'Import' }).first();
+      await opener.focus();
+      await page.keyboard.press('Enter');
+      const dialog = page.getByRole('dialog');
+      await dialog.waitFor();
+      for (let presses = 0; presses < 6; presses += 1) {
+        await page.keyboard.press('Tab');
+        expect(await isIn(page, 'dialog')).toBe(true);
+      }
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      await eventually(async () => (await focused(page)) === 'Import');
+    });
+  });
+
+  test('a long list scrolls, and its rows open', async () => {
+    await world.inPage(desktop, async (page) => {
+      await signedIn(page);
+      await open(page, `/app/${project.id}/contacts`);
+      const list = page.getByRole('region', { name: 'Contacts' });
+      await list.focus();
+      await page.keyboard.press('End');
+      await eventually(async () => (await ends(page))[1] < 2);
+      expect((await ends(page))[0]).toBeGreaterThan(100);
+      await page.keyboard.press('Home');
+      await eventually(async () => (await ends(page))[0] === 0);
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/\/contacts\/[0-9a-f-]{36}$/);
+    });
+  });
+});
+
+test('what is loaded first is below 300 kB compressed', () => {
+  const folder = fileURLToPath(new URL('../../dashboard/dist/', import.meta.url));
+  const index = readFileSync(join(folder, 'index.html'));
+  const named = [...index.toString().matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g)].map((found) => found[1] ?? '');
+  expect(named.some((name) => name.endsWith('.js'))).toBe(true);
+  expect(named.some((name) => name.endsWith('.css'))).toBe(true);
+  const sizes = [index, ...named.map((name) => readFileSync(join(folder, name)))].map(
+    (content) => brotliCompressSync(content).length,
+  );
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(300_000);
+});
