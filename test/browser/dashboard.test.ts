@@ -187,7 +187,7 @@ describe('the dashboard in Chromium', () => {
     };
     await world.inPage({}, async (page) => {
       await signIn(page, `/app/${project.id}/settings?tab=uploads`);
-      await page.getByLabel('Picture').setInputFiles(picture);
+      await page.getByLabel('Picture: JPEG').setInputFiles(picture);
       const shown = page.getByRole('img', { name: 'heron.png' });
       await shown.waitFor();
       await eventually(() =>
@@ -200,7 +200,7 @@ describe('the dashboard in Chromium', () => {
       await button(page, 'Insert a picture').click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('What it shows').fill('A heron at "low" tide');
-      await dialog.getByLabel('Picture', { exact: false }).setInputFiles(picture);
+      await dialog.getByLabel('Picture: JPEG').setInputFiles(picture);
       await dialog.getByRole('button', { name: 'Insert' }).click();
       await dialog.waitFor({ state: 'detached' });
       const body = await page.getByRole('textbox', { name: 'Body' }).textContent();
