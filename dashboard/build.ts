@@ -16,13 +16,46 @@ const stamp = join(folder, 'dist/.built-from');
 const require = createRequire(import.meta.url);
 
 const due = fingerprint();
-if (existsSync(stamp) && readFileSync(stamp, 'utf8') === due) process.exit(0);
+if (isBuilt()) process.exit(0);
 if (process.argv.includes('--check')) process.exit(1);
+takeTurn();
+if (isBuilt()) process.exit(0);
 
 run('generate-types.ts');
 run(join(dirname(require.resolve('vite/package.json')), 'bin/vite.js'), 'build', '--logLevel', 'warn');
 compress(join(folder, 'dist'));
 writeFileSync(stamp, due);
+
+function isBuilt(): boolean {
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === due;
+}
+
+// Two builds at once, such as those of tests side by side, would write into the same folder.
+function takeTurn(): void {
+  const turn = join(folder, '.building');
+  for (;;) {
+    try {
+      writeFileSync(turn, String(process.pid), { flag: 'wx' });
+      process.on('exit', () => rmSync(turn, { force: true }));
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    const builder = Number(existsSync(turn) ? readFileSync(turn, 'utf8') : 0);
+    // A builder that was killed has left its mark behind.
+    if (builder > 0 && !isAlive(builder)) rmSync(turn, { force: true });
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 function fingerprint(): string {
   const hash = createHash('sha256');
