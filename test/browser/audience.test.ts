@@ -48,6 +48,8 @@ test('a field tells its type, coverage and users; one that nobody uses is remove
     expect(await remove.isDisabled()).toBe(true);
     await page.getByLabel('Type “data.nest” to go on').fill('data.nest');
     await remove.click();
+    // What lies behind a dialog is hidden from everybody who asks for it by its role.
+    await page.getByRole('alertdialog').waitFor({ state: 'detached' });
     await row.waitFor({ state: 'detached' });
   });
   const { body } = await own.call('GET', '/contacts/fields');
