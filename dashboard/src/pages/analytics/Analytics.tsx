@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { answer, api } from '../../api/client.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
 import { SelectField } from '../../ui/Field.tsx';
+import { Figure } from '../../ui/Figure.tsx';
 import { count, rate } from '../../ui/numbers.ts';
 import { Card, Page } from '../../ui/Page.tsx';
 import { Empty, Shown } from '../../ui/States.tsx';
@@ -69,15 +70,6 @@ function Figures({ project, startDate }: Asked) {
         )}
       </Shown>
     </Card>
-  );
-}
-
-function Figure({ name, value }: { name: string; value: string }) {
-  return (
-    <div className="figure">
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
   );
 }
 

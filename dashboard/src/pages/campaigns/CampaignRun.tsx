@@ -5,6 +5,7 @@ import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
+import { Figure } from '../../ui/Figure.tsx';
 import { count, rate } from '../../ui/numbers.ts';
 import { Card } from '../../ui/Page.tsx';
 import { Note, Problem, Shown } from '../../ui/States.tsx';
@@ -124,16 +125,6 @@ export function CampaignRun({ campaign }: { campaign: Campaign }) {
           Whoever has not been written to yet gets nothing. What has left cannot be called back.
         </ConfirmDialog>
       ) : null}
-    </div>
-  );
-}
-
-function Figure({ name, value, more }: { name: string; value: string; more?: string }) {
-  return (
-    <div className="figure">
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-      {more ? <dd className="more">{more}</dd> : null}
     </div>
   );
 }

@@ -9,6 +9,7 @@ import { EndlessRows } from '../../ui/EndlessRows.tsx';
 import { SelectField } from '../../ui/Field.tsx';
 import { Card } from '../../ui/Page.tsx';
 import { Empty } from '../../ui/States.tsx';
+import { saveFile } from '../../ui/save-file.ts';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import './campaigns.css';
 
@@ -46,11 +47,7 @@ export function Ledger({ campaign, isSending }: { campaign: string; isSending: b
     const response = await fetch(`/campaigns/${campaign}/recipients?format=csv`, {
       headers: { 'X-Project-Id': project },
     });
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(await response.blob());
-    link.download = `recipients-${campaign}.csv`;
-    link.click();
-    URL.revokeObjectURL(link.href);
+    saveFile(await response.blob(), `recipients-${campaign}.csv`);
   };
   return (
     <Card title="Recipients">

@@ -39,8 +39,7 @@ export function ContactPage() {
     },
   });
   const remove = async () => {
-    const { response, error } = await api.DELETE('/contacts/{id}', { params: { path } });
-    await answer(Promise.resolve({ data: true, error, response }));
+    await answer(api.DELETE('/contacts/{id}', { params: { path } }));
     await navigate({ to: '/app/$project/contacts', params: { project } });
     await queries.invalidateQueries({ queryKey: ['contacts', project] });
   };

@@ -2,8 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { Button } from '../../ui/Button.tsx';
+import { Figure } from '../../ui/Figure.tsx';
 import { count } from '../../ui/numbers.ts';
 import { Note, Shown } from '../../ui/States.tsx';
+import { saveFile } from '../../ui/save-file.ts';
 
 const running = ['waiting', 'active', 'delayed'];
 
@@ -35,11 +37,11 @@ export function ImportProgress({ jobId, onDone }: { jobId: string; onDone: () =>
           {result ? (
             <>
               <dl className="figures">
-                <Figure name="Rows" value={result.totalRows} />
-                <Figure name="Created" value={result.createdCount} />
-                <Figure name="Updated" value={result.updatedCount} />
-                <Figure name="Unchanged" value={result.unchangedCount} />
-                <Figure name="Failed" value={result.failureCount} />
+                <Figure name="Rows" value={count(result.totalRows)} />
+                <Figure name="Created" value={count(result.createdCount)} />
+                <Figure name="Updated" value={count(result.updatedCount)} />
+                <Figure name="Unchanged" value={count(result.unchangedCount)} />
+                <Figure name="Failed" value={count(result.failureCount)} />
               </dl>
               {result.failureCount > 0 ? (
                 <Note tone="warn">
@@ -63,22 +65,9 @@ export function ImportProgress({ jobId, onDone }: { jobId: string; onDone: () =>
   );
 }
 
-function Figure({ name, value }: { name: string; value: number }) {
-  return (
-    <div className="figure">
-      <dt>{name}</dt>
-      <dd>{count(value)}</dd>
-    </div>
-  );
-}
-
 function download(errors: readonly { row: number; email: string | null; error: string }[]): void {
   // A leading apostrophe keeps spreadsheets from taking a cell for a formula.
   const cell = (text: string) => `"${text.replace(/^[=+\-@\t]/, "'$&").replaceAll('"', '""')}"`;
   const lines = errors.map(({ row, email, error }) => [String(row), cell(email ?? ''), cell(error)].join(','));
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([['row,email,error', ...lines].join('\r\n')], { type: 'text/csv' }));
-  link.download = 'failed-rows.csv';
-  link.click();
-  URL.revokeObjectURL(link.href);
+  saveFile(new Blob([['row,email,error', ...lines].join('\r\n')], { type: 'text/csv' }), 'failed-rows.csv');
 }

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { answer, api } from '../../api/client.ts';
+import { Figure } from '../../ui/Figure.tsx';
 import { count, rate } from '../../ui/numbers.ts';
 import { Card } from '../../ui/Page.tsx';
 import { Shown } from '../../ui/States.tsx';
@@ -30,14 +31,5 @@ export function Numbers({ project, startDate }: { project: string; startDate: st
         )}
       </Shown>
     </Card>
-  );
-}
-
-function Figure({ name, value }: { name: string; value: string }) {
-  return (
-    <div className="figure">
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
   );
 }

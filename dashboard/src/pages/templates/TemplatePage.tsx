@@ -53,8 +53,7 @@ function Editor({ id, saved }: { id: string | null; saved: MailContent }) {
   });
   const remove = async () => {
     if (id === null) return;
-    const { response, error } = await api.DELETE('/templates/{id}', { params: { path: { id } } });
-    await answer(Promise.resolve({ data: true, error, response }));
+    await answer(api.DELETE('/templates/{id}', { params: { path: { id } } }));
     await navigate({ to: '/app/$project/templates', params: { project }, ignoreBlocker: true });
     await queries.invalidateQueries({ queryKey: ['templates', project] });
   };
