@@ -1,6 +1,6 @@
 import type { InfiniteData } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import { Button } from './Button.tsx';
 import { Loading, Problem } from './States.tsx';
 
@@ -61,6 +61,7 @@ export function EndlessRows<PageOfRows, Row>({
       aria-label={label}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1)
       tabIndex={0}
+      onKeyDown={jumpToEnds}
     >
       <ul style={{ height: virtual.getTotalSize() }}>
         {items.map(({ index, key, start }) => (
@@ -85,4 +86,15 @@ export function EndlessRows<PageOfRows, Row>({
       ) : null}
     </section>
   );
+}
+
+/**
+ * Home and End go there at once. The browser's own way there is an animation, which is lost when rows that appear on the
+ * way turn out higher or lower than was estimated and the place is corrected.
+ */
+function jumpToEnds(event: KeyboardEvent<HTMLElement>): void {
+  const place = event.currentTarget;
+  if (event.target !== place || (event.key !== 'Home' && event.key !== 'End')) return;
+  event.preventDefault();
+  place.scrollTop = event.key === 'Home' ? 0 : place.scrollHeight;
 }
