@@ -66,26 +66,15 @@ const before = (at: string, id: string, place: number) => {
   return `${at} >= $2::timestamptz and ${at} <= ${boundAt} and (${at}, ${id}) < (${boundAt}, ${boundId})`;
 };
 
-interface Tables {
-  events: string;
-  runs: string;
-}
-
-// Each source answers its newest rows by an index of its own order, so that a page costs the same however deep it lies. A
-// source that is not asked for is not read.
-function keysOf(source: Source, place: number, tables: Tables): string {
+// Each source answers its newest rows by an index of its own order, so that a page costs the same however deep it lies and
+// however much there is. A source that is not asked for is not read.
+function keysOf(source: Source, place: number, whose: string): string {
   const asked = `($5::boolean[])[${place + 1}]`;
   const of = {
-    events: [tables.events, 'e.created_at', 'e.id', 'e.contact_id', 'e.project_id = $1'],
-    mail: [
-      tables.events,
-      'e.mail_at',
-      'e.email_id',
-      'e.contact_id',
-      `e.project_id = $1 and e.name = '${source.event}'`,
-    ],
-    campaigns: ['campaigns', 'e.sent_at', 'e.id', 'null::uuid', 'e.project_id = $1'],
-    runs: [tables.runs, `e.${source.at}`, 'e.id', 'e.contact_id', 'e.project_id = $1'],
+    events: ['events', 'e.created_at', 'e.id', 'e.contact_id', whose],
+    mail: ['events', 'e.mail_at', 'e.email_id', 'e.contact_id', `${whose} and e.name = '${source.event}'`],
+    campaigns: ['campaigns', 'e.sent_at', 'e.id', 'null::uuid', whose],
+    runs: ['automation_runs', `e.${source.at}`, 'e.id', 'e.contact_id', whose],
   } as const;
   const [rows, at, id, contact, condition] = of[source.rows];
   return `(select ${place} as source, ${at} as at, ${id} as id, ${contact} as contact_id, '${source.prefix}' || ${id} || '${source.suffix}' as item
@@ -103,7 +92,7 @@ const mailFacts = `jsonb_build_object('subject', coalesce(m.subject, m.render ->
 
 const places = (rows: Source['rows']) =>
   sources.flatMap((source, place) => (source.rows === rows ? [place] : [])).join(', ');
-const page = (tables: Tables, from: readonly Source[]) => `
+const page = (whose: string, from: readonly Source[]) => `
   select i.source, i.item as id, i.id as uuid, i.at::text as at, i.contact_id as "contactId", c.email as "contactEmail",
     case when e.id is not null then jsonb_build_object('name', e.name, 'data', ${eventData('e')}) end as event,
     case when m.id is not null then ${mailFacts} end as mail,
@@ -112,7 +101,7 @@ const page = (tables: Tables, from: readonly Source[]) => `
     case when r.id is not null and m.id is null then jsonb_build_object('workflowName', a.name, 'status', r.status,
       'exitReason', r.exit_reason) end as run
   from (
-    select * from (${from.map((source) => keysOf(source, sources.indexOf(source), tables)).join(' union all ')}) found
+    select * from (${from.map((source) => keysOf(source, sources.indexOf(source), whose)).join(' union all ')}) found
     order by at desc, item collate "C" desc limit $6::int) i
     left join events e on i.source = 0 and e.id = i.id
     left join emails m on i.source in (${places('mail')}) and m.id = i.id
@@ -123,18 +112,13 @@ const page = (tables: Tables, from: readonly Source[]) => `
     left join contacts c on c.id = i.contact_id
   order by i.at desc, i.item collate "C" desc`;
 
-const ofProject = statement('activity.page', page({ events: 'events', runs: 'automation_runs' }, sources));
-// All that ever happened to one contact is read and sorted: there is no index of its mail by instant.
+const ofProject = statement('activity.page', page('e.project_id = $1', sources));
+// Rows of a contact are of its project, so that the contact alone has to be looked at.
 const ofContact = statement(
   'activity.page_of_contact',
-  `with mine as materialized (
-     select id, project_id, contact_id, email_id, name, created_at, mail_at from events
-     where contact_id = $7::uuid and project_id = $1),
-   my_runs as materialized (
-     select id, project_id, contact_id, started_at, completed_at from automation_runs
-     where contact_id = $7::uuid and project_id = $1)
+  `with contact as materialized (select id from contacts where id = $7::uuid and project_id = $1)
    ${page(
-     { events: 'mine', runs: 'my_runs' },
+     'e.contact_id = (select id from contact)',
      sources.filter(({ rows }) => rows !== 'campaigns'),
    )}`,
 );

@@ -55,23 +55,19 @@ export async function totalOf(sql: Sql, projectId: string, span: SqlSpan, asked:
   return (await sql.row<{ total: number }>(ofProject, values))?.total ?? 0;
 }
 
-const mailOfContact = sources.flatMap(({ event }, place) =>
-  event === null ? [] : [`name = '${event}' and ($5::boolean[])[${place + 1}]`],
-);
-const runsOfContact = sources.flatMap(({ at }, place) =>
-  at === undefined
-    ? []
-    : [
-        `count(*) filter (where ($5::boolean[])[${place + 1}] and ${at} >= $3::timestamptz and ${at} < $4::timestamptz)`,
-      ],
-);
+// Every part is counted by the index that the feed pages through.
+const partsOfContact = sources.flatMap(({ event, rows, at: column }, place) => {
+  if (rows === 'campaigns') return [];
+  const table = rows === 'runs' ? 'automation_runs' : 'events';
+  const at = rows === 'runs' ? column : event === null ? 'created_at' : 'mail_at';
+  const name = event === null ? '' : ` and name = '${event}'`;
+  return `select count(*) from ${table} where ($5::boolean[])[${place + 1}] and contact_id = (select id from contact)${name}
+    and ${at} >= $3::timestamptz and ${at} < $4::timestamptz`;
+});
 const ofContact = statement(
   'activity.total_of_contact',
-  `select ((
-     select count(*) filter (where ($5::boolean[])[1] and created_at >= $3::timestamptz and created_at < $4::timestamptz)
-       + count(*) filter (where mail_at >= $3::timestamptz and mail_at < $4::timestamptz and (${mailOfContact.join(' or ')}))
-     from events where contact_id = $2 and project_id = $1)
-     + (select ${runsOfContact.join(' + ')} from automation_runs where contact_id = $2 and project_id = $1))::float8 as total`,
+  `with contact as materialized (select id from contacts where id = $2::uuid and project_id = $1)
+   select sum(items)::float8 as total from (${partsOfContact.join('\n union all ')}) as part (items)`,
 );
 
 /** How many items of one contact the feed has within a span. */

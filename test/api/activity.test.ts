@@ -230,6 +230,28 @@ describe('GET /activity', () => {
     expect(items.every((item) => item.contactId === contactId)).toBe(true);
   });
 
+  test.each([
+    [24, 1],
+    [25, 4],
+    [26, 9],
+  ])(
+    'the feed of each contact holds its own items in the order of the whole feed, all types and some (%i, %i at a time)',
+    async (seed, limit) => {
+      const project = await aBusyProject(seed);
+      const all = await expected(project);
+      for (const contactId of new Set(all.map((item) => item.contactId))) {
+        if (contactId === null) continue;
+        for (const types of [null, ['email.sent', 'email.clicked', 'workflow.completed']]) {
+          const wanted = all.filter((item) => item.contactId === contactId && (types?.includes(item.type) ?? true));
+          const query = `&contactId=${contactId}${types ? `&types=${types.join(',')}` : ''}`;
+          const { items, pages } = await walk(project, query, limit);
+          expect(items.map(({ id, timestamp }) => [timestamp, id])).toEqual(wanted.map(({ id, at }) => [at, id]));
+          expect(pages[0]?.total).toBe(wanted.length);
+        }
+      }
+    },
+  );
+
   test('types of which none is known select nothing', async () => {
     const project = await aBusyProject(22);
     expect((await get(project, '/activity?types=email.open,nonsense')).body).toEqual({
