@@ -10,6 +10,13 @@ export default defineConfig({
   build: { target: 'es2023', assetsDir: 'assets', sourcemap: false, chunkSizeWarningLimit: 900 },
   server: {
     port: 3100,
-    proxy: { '/': { target: service, bypass: (request) => (pages.test(request.url ?? '') ? request.url : null) } },
+    proxy: {
+      '/': {
+        target: service,
+        // The service refuses changes that a page of another origin asks for with somebody's session.
+        headers: { origin: new URL(service).origin },
+        bypass: (request) => (pages.test(request.url ?? '') ? request.url : null),
+      },
+    },
   },
 });

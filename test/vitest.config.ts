@@ -30,8 +30,9 @@ export default defineConfig({
           root,
           include: ['test/**/*.test.ts'],
           exclude: alone,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          // Far above what they take: on a loaded machine a test may be slow, but not wrong.
+          testTimeout: 180_000,
+          hookTimeout: 240_000,
           globalSetup: [fileURLToPath(new URL('./support/services.ts', import.meta.url))],
         },
       },

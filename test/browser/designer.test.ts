@@ -19,12 +19,11 @@ beforeAll(async () => {
   person = await aPerson(world.database.db, world.api.config, { signsIn: true });
   await joins(world.database.db, project.id, person, 'OWNER');
   own = automationHand(world.api, project);
-}, 180_000);
+});
 afterAll(() => world?.[Symbol.asyncDispose]());
 
 const inDashboard = (work: (page: Page) => Promise<void>) =>
-  world.inPage({ viewport: { width: 1280, height: 900 } }, async (page) => {
-    page.setDefaultTimeout(15_000);
+  world.inPage({}, async (page) => {
     await page.goto(`${world.url}/app`);
     await page.getByLabel('Email address').fill(person.email);
     await page.getByLabel('Password').fill(person.password);
@@ -136,7 +135,7 @@ test('an automation with every step type is drawn, enabled, run for a contact an
   ]);
   const runs = await own.done('GET', `/workflows/${data[0].id}/executions`);
   expect(runs.data).toMatchObject([{ status: 'EXITED', exitReason: 'no order yet', contact: { email } }]);
-}, 120_000);
+});
 
 /** Wait and exit; enabled. */
 async function waiting(name: string) {
@@ -180,7 +179,7 @@ test('a step goes and comes back by undo and redo, taken out, put into a way and
     await saved(page);
   });
   expect(await own.ways(id)).toEqual(['Trigger: user.signup → Webhook', 'Webhook → Done']);
-}, 60_000);
+});
 
 test('two people who edit one automation get told, not overwritten', async () => {
   const { id, wait } = await waiting('Spenden');
@@ -199,7 +198,7 @@ test('two people who edit one automation get told, not overwritten', async () =>
     await page.getByRole('heading', { level: 2, name: 'What I was typing' }).waitFor();
   });
   expect((await own.done('GET', `/workflows/${id}`)).steps[1].name).toBe('What I was typing');
-}, 60_000);
+});
 
 test('what keeps an automation from being enabled is shown on the step it concerns', async () => {
   const { id } = await own.automation({ name: 'Unfertig' });
@@ -210,7 +209,7 @@ test('what keeps an automation from being enabled is shown on the step it concer
     await page.getByRole('alert').getByText('eventName').first().waitFor();
     await stepOn(page, 'Wait for what').getByText('1 problem').waitFor();
   });
-}, 60_000);
+});
 
 test('people inside are seen at their step, and moved by a plan after an edit', async () => {
   const { id } = await waiting('Jahresbeitrag');
@@ -239,9 +238,9 @@ test('people inside are seen at their step, and moved by a plan after an edit', 
     expect(await accessibilityProblems(page)).toEqual([]);
     await press(page, 'Move them');
     await page.getByRole('heading', { name: 'Moving people' }).waitFor();
-    await page.getByText('1 follow the new graph from their next step').waitFor({ timeout: 60_000 });
+    await page.getByText('1 follow the new graph from their next step').waitFor();
     await page.getByRole('dialog').getByText('completed', { exact: true }).waitFor();
   });
   const story = await own.done('GET', `/workflows/${id}/executions/${run.id}`);
   expect(story).toMatchObject({ status: 'WAITING', version: 1, nextVersion: 2 });
-}, 120_000);
+});

@@ -31,7 +31,7 @@ beforeAll(async () => {
   });
   api = await apiWithDashboard(database, { TEMPORAL_TASK_QUEUE: worker.queuePrefix });
   project = await aProject(database, 'Vogelfreunde am Wattenmeer e. V.');
-}, 180_000);
+});
 afterAll(async () => {
   await browser?.close();
   await api?.close();
@@ -50,6 +50,7 @@ test('a file of an audience is previewed, imported with progress, counted, and i
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('File').setInputFiles(file);
       const preview = dialog.getByRole('table');
+      await preview.waitFor();
       expect(await preview.getByRole('columnheader').allTextContents()).toEqual([
         'email',
         ...['first name', 'last name', 'company', 'plan', 'score', 'signed up', 'newsletter', 'country', 'notes'].map(

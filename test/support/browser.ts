@@ -1,6 +1,6 @@
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
 const usualPlaces = [
   '/usr/bin/chromium',
@@ -9,6 +9,13 @@ const usualPlaces = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ];
+
+/** The window of people at a desk. */
+export const desktop = { width: 1280, height: 900 };
+/** The window of people with a phone in their hand. */
+export const phone = { width: 390, height: 844 };
+// A loaded machine may take long over one step; a step that never comes about must still be named before the test runs out.
+const patience = 60_000;
 
 /**
  * Starts the machine's Chromium.
@@ -24,7 +31,40 @@ export async function startBrowser(): Promise<Browser> {
         : `No Chromium was found (${usualPlaces.join(', ')}). Install it (Debian: apt-get install chromium) or set CHROMIUM_PATH to one.`,
     );
   // As root, and in containers, Chromium's own sandbox cannot start.
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  return chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    timeout: patience,
+  });
+}
+
+/**
+ * Does something on a page of a window of its own, which is 1280 pixels wide unless `options` say otherwise, and answers what
+ * it answers. Fails when scripts of the page failed, and tells what the page showed when `work` failed.
+ */
+export async function inPage<T>(
+  browser: Browser,
+  options: BrowserContextOptions,
+  work: (page: Page) => Promise<T>,
+): Promise<T> {
+  const context = await browser.newContext({ viewport: desktop, reducedMotion: 'reduce', ...options });
+  context.setDefaultTimeout(patience);
+  const failures: string[] = [];
+  try {
+    const page = await context.newPage();
+    page.on('pageerror', (error) => failures.push(String(error)));
+    const result = await work(page).catch(async (error: unknown) => {
+      const seen = await page
+        .locator('body')
+        .textContent({ timeout: 1_000 })
+        .catch(() => '');
+      throw new Error(`${error}\nThe page showed:\n${seen}`, { cause: error });
+    });
+    if (failures.length > 0) throw new Error(`Scripts of the page failed: ${failures.join('; ')}`);
+    return result;
+  } finally {
+    await context.close();
+  }
 }
 
 function isProgram(path: string): boolean {

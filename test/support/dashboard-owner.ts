@@ -1,57 +1,64 @@
 import { execFile } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { hashPassword } from '../../src/accounts/passwords.ts';
-import { freePorts } from '../../src/main/local/ports.ts';
+import { requireFreePorts } from '../../src/main/local/ports.ts';
 import { type TestApi, type TestProject, testApi } from './api.ts';
+import { inPage } from './browser.ts';
 import type { TestDatabase } from './database.ts';
+import { sessionOf } from './people.ts';
 
 const build = fileURLToPath(new URL('../../dashboard/build.ts', import.meta.url));
-const password = 'a long way to Tipperary';
 
 /** Builds the dashboard where its sources have changed since the last build; that takes half a minute. */
-async function builtDashboard(): Promise<void> {
+export async function builtDashboard(): Promise<void> {
   await promisify(execFile)(process.execPath, [build]);
 }
 
-/** An API that serves the dashboard at an address it knows to be its own, as it must to trust the requests of its pages. */
+/** Settings of an API on a port of its own that knows its own address, as it must to trust the requests of its pages. */
+export async function ownAddress(): Promise<{ url: string; settings: Record<string, string> }> {
+  for (;;) {
+    // Below the ports that the system lends to connections: one of those may be taken before the API listens on it.
+    const port = randomInt(12_000, 32_000);
+    const isFree = await requireFreePorts([{ port, host: '127.0.0.1', wantedBy: 'a test', setting: 'PORT' }]).then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    const url = `http://127.0.0.1:${port}`;
+    return { url, settings: { PORT: String(port), API_URI: url, DASHBOARD_URI: url, PUBLIC_URL: url } };
+  }
+}
+
+/** An API that serves the dashboard. */
 export async function apiWithDashboard(
   database: TestDatabase,
   settings: Record<string, string> = {},
 ): Promise<TestApi> {
   await builtDashboard();
-  const [port = 0] = await freePorts(1);
-  const own = `http://127.0.0.1:${port}`;
-  return testApi(database, { PORT: String(port), API_URI: own, DASHBOARD_URI: own, PUBLIC_URL: own, ...settings });
+  return testApi(database, { ...(await ownAddress()).settings, ...settings });
 }
 
-/** Does `work` on a page where the owner of the project has signed in; what breaks on the page fails the test. */
+/** Gives the windows of a page the session of somebody. */
+export async function signInAs(page: Page, url: string, session: Record<string, string>): Promise<void> {
+  const [name = '', value = ''] = (session.Cookie ?? '').split('=');
+  await page.context().addCookies([{ name, value, url }]);
+}
+
+/** Does `work` on a page where the owner of the project is signed in; what breaks on the page fails the test. */
 export async function asOwner<T>(
   browser: Browser,
   { api, database, project }: { api: TestApi; database: TestDatabase; project: TestProject },
   work: (page: Page) => Promise<T>,
   options: BrowserContextOptions = {},
 ): Promise<T> {
-  const owner = await database.db.row<{ email: string }>(
-    `update users set password_hash = $2 where id =
-       (select user_id from memberships where project_id = $1 and role = 'OWNER') returning email`,
-    [project.id, await hashPassword(password)],
+  const owner = await database.db.row<{ id: string }>(
+    `select user_id as id from memberships where project_id = $1 and role = 'OWNER'`,
+    [project.id],
   );
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  try {
-    const page = await context.newPage();
-    const broken: string[] = [];
-    page.on('pageerror', (error) => broken.push(error.message));
-    await page.goto(api.url);
-    await page.getByLabel('Email address').fill(owner?.email ?? '');
-    await page.getByLabel('Password').fill(password);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.waitForURL(`**/app/${project.id}**`);
-    const result = await work(page);
-    if (broken.length > 0) throw new Error(`The page broke: ${broken.join('; ')}`);
-    return result;
-  } finally {
-    await context.close();
-  }
+  return inPage(browser, options, async (page) => {
+    await signInAs(page, api.url, await sessionOf(api.config, owner?.id ?? ''));
+    return work(page);
+  });
 }

@@ -1,11 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { inject } from 'vitest';
-import { freePorts } from '../../src/main/local/ports.ts';
 import { createSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { type TestApi, testApi } from './api.ts';
-import { startBrowser } from './browser.ts';
+import { inPage, startBrowser } from './browser.ts';
+import { builtDashboard, ownAddress } from './dashboard-owner.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 import { type WorkerProcess, workerProcess } from './worker-process.ts';
 
@@ -32,7 +30,7 @@ export interface DashboardWorld extends AsyncDisposable {
 
 /** Builds the dashboard where it is not up to date, and starts everything. */
 export async function dashboardWorld(settings: Record<string, string> = {}): Promise<DashboardWorld> {
-  execFileSync(process.execPath, [fileURLToPath(new URL('../../dashboard/build.ts', import.meta.url))]);
+  await builtDashboard();
   const closing: (() => PromiseLike<unknown>)[] = [];
   const close = async () => {
     for (const end of closing.splice(0).reverse()) await end();
@@ -42,8 +40,7 @@ export async function dashboardWorld(settings: Record<string, string> = {}): Pro
     closing.push(() => browser.close());
     const database = await testDatabase();
     closing.push(() => database.close());
-    const [port = 0] = await freePorts(1);
-    const url = `http://127.0.0.1:${port}`;
+    const { url, settings: own } = await ownAddress();
     const webhook = { webhookUser: 'posthorn', webhookPassword: 'dashboard' };
     const sandbox = await createSandbox({
       host: '127.0.0.1',
@@ -59,13 +56,11 @@ export async function dashboardWorld(settings: Record<string, string> = {}): Pro
       POSTMARK_API_URL: sandbox.url,
       POSTMARK_WEBHOOK_USER: webhook.webhookUser,
       POSTMARK_WEBHOOK_PASSWORD: webhook.webhookPassword,
-      API_URI: url,
-      DASHBOARD_URI: url,
-      PUBLIC_URL: url,
+      ...own,
       SIGNUP_RATE_LIMIT_PER_IP: '0',
       ...settings,
     };
-    const api = await testApi(database, { PORT: String(port), ...given });
+    const api = await testApi(database, given);
     closing.push(() => api.close());
     const { TEMPORAL_TASK_QUEUE } = api.config;
     const worker = await workerProcess({
@@ -86,26 +81,7 @@ export async function dashboardWorld(settings: Record<string, string> = {}): Pro
         const answer = await fetch(`${sandbox.url}/api/messages?bodies=1&to=${encodeURIComponent(email)}`);
         return ((await answer.json()) as { messages: ArrivedMail[] }).messages;
       },
-      async inPage(options, work) {
-        const context = await browser.newContext(options);
-        const failures: string[] = [];
-        try {
-          const page = await context.newPage();
-          page.setDefaultTimeout(30_000);
-          page.on('pageerror', (error) => failures.push(String(error)));
-          await work(page);
-        } catch (error) {
-          const seen = await context
-            .pages()[0]
-            ?.locator('body')
-            .textContent()
-            .catch(() => '');
-          throw new Error(`${error}\nThe page showed:\n${seen}`, { cause: error });
-        } finally {
-          await context.close();
-        }
-        if (failures.length > 0) throw new Error(`Scripts of the page failed: ${failures.join('; ')}`);
-      },
+      inPage: (options, work) => inPage(browser, options, work),
       [Symbol.asyncDispose]: close,
     };
   } catch (error) {

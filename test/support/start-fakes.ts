@@ -28,7 +28,7 @@ export function script(path: string, body: string): string {
 }
 
 /** Waits until something is so, and fails when it does not become so. */
-export async function eventually(isSo: () => boolean | Promise<boolean>, limitMs = 20_000): Promise<void> {
+export async function eventually(isSo: () => boolean | Promise<boolean>, limitMs = 45_000): Promise<void> {
   const giveUpAt = Date.now() + limitMs;
   while (!(await isSo())) {
     if (Date.now() > giveUpAt) throw new Error(`not so after ${limitMs} ms: ${isSo}`);
