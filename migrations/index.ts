@@ -16,6 +16,8 @@ import { Migration20261121000900_usage } from './Migration20261121000900_usage.t
 import { Migration20261121000901_domains } from './Migration20261121000901_domains.ts';
 import { Migration20261121001000_analytics } from './Migration20261121001000_analytics.ts';
 import { Migration20261121001001_run_counts } from './Migration20261121001001_run_counts.ts';
+import { Migration20261121001100_automation_revisions } from './Migration20261121001100_automation_revisions.ts';
+import { Migration20261121001101_automation_passages } from './Migration20261121001101_automation_passages.ts';
 import { Migration20261121001110_contact_feed } from './Migration20261121001110_contact_feed.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. */
@@ -38,5 +40,7 @@ export const migrations = [
   { name: 'Migration20261121000901_domains', class: Migration20261121000901_domains },
   { name: 'Migration20261121001000_analytics', class: Migration20261121001000_analytics },
   { name: 'Migration20261121001001_run_counts', class: Migration20261121001001_run_counts },
+  { name: 'Migration20261121001100_automation_revisions', class: Migration20261121001100_automation_revisions },
+  { name: 'Migration20261121001101_automation_passages', class: Migration20261121001101_automation_passages },
   { name: 'Migration20261121001110_contact_feed', class: Migration20261121001110_contact_feed },
 ];

@@ -1,5 +1,6 @@
-import { reply, route } from '../http/route.ts';
+import { route, taggedReply } from '../http/route.ts';
 import { type AppError, bareBadRequest } from '../lib/errors.ts';
+import { type Edited, editorOf, etagOf } from './revision.ts';
 import { CreateStep, CreateTransition, DeleteStep, InsertStep, PatchStep, StepBody, TransitionBody } from './schema.ts';
 import { createStep, deleteStep, insertStepInto, patchStep } from './steps-service.ts';
 import { createTransition, deleteTransition } from './transitions-service.ts';
@@ -8,6 +9,9 @@ const ids = { id: 'workflow' };
 const stepIds = { ...ids, stepId: 'step' };
 const transitionIds = { ...ids, transitionId: 'transition' };
 const tag = 'workflows';
+
+/** An answer with the `ETag` that the edit has made. */
+const tagged = <Body>(status: number, { body, revision }: Edited<Body>) => taggedReply(status, body, etagOf(revision));
 
 const missing =
   (...fields: string[]) =>
@@ -31,7 +35,9 @@ export const automationGraphRoutes = [
     body: CreateStep,
     bodyError: missing('type', 'name', 'position', 'config'),
     reply: StepBody,
-    handle: ({ db, project, params, body }) => createStep(db, project.id, params.id ?? '', body),
+    guarded: true,
+    handle: async ({ db, project, params, body, actor, header }) =>
+      tagged(201, await createStep(db, project.id, params.id ?? '', body, editorOf(actor, header))),
   }),
   route({
     method: 'PATCH',
@@ -42,7 +48,9 @@ export const automationGraphRoutes = [
     ids: stepIds,
     body: PatchStep,
     reply: StepBody,
-    handle: ({ db, project, params, body }) => patchStep(db, project.id, params.id ?? '', params.stepId ?? '', body),
+    guarded: true,
+    handle: async ({ db, project, params, body, actor, header }) =>
+      tagged(200, await patchStep(db, project.id, params.id ?? '', params.stepId ?? '', body, editorOf(actor, header))),
   }),
   route({
     method: 'DELETE',
@@ -54,9 +62,13 @@ export const automationGraphRoutes = [
     ids: stepIds,
     query: DeleteStep,
     status: 204,
-    async handle({ db, project, params, query }) {
-      await deleteStep(db, project.id, params.id ?? '', params.stepId ?? '', query.splice === 'true');
-      return reply(204);
+    guarded: true,
+    handle: async ({ db, project, params, query, actor, header }) => {
+      const splice = query.splice === 'true';
+      return tagged(
+        204,
+        await deleteStep(db, project.id, params.id ?? '', params.stepId ?? '', splice, editorOf(actor, header)),
+      );
     },
   }),
   route({
@@ -70,7 +82,9 @@ export const automationGraphRoutes = [
     body: CreateTransition,
     bodyError: missing('fromStepId', 'toStepId'),
     reply: TransitionBody,
-    handle: ({ db, project, params, body }) => createTransition(db, project.id, params.id ?? '', body),
+    guarded: true,
+    handle: async ({ db, project, params, body, actor, header }) =>
+      tagged(201, await createTransition(db, project.id, params.id ?? '', body, editorOf(actor, header))),
   }),
   route({
     method: 'DELETE',
@@ -80,10 +94,12 @@ export const automationGraphRoutes = [
     summary: 'Remove a transition',
     ids: transitionIds,
     status: 204,
-    async handle({ db, project, params }) {
-      await deleteTransition(db, project.id, params.id ?? '', params.transitionId ?? '');
-      return reply(204);
-    },
+    guarded: true,
+    handle: async ({ db, project, params, actor, header }) =>
+      tagged(
+        204,
+        await deleteTransition(db, project.id, params.id ?? '', params.transitionId ?? '', editorOf(actor, header)),
+      ),
   }),
   route({
     method: 'POST',
@@ -96,7 +112,11 @@ export const automationGraphRoutes = [
     body: InsertStep,
     bodyError: missing('type', 'name', 'config'),
     reply: StepBody,
-    handle: ({ db, project, params, body }) =>
-      insertStepInto(db, project.id, params.id ?? '', params.transitionId ?? '', body),
+    guarded: true,
+    handle: async ({ db, project, params, body, actor, header }) =>
+      tagged(
+        201,
+        await insertStepInto(db, project.id, params.id ?? '', params.transitionId ?? '', body, editorOf(actor, header)),
+      ),
   }),
 ];

@@ -78,15 +78,20 @@ export async function insertAutomation(sql: Sql, automation: NewAutomation): Pro
 const update = statement(
   'automations.update',
   `update automations a set name = $2, description = $3, trigger_type = $4, trigger_config = $5::jsonb, enabled = $6,
-     allow_reentry = $7, schedule_revision = schedule_revision + $8, updated_at = now()
+     allow_reentry = $7, schedule_revision = schedule_revision + $8, updated_at = now(), revision = revision + 1,
+     edited_at = now(), edited_by = $9
    where a.id = $1 returning ${automationColumns}, schedule_revision as "scheduleRevision"`,
 );
 
-/** Writes what of an automation can be changed; the row must be locked. `reschedules` says that its schedule must follow. */
+/**
+ * Writes what of an automation can be changed; the row must be locked. `reschedules` says that its schedule must follow,
+ * `editedBy` whose session it was, null for a key.
+ */
 export async function updateAutomation(
   sql: Sql,
   { id, name, description, triggerType, triggerConfig, enabled, allowReentry }: AutomationRow,
   reschedules: boolean,
+  editedBy: string | null,
 ): Promise<AutomationRow & { scheduleRevision: number }> {
   return written(
     await sql.row<AutomationRow & { scheduleRevision: number }>(update, [
@@ -98,14 +103,22 @@ export async function updateAutomation(
       enabled,
       allowReentry,
       reschedules ? 1 : 0,
+      editedBy,
     ]),
   );
 }
 
-const markDirty = statement(
-  'automations.mark_dirty',
-  'update automations set graph_dirty = true, updated_at = now() where id = $1',
+const markDirty = statement('automations.mark_dirty', 'update automations set graph_dirty = true where id = $1');
+const reviseGraph = statement(
+  'automations.revise_graph',
+  `update automations set graph_dirty = true, updated_at = now(), revision = revision + 1, edited_at = now(), edited_by = $2
+   where id = $1 returning revision`,
 );
+
+/** `markGraphDirty` of an edit: answers the new revision. `editedBy` says whose session it was, null for a key. */
+export async function reviseGraphOf(sql: Sql, id: string, editedBy: string | null): Promise<number> {
+  return written(await sql.row<{ revision: number }>(reviseGraph, [id, editedBy])).revision;
+}
 
 /** Says that the graph has changed: the next start pins a version that has the change. */
 export async function markGraphDirty(sql: Sql, id: string): Promise<void> {

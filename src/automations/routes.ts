@@ -1,14 +1,18 @@
 import * as v from 'valibot';
 import type { App } from '../http/context.ts';
-import { reply, route } from '../http/route.ts';
+import { reply, route, taggedReply } from '../http/route.ts';
 import { bareBadRequest } from '../lib/errors.ts';
 import { workflowFields } from './fields-service.ts';
+import { editorOf, etagOf } from './revision.ts';
 import {
   BulkUpdateWorkflows,
   CreateWorkflow,
+  ListVersions,
   ListWorkflowFields,
   ListWorkflows,
   PatchWorkflow,
+  VersionPage,
+  VersionWithGraph,
   WorkflowBody,
   WorkflowFields,
   WorkflowPage,
@@ -24,6 +28,7 @@ import {
   listAutomations,
   patchAutomation,
 } from './service.ts';
+import { getVersion, listVersions } from './versions-service.ts';
 
 const ids = { id: 'workflow' };
 
@@ -85,10 +90,14 @@ export const automationRoutes = [
     path: '/workflows/:id',
     access: 'dashboard',
     summary: 'Get a workflow with its graph',
-    description: '`issues` lists what keeps it from being enabled.',
+    description:
+      '`issues` lists what keeps it from being enabled. The header `ETag` names the `revision`: an edit that sends it as `If-Match` is refused (412) when somebody else was faster.',
     ids,
     reply: WorkflowWithGraph,
-    handle: ({ db, project, params }) => getAutomation(db, project.id, params.id ?? ''),
+    async handle({ db, project, params }) {
+      const body = await getAutomation(db, project.id, params.id ?? '');
+      return taggedReply(200, body, etagOf(body.revision));
+    },
   }),
   route({
     method: 'PATCH',
@@ -98,8 +107,11 @@ export const automationRoutes = [
     ids,
     body: PatchWorkflow,
     reply: WorkflowBody,
-    handle: async ({ app, db, project, params, body }) =>
-      dispatched(app, await patchAutomation(db, project.id, params.id ?? '', body)),
+    guarded: true,
+    async handle({ app, db, project, params, body, actor, header }) {
+      const patched = await patchAutomation(db, project.id, params.id ?? '', body, editorOf(actor, header));
+      return taggedReply(200, dispatched(app, patched), etagOf(patched.revision));
+    },
   }),
   route({
     method: 'DELETE',
@@ -108,10 +120,32 @@ export const automationRoutes = [
     summary: 'Delete a workflow',
     ids,
     status: 204,
-    async handle({ app, db, project, params }) {
-      app.outbox.dispatchSoon(...(await deleteAutomation(db, project.id, params.id ?? '')));
+    guarded: true,
+    async handle({ app, db, project, params, header }) {
+      app.outbox.dispatchSoon(...(await deleteAutomation(db, project.id, params.id ?? '', header('if-match'))));
       return reply(204);
     },
+  }),
+  route({
+    method: 'GET',
+    path: '/workflows/:id/versions',
+    access: 'dashboard',
+    summary: 'List the versions of a graph',
+    description: 'Those that somebody was or is in, and how many people each of them has now.',
+    ids,
+    query: ListVersions,
+    reply: VersionPage,
+    handle: ({ db, project, params, query }) => listVersions(db, project.id, params.id ?? '', query),
+  }),
+  route({
+    method: 'GET',
+    path: '/workflows/:id/versions/:version',
+    access: 'dashboard',
+    summary: 'Get a version of a graph',
+    description: 'As those walk through it who are pinned to it; an execution says which `version` that is.',
+    ids,
+    reply: VersionWithGraph,
+    handle: ({ db, project, params }) => getVersion(db, project.id, params.id ?? '', params.version ?? ''),
   }),
   route({
     method: 'POST',

@@ -31,6 +31,8 @@ export interface AutomationRow {
   triggerType: TriggerType;
   triggerConfig: Record<string, unknown> | null;
   allowReentry: boolean;
+  /** Counts the edits of the automation with its steps and transitions. */
+  revision: number;
   createdAt: string;
   updatedAt: string;
 }
@@ -110,7 +112,7 @@ export interface StepRunRow {
 
 /** Select list of `AutomationRow` over the alias `a` of `automations`. */
 export const automationColumns = `a.id, a.project_id as "projectId", a.name, a.description, a.enabled,
-  a.trigger_type as "triggerType", a.trigger_config as "triggerConfig", a.allow_reentry as "allowReentry",
+  a.trigger_type as "triggerType", a.trigger_config as "triggerConfig", a.allow_reentry as "allowReentry", a.revision,
   a.created_at::text as "createdAt", a.updated_at::text as "updatedAt"`;
 
 /** Select list of `StepRow` over the alias `s` of `automation_steps`. */

@@ -134,23 +134,38 @@ const people = statement(
   `select 'people' as what, current_step_id as "stepId", status as kind, count(*)::int as count from automation_runs
    where automation_id = $1 and ${isActive} group by current_step_id, status
    union all
-   select 'branch', x.step_id, x.branch, count(*)::int from automation_step_runs x
-   where x.step_id in (select s.id from automation_steps s where s.automation_id = $1) and x.branch is not null
-   group by x.step_id, x.branch
-   union all
    select 'arriving', null, '', count(*)::int from automation_arrivals where automation_id = $1`,
 );
 
-/** How many are at a step in a status, took a branch out of it, or are arriving. */
+const passages = statement(
+  'automations.passages',
+  `select s.id as "stepId", x.branch, count(*)::int as count
+   from automation_steps s join automation_step_runs x on x.step_id = s.id and x.branch is not null
+   where s.automation_id = $1 group by s.id, x.branch order by s.id, x.branch`,
+);
+
+/** How many left a step by a branch. */
+export interface PassageCount {
+  stepId: string;
+  branch: string;
+  count: number;
+}
+
+/** How often each way out of each step was taken: the index is counted, one entry for each step that anybody ever took. */
+export function countPassages(sql: Sql, automationId: string): Promise<PassageCount[]> {
+  return sql.rows<PassageCount>(passages, [automationId]);
+}
+
+/** How many are at a step in a status, or are arriving. */
 export interface PeopleCount {
-  what: 'people' | 'branch' | 'arriving';
+  what: 'people' | 'arriving';
   stepId: string | null;
-  /** The status or the branch. */
+  /** The status. */
   kind: string;
   count: number;
 }
 
-/** Who is where: counts by step and status, by step and the branch that was taken, and the arrivals. Indexes answer it. */
+/** Who is where: counts by step and status, and the arrivals. Indexes answer it. */
 export function countPeople(sql: Sql, automationId: string): Promise<PeopleCount[]> {
   return sql.rows<PeopleCount>(people, [automationId]);
 }

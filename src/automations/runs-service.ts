@@ -10,10 +10,12 @@ import { jsonType } from '../lib/validation.ts';
 import type { OutboxTicket } from '../outbox/enqueue.ts';
 import { executionBody, stepBody, workflowBody } from './bodies.ts';
 import { type GraphStep, stepOf } from './graph.ts';
+import { PassageCounts } from './passage-counts.ts';
 import { findAutomation, stepsOf } from './queries.ts';
 import { type RunRow, runStatuses, type StepRunRow } from './rows.ts';
 import {
   cancelRuns,
+  countPassages,
   countPeople,
   countRuns,
   findRun,
@@ -251,10 +253,14 @@ export async function cancelExecutions(
   });
 }
 
-/** Who is where now, and which ways were taken out of conditions and waits. @throws 404 */
+/** Counts of passages by the automation; see `PassageCounts`. */
+const passages = new PassageCounts(performance.now.bind(performance));
+
+/** Who is where now, and how often each way was taken. @throws 404 */
 export async function countInside(sql: Sql, projectId: string, automationId: string): Promise<WorkflowPeople> {
   found(await findAutomation(sql, projectId, automationId), automationId);
   const [counts, live] = [await countPeople(sql, automationId), await stepsOf(sql, automationId)];
+  const taken = await passages.get(automationId, () => countPassages(sql, automationId));
   const ids = [...new Set([...live.map(({ id }) => id), ...counts.flatMap(({ stepId }) => stepId ?? [])])];
   const sum = (which: PeopleCount['what']) =>
     counts.filter(({ what }) => what === which).reduce((total, { count }) => total + count, 0);
@@ -271,7 +277,7 @@ export async function countInside(sql: Sql, projectId: string, automationId: str
         type: step?.type ?? null,
         running: of('RUNNING'),
         waiting: of('WAITING'),
-        branches: own.filter(({ what }) => what === 'branch').map(({ kind, count }) => ({ branch: kind, count })),
+        branches: taken.filter((passage) => passage.stepId === stepId).map(({ branch, count }) => ({ branch, count })),
       };
     }),
   };

@@ -125,9 +125,21 @@ export type StepBody = v.InferOutput<typeof StepBody>;
 export const Issue = v.object({ stepId: v.nullable(Uuid), field: v.string(), message: v.string() });
 export type Issue = v.InferOutput<typeof Issue>;
 
+const EditedBy = v.nullable(
+  v.variant('kind', [
+    v.object({ kind: v.literal('user'), id: Uuid, email: v.string() }),
+    v.object({ kind: v.literal('key') }),
+  ]),
+);
+
 /** An automation with its whole graph. */
 export const WorkflowWithGraph = v.object({
   ...WorkflowBody.entries,
+  /** Counts every edit; the `ETag`, without its quotes. */
+  revision: v.number(),
+  /** Null where nothing was changed since it was created. */
+  editedAt: v.nullable(Instant),
+  editedBy: EditedBy,
   steps: v.array(
     v.object({
       ...StepBody.entries,
@@ -140,6 +152,51 @@ export const WorkflowWithGraph = v.object({
   issues: v.array(Issue),
 });
 export type WorkflowWithGraph = v.InferOutput<typeof WorkflowWithGraph>;
+
+/** `GET /workflows/{id}/versions`. */
+export const ListVersions = v.object({ page: v.optional(v.string()), pageSize: v.optional(v.string()) });
+export type ListVersions = v.InferOutput<typeof ListVersions>;
+
+const Version = {
+  version: v.number(),
+  createdAt: Instant,
+  /** Whether who enters now is pinned to it. */
+  isCurrent: v.boolean(),
+};
+
+/** A page of versions. */
+export const VersionPage = v.object({
+  data: v.array(
+    v.object({
+      ...Version,
+      steps: v.number(),
+      /** People who are inside and pinned to it. */
+      active: v.number(),
+    }),
+  ),
+  total: v.number(),
+  page: v.number(),
+  pageSize: v.number(),
+  totalPages: v.number(),
+});
+
+/** A version of a graph, which never changes. */
+export const VersionWithGraph = v.object({
+  ...Version,
+  steps: v.array(
+    v.object({
+      ...v.pick(StepBody, ['id', 'type', 'name', 'config', 'templateId']).entries,
+      /** Null where no place was kept. */
+      position: v.nullable(StepBody.entries.position),
+      /** By its name of today. */
+      template: v.nullable(v.object({ id: Uuid, name: v.string() })),
+    }),
+  ),
+  transitions: v.array(
+    v.object(v.pick(TransitionBody, ['id', 'fromStepId', 'toStepId', 'branch', 'waitOutcome', 'priority']).entries),
+  ),
+});
+export type VersionWithGraph = v.InferOutput<typeof VersionWithGraph>;
 
 /** `POST /workflows/{id}/steps`. */
 export const CreateStep = v.object({
@@ -302,7 +359,7 @@ export type ExecutionStory = v.InferOutput<typeof ExecutionStory>;
 /** How many executions `cancel-all` ended. */
 export const CancelledExecutions = v.object({ cancelled: v.number() });
 
-/** Who is where now, and which ways were taken. */
+/** Who is where now, and how often each way out of a step was taken. */
 export const WorkflowPeople = v.object({
   active: v.number(),
   /** Starts by events or schedules that are not executions yet. */
@@ -314,6 +371,10 @@ export const WorkflowPeople = v.object({
       type: v.nullable(StepTypeField),
       running: v.number(),
       waiting: v.number(),
+      /**
+       * The branch of a condition, `EVENT` or `TIMEOUT` of a wait, `success` or `failure` of a webhook, `next` of every other
+       * step. Counted anew no more often than the counting can be afforded; see `countPassages`.
+       */
       branches: v.array(v.object({ branch: v.string(), count: v.number() })),
     }),
   ),

@@ -1,6 +1,6 @@
 import type { Database, Sql } from '../db/sql.ts';
 import { decodeCursor, encodeCursor } from '../lib/cursor.ts';
-import { badRequest, conflict, invalid, invalidField, notFound } from '../lib/errors.ts';
+import { badRequest, conflict, type FieldProblem, invalid, invalidField, notFound } from '../lib/errors.ts';
 import { isUuid, newId } from '../lib/ids.ts';
 import { offsetAnswer, offsetPage } from '../lib/offset-page.ts';
 import { enqueue, type OutboxTicket } from '../outbox/enqueue.ts';
@@ -21,6 +21,7 @@ import {
   transitionsOf,
   updateAutomation,
 } from './queries.ts';
+import { checkRevision, type Edited, type Editor, lastEditOf } from './revision.ts';
 import type { AutomationRow } from './rows.ts';
 import type {
   BulkUpdateWorkflows,
@@ -85,23 +86,39 @@ export async function createAutomation(db: Database, projectId: string, body: Cr
 }
 
 /** One automation with its whole graph, and what enabling it would refuse. @throws 404 */
-export async function getAutomation(db: Database, projectId: string, id: string): Promise<WorkflowWithGraph> {
-  return db.transaction(async (sql) => {
-    const automation = found(await findAutomation(sql, projectId, id), id);
-    const [steps, ways] = [await stepsOf(sql, id), await transitionsOf(sql, id)];
-    const transitions = ways.map(transitionBody);
-    return {
-      ...workflowBody(automation),
-      steps: steps.map(({ templateName, ...step }) => ({
-        ...stepBody(step),
-        template: step.templateId === null ? null : { id: step.templateId, name: templateName ?? '' },
-        outgoingTransitions: transitions.filter((way) => way.fromStepId === step.id),
-        incomingTransitions: transitions.filter((way) => way.toStepId === step.id),
-      })),
-      transitions,
-      issues: await issuesOf(sql, automation, { steps, transitions: ways }),
-    };
-  });
+export function getAutomation(db: Database, projectId: string, id: string): Promise<WorkflowWithGraph> {
+  return db.transaction(async (sql) => workflowWithGraph(sql, found(await findAutomation(sql, projectId, id), id)));
+}
+
+/** An automation as `getAutomation` answers it. */
+export async function workflowWithGraph(sql: Sql, automation: AutomationRow): Promise<WorkflowWithGraph> {
+  const { id } = automation;
+  const [steps, ways] = [await stepsOf(sql, id), await transitionsOf(sql, id)];
+  const transitions = ways.map(transitionBody);
+  const { at: editedAt, by: editedBy } = await lastEditOf(sql, id);
+  return {
+    ...workflowBody(automation),
+    revision: automation.revision,
+    editedAt,
+    editedBy,
+    steps: steps.map(({ templateName, ...step }) => ({
+      ...stepBody(step),
+      template: step.templateId === null ? null : { id: step.templateId, name: templateName ?? '' },
+      outgoingTransitions: transitions.filter((way) => way.fromStepId === step.id),
+      incomingTransitions: transitions.filter((way) => way.toStepId === step.id),
+    })),
+    transitions,
+    issues: await issuesOf(sql, automation, { steps, transitions: ways }),
+  };
+}
+
+/** What enabling would refuse, as the entries of a 422. */
+export function issuesAsProblems(issues: readonly Issue[]): FieldProblem[] {
+  return issues.map(({ stepId, field, message }) => ({
+    field: stepId === null ? field : `steps.${stepId}.${field}`,
+    message,
+    code: 'custom',
+  }));
 }
 
 /** What enabling would refuse: problems of the trigger, then of the graph. */
@@ -120,16 +137,19 @@ export interface Changed<Body> {
 
 /**
  * Changes an automation (contract page 2, 3.5).
- * @throws 404; 409 for its trigger while it is enabled and has active executions; 422 for what keeps it from being enabled
+ * @throws 404; 409 for its trigger while it is enabled and has active executions; 412 where the editor has seen another
+ * revision; 422 for what keeps it from being enabled
  */
 export async function patchAutomation(
   db: Database,
   projectId: string,
   id: string,
   body: PatchWorkflow,
-): Promise<Changed<WorkflowBody>> {
+  editor: Editor,
+): Promise<Changed<WorkflowBody> & Edited<WorkflowBody>> {
   return db.transaction(async (sql) => {
     const before = found(await lockAutomation(sql, projectId, id), id);
+    await checkRevision(sql, before, editor.ifMatch);
     const retriggers = body.triggerType !== undefined || body.triggerConfig !== undefined;
     if (retriggers && before.enabled && (await hasActiveRuns(sql, [id])))
       throw conflict(
@@ -142,9 +162,9 @@ export async function patchAutomation(
     if (retriggers) await followTrigger(sql, after);
     const scheduled = [before, after].some(({ enabled, triggerType }) => enabled && triggerType === 'SCHEDULE');
     const reschedules = scheduled && (retriggers || before.enabled !== after.enabled || before.name !== after.name);
-    const row = await updateAutomation(sql, after, reschedules);
+    const row = await updateAutomation(sql, after, reschedules, editor.userId);
     const tickets = reschedules ? [await enqueue(sql, scheduleCommand(row, row.scheduleRevision))] : [];
-    return { body: workflowBody(row), tickets };
+    return { body: workflowBody(row), revision: row.revision, tickets };
   });
 }
 
@@ -182,11 +202,7 @@ async function checkEnabling(
   } else if (retriggers) issues = (await triggerIssues(sql, after)).map((issue) => ({ stepId: null, ...issue }));
   if (issues.length === 0) return;
   throw invalid(
-    issues.map(({ stepId, field, message }) => ({
-      field: stepId === null ? field : `steps.${stepId}.${field}`,
-      message,
-      code: 'custom',
-    })),
+    issuesAsProblems(issues),
     'GET /workflows/{id} lists under "issues" what keeps the workflow from being enabled.',
   );
 }
@@ -197,9 +213,17 @@ async function followTrigger(sql: Sql, automation: AutomationRow): Promise<void>
   await markGraphDirty(sql, automation.id);
 }
 
-/** Deletes an automation with everything of it but its mail. @throws 404, 409 while executions are active */
-export async function deleteAutomation(db: Database, projectId: string, id: string): Promise<OutboxTicket[]> {
-  return (await removeTogether(db, projectId, [id])).tickets;
+/**
+ * Deletes an automation with everything of it but its mail.
+ * @throws 404, 409 while executions are active, 412 where another revision was seen
+ */
+export async function deleteAutomation(
+  db: Database,
+  projectId: string,
+  id: string,
+  ifMatch: string,
+): Promise<OutboxTicket[]> {
+  return (await removeTogether(db, projectId, [id], ifMatch)).tickets;
 }
 
 /** Deletes several automations, all or none. @throws 404 for an unknown id, 409 while executions are active */
@@ -217,12 +241,13 @@ export async function bulkUpdateAutomations(
   return { body: { updated: 0 }, tickets: [] };
 }
 
-function removeTogether(db: Database, projectId: string, ids: readonly string[]) {
+function removeTogether(db: Database, projectId: string, ids: readonly string[], ifMatch = '') {
   return db.transaction(async (sql) => {
     const automations = await lockAutomationsForDeletion(sql, projectId, ids);
     const known = new Set(automations.map(({ id }) => id));
     const unknown = ids.find((id) => !known.has(id));
     if (unknown !== undefined) throw notFound('workflow', unknown);
+    for (const automation of automations) await checkRevision(sql, automation, ifMatch);
     if (await hasActiveRuns(sql, ids))
       throw conflict('A workflow with active executions cannot be deleted: cancel them first');
     const deleted = await deleteAutomations(sql, ids);

@@ -1,5 +1,5 @@
 import type { Database, Sql } from '../db/sql.ts';
-import { AppError, badRequest, conflict, notFound } from '../lib/errors.ts';
+import { AppError, badRequest, conflict, invalidField, notFound } from '../lib/errors.ts';
 import { isUuid, newId } from '../lib/ids.ts';
 import { stepBody } from './bodies.ts';
 import { maxSteps, reachableFrom } from './graph.ts';
@@ -12,7 +12,8 @@ import {
   redirectOne,
   updateStep,
 } from './graph-queries.ts';
-import { hasActiveRuns, hasActiveRunsAt, lockAutomation, markGraphDirty, stepsOf, transitionsOf } from './queries.ts';
+import { hasActiveRuns, hasActiveRunsAt, lockAutomation, reviseGraphOf, stepsOf, transitionsOf } from './queries.ts';
+import { checkRevision, type Edited, type Editor } from './revision.ts';
 import type { AutomationRow, StepRow, TransitionRow } from './rows.ts';
 import type { CreateStep, InsertStep, PatchStep, StepBody } from './schema.ts';
 import { found } from './service.ts';
@@ -26,19 +27,23 @@ export interface Draft {
   transitions: TransitionRow[];
 }
 
-/** Runs an edit of a graph in a transaction; the next start sees it. @throws 404 */
+/**
+ * Runs an edit of a graph in a transaction; the next start sees it.
+ * @throws 404, 412 where the editor has seen another revision
+ */
 export function edit<T>(
   db: Database,
   projectId: string,
   id: string,
+  editor: Editor,
   work: (sql: Sql, draft: Draft) => Promise<T>,
-): Promise<T> {
+): Promise<Edited<T>> {
   return db.transaction(async (sql) => {
     const automation = found(await lockAutomation(sql, projectId, id), id);
+    await checkRevision(sql, automation, editor.ifMatch);
     const draft = { automation, steps: await stepsOf(sql, id), transitions: await transitionsOf(sql, id) };
-    const result = await work(sql, draft);
-    await markGraphDirty(sql, id);
-    return result;
+    const body = await work(sql, draft);
+    return { body, revision: await reviseGraphOf(sql, id, editor.userId) };
   });
 }
 
@@ -46,8 +51,14 @@ export function edit<T>(
  * Adds a step (contract page 2, 3.5). With `autoConnect` the newest step that leads nowhere leads to it.
  * @throws 404 for the automation or the template, 400 for a second TRIGGER and for more than 200 steps
  */
-export function createStep(db: Database, projectId: string, id: string, body: CreateStep): Promise<StepBody> {
-  return edit(db, projectId, id, async (sql, draft) => {
+export function createStep(
+  db: Database,
+  projectId: string,
+  id: string,
+  body: CreateStep,
+  editor: Editor,
+): Promise<Edited<StepBody>> {
+  return edit(db, projectId, id, editor, async (sql, draft) => {
     const step = await addStep(sql, draft, body, body.position);
     const source = body.autoConnect ? openEnd(draft) : undefined;
     if (source !== undefined) {
@@ -78,30 +89,53 @@ async function addStep(
   return insertStep(sql, { id: newId(), automationId: automation.id, type, name, position, ...content });
 }
 
-type Content = Pick<StepRow, 'config' | 'templateId'>;
+/** What a step does. */
+export type Content = Pick<StepRow, 'config' | 'templateId'>;
 
-/**
- * Config and template of a step as a write leaves them. Of a SEND_EMAIL both name the same template; `templateId` wins.
- * @throws 404 for a template that is none of the project, 400 for a webhook's template that does not parse
- */
+interface GivenContent {
+  config?: Record<string, unknown> | undefined;
+  templateId?: string | null | undefined;
+}
+
+// `stepContent` with a look at the template. @throws 404 for one that is none of the project, 400 as `stepContent`
 async function checkedContent(
   sql: Sql,
   projectId: string,
   type: StepRow['type'],
-  given: { config?: Record<string, unknown> | undefined; templateId?: string | null | undefined },
+  given: GivenContent,
   before: Content,
 ): Promise<Content> {
+  const content = stepContent(type, given, before, (templateId) => {
+    if (!isUuid(templateId)) throw notFound('template', templateId);
+  });
+  const { templateId } = content;
+  if (templateId !== null && templateId !== before.templateId && !(await holdTemplate(sql, projectId, templateId)))
+    throw notFound('template', templateId);
+  return content;
+}
+
+/**
+ * Config and template of a step as a write leaves them. Of a SEND_EMAIL both name the same template; `templateId` wins.
+ * @throws 400 for a webhook's template that does not parse, 422 for a template's id that is none
+ */
+export function stepContent(
+  type: StepRow['type'],
+  given: GivenContent,
+  before: Content,
+  checkId: (templateId: string) => void = refuseMalformed,
+): Content {
   const config = given.config ?? before.config;
   const named = type === 'SEND_EMAIL' ? templateNamed(config) : undefined;
   const templateId = given.templateId === undefined ? (given.config && named) || before.templateId : given.templateId;
-  if (templateId !== null && templateId !== before.templateId) {
-    if (!isUuid(templateId) || !(await holdTemplate(sql, projectId, templateId)))
-      throw notFound('template', templateId);
-  }
+  if (templateId !== null && templateId !== before.templateId) checkId(templateId);
   if (type === 'WEBHOOK') refuseSyntax(config);
   if (type !== 'SEND_EMAIL') return { config, templateId };
   const { templateId: _, ...rest } = config;
   return { config: templateId === null ? rest : { ...rest, templateId }, templateId };
+}
+
+function refuseMalformed(templateId: string): void {
+  if (!isUuid(templateId)) throw invalidField('templateId', 'must be a UUID', 'invalid_string');
 }
 
 function templateNamed({ templateId }: Record<string, unknown>): string | undefined {
@@ -128,8 +162,9 @@ export function patchStep(
   id: string,
   stepId: string,
   body: PatchStep,
-): Promise<StepBody> {
-  return edit(db, projectId, id, async (sql, draft) => {
+  editor: Editor,
+): Promise<Edited<StepBody>> {
+  return edit(db, projectId, id, editor, async (sql, draft) => {
     const step = stepIn(draft, stepId);
     if (body.config !== undefined && step.type === 'TRIGGER')
       throw badRequest('The TRIGGER step follows the trigger of the workflow: change that with PATCH /workflows/{id}');
@@ -154,8 +189,9 @@ export function deleteStep(
   id: string,
   stepId: string,
   splice: boolean,
-): Promise<void> {
-  return edit(db, projectId, id, async (sql, draft) => {
+  editor: Editor,
+): Promise<Edited<void>> {
+  return edit(db, projectId, id, editor, async (sql, draft) => {
     const step = stepIn(draft, stepId);
     if (step.type === 'TRIGGER') throw badRequest('The TRIGGER step goes only with its workflow');
     const standing = 'Executions are at this step: cancel them or let them pass first';
@@ -183,8 +219,9 @@ export function insertStepInto(
   id: string,
   transitionId: string,
   body: InsertStep,
-): Promise<StepBody> {
-  return edit(db, projectId, id, async (sql, draft) => {
+  editor: Editor,
+): Promise<Edited<StepBody>> {
+  return edit(db, projectId, id, editor, async (sql, draft) => {
     const way = draft.transitions.find((one) => one.id === transitionId);
     if (way === undefined) throw notFound('transition', transitionId);
     if (body.type === 'TRIGGER' || body.type === 'EXIT')

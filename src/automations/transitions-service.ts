@@ -5,6 +5,7 @@ import { transitionBody } from './bodies.ts';
 import { branchProblem, closesCircle, reachableFrom, type WaitOutcome } from './graph.ts';
 import { deleteTransitionRow, insertTransition } from './graph-queries.ts';
 import { hasActiveRunsAt } from './queries.ts';
+import type { Edited, Editor } from './revision.ts';
 import type { StepRow, TransitionRow } from './rows.ts';
 import type { CreateTransition, TransitionBody } from './schema.ts';
 import { type Draft, edit } from './steps-service.ts';
@@ -21,8 +22,9 @@ export function createTransition(
   projectId: string,
   id: string,
   body: CreateTransition,
-): Promise<TransitionBody> {
-  return edit(db, projectId, id, async (sql, draft) => {
+  editor: Editor,
+): Promise<Edited<TransitionBody>> {
+  return edit(db, projectId, id, editor, async (sql, draft) => {
     const [from, to] = [endOf(draft, body.fromStepId), endOf(draft, body.toStepId)];
     if (from.id === to.id) throw badRequest(`Step "${from.name}" cannot lead to itself`);
     if (to.type === 'TRIGGER') throw badRequest('Nothing can lead into the TRIGGER step');
@@ -31,6 +33,7 @@ export function createTransition(
     if (draft.transitions.length >= maxTransitions)
       throw badRequest(`A workflow has at most ${maxTransitions} transitions`);
     const condition = conditionOf(from, body);
+    refuseUnknownWay(from, condition);
     refuseSecondWay(
       from,
       condition,
@@ -49,8 +52,8 @@ function endOf({ steps }: Draft, stepId: string): StepRow {
 
 type WayCondition = Pick<TransitionRow, 'branch' | 'waitOutcome'>;
 
-/** Joins the ways in which a caller may write the condition of a transition. */
-function conditionOf(from: StepRow, body: CreateTransition): WayCondition {
+/** Joins the ways in which a caller may write the condition of a transition. @throws 400, 422 */
+export function conditionOf(from: Pick<StepRow, 'type' | 'name'>, body: CreateTransition): WayCondition {
   const inner = body.condition?.branch ?? null;
   const outer = body.branch ?? null;
   if (inner !== null && outer !== null && inner !== outer)
@@ -70,7 +73,20 @@ function waitOutcomeNamed(branch: string): WaitOutcome | null {
   return name === 'EVENT' || name === 'TIMEOUT' ? name : null;
 }
 
-function refuseSecondWay(from: StepRow, { branch, waitOutcome }: WayCondition, ways: readonly TransitionRow[]): void {
+function refuseUnknownWay(from: StepRow, { branch, waitOutcome }: WayCondition): void {
+  const problem = from.type === 'CONDITION' && branch !== null ? branchProblem(from.config, branch) : null;
+  if (problem !== null)
+    throw badRequest(`Step "${from.name}" has no branch "${branch}": it ${problem}`, { field: 'branch' });
+  if (from.type === 'WAIT_FOR_EVENT' && waitOutcome === 'TIMEOUT' && typeof from.config.timeout !== 'number')
+    throw badRequest(`Step "${from.name}" has no timeout, so that nothing can follow one`, { field: 'waitOutcome' });
+}
+
+/** Refuses a way out that the type of a step does not allow beside those that it has. @throws 400 */
+export function refuseSecondWay(
+  from: Pick<StepRow, 'type' | 'name'>,
+  { branch, waitOutcome }: WayCondition,
+  ways: readonly WayCondition[],
+): void {
   const step = `Step "${from.name}"`;
   switch (from.type) {
     case 'EXIT':
@@ -78,15 +94,11 @@ function refuseSecondWay(from: StepRow, { branch, waitOutcome }: WayCondition, w
     case 'CONDITION': {
       if (waitOutcome !== null) throw badRequest(`${step} is a condition: its ways have a branch, no "waitOutcome"`);
       if (branch === null) return;
-      const problem = branchProblem(from.config, branch);
-      if (problem !== null) throw badRequest(`${step} has no branch "${branch}": it ${problem}`, { field: 'branch' });
       if (ways.some((way) => way.branch === branch))
         throw badRequest(`${step} has a way for the branch "${branch}" already`, { field: 'branch' });
       return;
     }
     case 'WAIT_FOR_EVENT': {
-      if (waitOutcome === 'TIMEOUT' && typeof from.config.timeout !== 'number')
-        throw badRequest(`${step} has no timeout, so that nothing can follow one`, { field: 'waitOutcome' });
       if (ways.some((way) => way.waitOutcome === null || way.waitOutcome === waitOutcome))
         throw badRequest(`${step} has a way for this outcome already`, { field: 'waitOutcome' });
       return;
@@ -101,8 +113,14 @@ function refuseSecondWay(from: StepRow, { branch, waitOutcome }: WayCondition, w
 }
 
 /** Removes a transition. @throws 404, 409 while executions stand at its target or below */
-export function deleteTransition(db: Database, projectId: string, id: string, transitionId: string): Promise<void> {
-  return edit(db, projectId, id, async (sql, draft) => {
+export function deleteTransition(
+  db: Database,
+  projectId: string,
+  id: string,
+  transitionId: string,
+  editor: Editor,
+): Promise<Edited<void>> {
+  return edit(db, projectId, id, editor, async (sql, draft) => {
     const way = draft.transitions.find((one) => one.id === transitionId);
     if (way === undefined) throw notFound('transition', transitionId);
     const below = [...reachableFrom(draft.transitions, way.toStepId)];

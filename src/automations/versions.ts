@@ -23,8 +23,10 @@ const graphTransitions = statement(
 );
 const insert = statement(
   'automations.insert_version',
-  `insert into automation_versions (id, automation_id, version, graph, hash)
-   select $1, $2, coalesce(max(version), 0) + 1, $3::jsonb, $4 from automation_versions where automation_id = $2
+  `insert into automation_versions (id, automation_id, version, graph, hash, layout)
+   select $1, $2, coalesce(max(version), 0) + 1, $3::jsonb, $4,
+     (select jsonb_object_agg(s.id, s.position) from automation_steps s where s.automation_id = $2)
+   from automation_versions where automation_id = $2
    on conflict (automation_id, hash) do nothing`,
 );
 const settle = statement(

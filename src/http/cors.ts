@@ -14,7 +14,7 @@ export function cors(allowed: ReadonlySet<string>): Middleware {
     if (!open) ctx.vary('Origin');
     if (open || known) {
       ctx.set('Access-Control-Allow-Origin', open ? '*' : origin);
-      ctx.set('Access-Control-Expose-Headers', exposed);
+      ctx.set('Access-Control-Expose-Headers', open ? exposed : `${exposed}, ETag`);
       if (known) ctx.set('Access-Control-Allow-Credentials', 'true');
     }
     if (ctx.method !== 'OPTIONS' || !(open || (known && ctx.get('access-control-request-method') !== '')))
@@ -25,7 +25,7 @@ export function cors(allowed: ReadonlySet<string>): Middleware {
     );
     ctx.set(
       'Access-Control-Allow-Headers',
-      `Content-Type, Authorization, Idempotency-Key${open ? '' : ', X-Project-Id'}`,
+      `Content-Type, Authorization, Idempotency-Key${open ? '' : ', If-Match, X-Project-Id'}`,
     );
     ctx.set('Access-Control-Max-Age', '600');
     ctx.status = 204;

@@ -76,7 +76,8 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string): Js
 function operation(route: Route): Json {
   const status = String(route.status ?? 200);
   const description = descriptionOf(route);
-  const errors = route.access === 'none' ? ['default'] : ['400', '401', '422', '429', 'default'];
+  const errors =
+    route.access === 'none' ? ['default'] : ['400', '401', ...(route.guarded ? ['412'] : []), '422', '429', 'default'];
   return {
     summary: route.summary,
     ...(description ? { description } : {}),
@@ -147,6 +148,14 @@ function parametersOf(route: Route): Json[] {
         },
       ]
     : [];
+  if (route.guarded)
+    headers.push({
+      name: 'If-Match',
+      in: 'header',
+      required: false,
+      description: 'The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster.',
+      schema: { type: 'string' },
+    });
   // Named once for sessions; with a key the header is ignored.
   if (route.access === 'dashboard')
     headers.push({

@@ -68,6 +68,8 @@ export interface RouteOptions<
   status?: number;
   /** Claims `Idempotency-Key` before the handler runs (contract page 1, 1.8). */
   idempotent?: boolean;
+  /** An edit of something with an `ETag`: the handler reads `If-Match` and refuses with 412. */
+  guarded?: boolean;
   /** Not counted against the project's rate window. */
   exemptFromRateLimit?: boolean;
   /** Largest body in bytes; 50 MB when absent. */
@@ -98,6 +100,11 @@ export class Reply {
     this.body = body;
     this.headers = headers;
   }
+}
+
+/** Answers with the `ETag` of what was read or changed; nobody keeps the answer without asking whether it still holds. */
+export function taggedReply(status: number, body: unknown, etag: string): Reply {
+  return new Reply(status, body, { ETag: etag, 'Cache-Control': 'private, no-cache' });
 }
 
 /** Answers with this status; a body of `undefined` is an empty one. */

@@ -5,6 +5,7 @@ import { activityRoutes } from '../activity/routes.ts';
 import { analyticsRoutes } from '../analytics/routes.ts';
 import { automationGraphRoutes } from '../automations/graph-routes.ts';
 import { automationMigrationRoutes } from '../automations/migrating/routes.ts';
+import { automationPublishingRoutes } from '../automations/publishing/routes.ts';
 import { automationRoutes } from '../automations/routes.ts';
 import { automationRunRoutes } from '../automations/runs-routes.ts';
 import { billingRoutes } from '../billing/routes.ts';
@@ -48,6 +49,7 @@ export const routes: readonly Route[] = [
   ...automationGraphRoutes,
   ...automationRunRoutes,
   ...automationMigrationRoutes,
+  ...automationPublishingRoutes,
   ...domainRoutes,
   ...uploadRoutes,
   ...billingRoutes,

@@ -106,6 +106,7 @@ export async function foreignWorld(api: TestApi, { db, ...store }: TestDatabase)
         transitionId: transition?.id,
         executionId: run?.id,
         migrationId: move,
+        version: '1',
         emailId: email,
         field: 'email',
         eventName: 'theirs',
@@ -135,6 +136,7 @@ export const foreignBodies: Record<string, object> = {
     config: { amount: 1, unit: 'days' },
   },
   'PATCH /workflows/:id/steps/:stepId': { name: 'Mine now' },
+  'PUT /workflows/:id/graph': { steps: [], transitions: [] },
   'POST /workflows/:id/transitions': { fromStepId: newId(), toStepId: newId() },
   'POST /workflows/:id/transitions/:transitionId/insert-step': {
     type: 'DELAY',

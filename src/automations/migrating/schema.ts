@@ -7,20 +7,26 @@ import { moveActions } from './rules.ts';
 const Uuid = v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase());
 const Instant = v.pipe(v.string(), v.isoTimestamp());
 const Action = v.picklist(moveActions, `must be one of ${moveActions.join(', ')}`);
-const Rule = { action: Action, toStepId: v.nullish(Uuid), reason: v.nullish(textField('reason', 1, 200)) };
-
-/** `POST /workflows/{id}/migrate`: a rule for each step of the old versions, and one for all others. */
-export const MigratePlan = v.object({
-  dryRun: v.optional(v.boolean(), false),
-  plan: v.optional(
-    v.pipe(
-      v.array(v.object({ stepId: Uuid, ...Rule }), 'must be a list of rules'),
-      v.maxLength(1000, 'must have at most 1000 rules'),
+/** A rule for each step of the old versions, and one for all others; `toStepId` says how a step of the new one is named. */
+function rulesTo(toStepId: v.GenericSchema<string>) {
+  const rule = { action: Action, toStepId: v.nullish(toStepId), reason: v.nullish(textField('reason', 1, 200)) };
+  return {
+    plan: v.optional(
+      v.pipe(
+        v.array(v.object({ stepId: Uuid, ...rule }), 'must be a list of rules'),
+        v.maxLength(1000, 'must have at most 1000 rules'),
+      ),
+      [],
     ),
-    [],
-  ),
-  otherwise: v.optional(v.object(Rule), { action: 'finish' }),
-});
+    otherwise: v.optional(v.object(rule), { action: 'finish' }),
+  };
+}
+
+/** The plan of a move to a graph that comes with the same request, whose new steps have no ids yet. */
+export const MoveWithGraph = v.object(rulesTo(v.pipe(textField('toStepId', 1, 100), v.toLowerCase())));
+
+/** `POST /workflows/{id}/migrate`. */
+export const MigratePlan = v.object({ dryRun: v.optional(v.boolean(), false), ...rulesTo(Uuid) });
 export type MigratePlan = v.InferOutput<typeof MigratePlan>;
 
 /** What a plan would do. */

@@ -6,7 +6,8 @@ import { newId } from '../../lib/ids.ts';
 import { enqueue, type OutboxTicket } from '../../outbox/enqueue.ts';
 import { stepOf } from '../graph.ts';
 import { lockAutomation } from '../queries.ts';
-import { found, issuesOf } from '../service.ts';
+import type { AutomationRow } from '../rows.ts';
+import { found, issuesAsProblems, issuesOf } from '../service.ts';
 import { draftGraph, ensureVersion, type PinnedVersion, pinnedVersion } from '../versions.ts';
 import {
   cancelMigrationRow,
@@ -39,35 +40,56 @@ export function migratePeople(
 ): Promise<AskedMigration> {
   return db.transaction(async (sql) => {
     const automation = found(await lockAutomation(sql, projectId, automationId), automationId);
-    const issues = await issuesOf(sql, automation, await draftGraph(sql, automationId));
-    if (issues.length > 0)
-      throw invalid(
-        issues.map(({ stepId, field, message }) => ({
-          field: stepId === null ? field : `steps.${stepId}.${field}`,
-          message,
-          code: 'custom',
-        })),
-        'Nobody can be moved to a graph that cannot be enabled: correct it first.',
-      );
-    const versionId = await ensureVersion(sql, automationId);
-    const target = versionId && (await pinnedVersion(sql, versionId));
-    if (!target) throw notFound('workflow', automationId);
-    const plan = compiled(asked);
-    const counts = await peopleOfOtherVersions(sql, automationId, target.id);
-    const preview = await previewOf(sql, target, plan, counts);
-    const problems = problemsOf(asked, target, preview);
-    if (problems.length > 0) throw invalid(problems, 'Ask with "dryRun": true to see whom each rule meets.');
-    if (asked.dryRun) return { body: preview, tickets: [] };
-    const row = { projectId, automationId, toVersionId: target.id, rules: plan, expected: preview.people };
-    const id = newId();
-    if (!(await insertMigration(sql, { id, ...row })))
-      throw conflict('A migration of this workflow is under way: wait for it or cancel it first');
-    const ticket = await enqueue(sql, startOfMigration({ id, projectId, automationId }));
-    return { body: migrationBody(await one(sql, projectId, automationId, id)), tickets: [ticket] };
+    const { preview, migration, tickets } = await movePeopleOf(sql, automation, asked);
+    return { body: migration ?? preview, tickets };
   });
 }
 
-function compiled({ plan, otherwise }: MigratePlan): MovePlan {
+/**
+ * `migratePeople` in the caller's transaction, which has locked the automation. The migration is null for a dry run.
+ * @throws as `migratePeople`
+ */
+export async function movePeopleOf(
+  sql: Sql,
+  automation: AutomationRow,
+  asked: MigratePlan,
+  at = '',
+): Promise<{ preview: MigrationPreview; migration: MigrationBody | null; tickets: OutboxTicket[] }> {
+  const { id: automationId, projectId } = automation;
+  const issues = await issuesOf(sql, automation, await draftGraph(sql, automationId));
+  if (issues.length > 0)
+    throw invalid(issuesAsProblems(issues), 'Nobody can be moved to a graph that cannot be enabled: correct it first.');
+  const versionId = await ensureVersion(sql, automationId);
+  const target = versionId && (await pinnedVersion(sql, versionId));
+  if (!target) throw notFound('workflow', automationId);
+  const preview = await previewOfMove(sql, target, asked, at);
+  if (asked.dryRun) return { preview, migration: null, tickets: [] };
+  const row = { projectId, automationId, toVersionId: target.id, rules: compiled(asked), expected: preview.people };
+  const id = newId();
+  if (!(await insertMigration(sql, { id, ...row })))
+    throw conflict('A migration of this workflow is under way: wait for it or cancel it first');
+  const ticket = await enqueue(sql, startOfMigration({ id, projectId, automationId }));
+  return { preview, migration: migrationBody(await one(sql, projectId, automationId, id)), tickets: [ticket] };
+}
+
+/**
+ * Whom the rules of a plan would meet on the way to a version. `at` is where the plan stands in the request.
+ * @throws 422 for rules that cannot work
+ */
+export async function previewOfMove(
+  sql: Sql,
+  target: PinnedVersion,
+  asked: Pick<MigratePlan, 'plan' | 'otherwise'>,
+  at: string,
+): Promise<MigrationPreview> {
+  const counts = await peopleOfOtherVersions(sql, target.automationId, target.id);
+  const preview = await previewOf(sql, target, compiled(asked), counts);
+  const problems = problemsOf(asked, target, preview).map((each) => ({ ...each, field: `${at}${each.field}` }));
+  if (problems.length > 0) throw invalid(problems, 'Ask with "dryRun": true to see whom each rule meets.');
+  return preview;
+}
+
+function compiled({ plan, otherwise }: Pick<MigratePlan, 'plan' | 'otherwise'>): MovePlan {
   const rule = ({ action, toStepId, reason }: MigratePlan['otherwise']): MoveRule => ({
     action,
     toStepId: toStepId ?? null,
@@ -101,7 +123,11 @@ async function previewOf(
 }
 
 /** Rules that cannot work, each named by its place in the request. */
-function problemsOf(asked: MigratePlan, { graph }: PinnedVersion, preview: MigrationPreview): FieldProblem[] {
+function problemsOf(
+  asked: Pick<MigratePlan, 'plan' | 'otherwise'>,
+  { graph }: PinnedVersion,
+  preview: MigrationPreview,
+): FieldProblem[] {
   const problems: FieldProblem[] = [];
   const refuse = (field: string, message: string) => problems.push({ field, message, code: 'custom' });
   const checkTarget = (at: string, { action, toStepId }: MigratePlan['otherwise']) => {

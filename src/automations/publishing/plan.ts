@@ -1,0 +1,195 @@
+import { AppError, type FieldProblem } from '../../lib/errors.ts';
+import { isUuid, newId } from '../../lib/ids.ts';
+import { stepOnCircle, type WaitOutcome } from '../graph.ts';
+import type { NewStep } from '../graph-queries.ts';
+import type { StepRow, TransitionRow } from '../rows.ts';
+import type { StepType } from '../step-configs.ts';
+import { type Draft, stepContent } from '../steps-service.ts';
+import { conditionOf, refuseSecondWay } from '../transitions-service.ts';
+import type { GraphChanges, PutGraph } from './schema.ts';
+
+/** A step as it shall be. */
+export type PlannedStep = NewStep & { isNew: boolean };
+/** A transition as it shall be. */
+export interface PlannedWay {
+  id: string;
+  fromStepId: string;
+  toStepId: string;
+  branch: string | null;
+  waitOutcome: WaitOutcome | null;
+  priority: number;
+  /** Later than any that there is for a new one. */
+  createdAt: string;
+  isNew: boolean;
+}
+
+/** What a request makes of a graph, and what is wrong with it. */
+export interface GraphPlan {
+  /** The ids of new steps, by what they were called in the request. */
+  ids: Map<string, string>;
+  steps: PlannedStep[];
+  transitions: PlannedWay[];
+  removedSteps: StepRow[];
+  removedWays: TransitionRow[];
+  problems: FieldProblem[];
+}
+
+/**
+ * The graph that a request asks for, against the one that is there: what stays keeps its id, so that people who are inside
+ * know it again. Refuses what every edit refuses; what only enabling refuses is found by `issuesOf`. `everSteps` are the
+ * types of the steps that versions have had, for a step may come back but never as another type.
+ */
+export function planGraph(draft: Draft, wished: PutGraph, everSteps: ReadonlyMap<string, StepType>): GraphPlan {
+  const plan: GraphPlan = {
+    ids: new Map(),
+    steps: [],
+    transitions: [],
+    removedSteps: [],
+    removedWays: [],
+    problems: [],
+  };
+  planSteps(draft, wished, everSteps, plan);
+  planWays(draft, wished, plan);
+  const wanted = new Set(plan.steps.map(({ id }) => id));
+  plan.removedSteps = draft.steps.filter(({ id }) => !wanted.has(id));
+  const circle = plan.problems.length > 0 ? null : stepOnCircle(plan);
+  if (circle !== null) refuse(plan, 'transitions', `lead from step "${circle.name}" back to itself`);
+  return plan;
+}
+
+function refuse(plan: GraphPlan, field: string, message: string): void {
+  plan.problems.push({ field, message, code: 'custom' });
+}
+
+// A rule that throws for a single step or transition, as a problem of its place in the request.
+function rule<Result>(plan: GraphPlan, field: string, work: () => Result): Result | null {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const [problem] = error.extra.errors ?? [];
+    refuse(plan, problem ? `${field}.${problem.field}` : field, problem?.message ?? error.message);
+    return null;
+  }
+}
+
+function planSteps(
+  { automation, steps }: Draft,
+  wished: PutGraph,
+  everSteps: ReadonlyMap<string, StepType>,
+  plan: GraphPlan,
+): void {
+  const present = new Map(steps.map((step) => [step.id, step]));
+  const trigger = steps.find(({ type }) => type === 'TRIGGER');
+  const seen = new Set<string>();
+  for (const [n, step] of wished.steps.entries()) {
+    const at = `steps.${n}`;
+    const named = step.id.toLowerCase();
+    if (seen.has(named)) refuse(plan, `${at}.id`, 'is the id of another step of this list');
+    seen.add(named);
+    const before = present.get(named);
+    const type = before?.type ?? everSteps.get(named) ?? step.type;
+    if (type !== step.type) refuse(plan, `${at}.type`, `cannot change: the step is a ${type}`);
+    if (step.type === 'TRIGGER' && named !== trigger?.id) {
+      refuse(plan, `${at}.type`, 'TRIGGER is that of the step which the workflow was created with');
+      continue;
+    }
+    const id = isUuid(named) ? named : newId();
+    if (id !== named) plan.ids.set(step.id, id);
+    const { name, position } = step;
+    if (before?.type === 'TRIGGER') {
+      // It follows the trigger of the workflow.
+      plan.steps.push({ ...before, position, isNew: false });
+      continue;
+    }
+    const content = rule(plan, at, () => stepContent(step.type, step, { config: {}, templateId: null }));
+    if (content === null) continue;
+    plan.steps.push({
+      id,
+      automationId: automation.id,
+      type: step.type,
+      name,
+      position,
+      ...content,
+      isNew: before === undefined,
+    });
+  }
+  if (trigger && !seen.has(trigger.id)) refuse(plan, 'steps', `must have the TRIGGER step ${trigger.id}`);
+}
+
+const meaning = ({
+  fromStepId,
+  toStepId,
+  branch,
+  waitOutcome,
+  priority,
+}: Omit<PlannedWay, 'id' | 'isNew' | 'createdAt'>) =>
+  JSON.stringify([fromStepId, toStepId, branch, waitOutcome, priority]);
+
+function planWays(draft: Draft, wished: PutGraph, plan: GraphPlan): void {
+  const left = new Map(draft.transitions.map((way) => [meaning(way), way]));
+  const byId = new Map(plan.steps.map((step) => [step.id, step]));
+  const known = (id: string) => byId.get(plan.ids.get(id) ?? id.toLowerCase());
+  for (const [n, way] of wished.transitions.entries()) {
+    const at = `transitions.${n}`;
+    const [from, to] = [known(way.fromStepId), known(way.toStepId)];
+    if (from === undefined) refuse(plan, `${at}.fromStepId`, 'is no step of this graph');
+    if (to === undefined) refuse(plan, `${at}.toStepId`, 'is no step of this graph');
+    if (from === undefined || to === undefined) continue;
+    if (from.id === to.id) refuse(plan, at, `lets step "${from.name}" lead to itself`);
+    if (to.type === 'TRIGGER') refuse(plan, at, 'leads into the TRIGGER step');
+    const condition = rule(plan, at, () => conditionOf(from, way));
+    if (condition === null) continue;
+    const siblings = plan.transitions.filter(({ fromStepId }) => fromStepId === from.id);
+    rule(plan, at, () => refuseSecondWay(from, condition, siblings));
+    const planned = { fromStepId: from.id, toStepId: to.id, ...condition, priority: way.priority };
+    const kept = left.get(meaning(planned));
+    left.delete(meaning(planned));
+    const createdAt = kept?.createdAt ?? '9999';
+    plan.transitions.push({ id: kept?.id ?? newId(), ...planned, createdAt, isNew: kept === undefined });
+  }
+  plan.removedWays = [...left.values()];
+}
+
+/** What differs between the graph that is there and the planned one. */
+export function changesOf({ steps }: Draft, plan: GraphPlan): GraphChanges {
+  const present = new Map(steps.map((step) => [step.id, step]));
+  const told = ({ id, name, type }: Pick<StepRow, 'id' | 'name' | 'type'>) => ({ id, name, type });
+  return {
+    steps: [
+      ...plan.steps.flatMap((step): GraphChanges['steps'] => {
+        const before = present.get(step.id);
+        if (before === undefined) return [{ ...told(step), change: 'added', fields: [] }];
+        const fields = (['name', 'config', 'templateId'] as const).filter((key) => !same(before[key], step[key]));
+        if (fields.length > 0) return [{ ...told(step), change: 'changed', fields }];
+        return same(before.position, step.position) ? [] : [{ ...told(step), change: 'moved', fields }];
+      }),
+      ...plan.removedSteps.map((step) => ({ ...told(step), change: 'removed' as const, fields: [] })),
+    ],
+    transitions: [
+      ...plan.transitions.filter(({ isNew }) => isNew).map((way) => ({ ...toldWay(way), change: 'added' as const })),
+      ...plan.removedWays.map((way) => ({ ...toldWay(way), change: 'removed' as const })),
+    ],
+  };
+}
+
+function toldWay({
+  fromStepId,
+  toStepId,
+  branch,
+  waitOutcome,
+}: Pick<PlannedWay, 'fromStepId' | 'toStepId' | 'branch' | 'waitOutcome'>) {
+  return { fromStepId, toStepId, branch, waitOutcome };
+}
+
+function same(one: unknown, other: unknown): boolean {
+  return ordered(one) === ordered(other);
+}
+
+function ordered(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}

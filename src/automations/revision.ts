@@ -1,0 +1,91 @@
+import { isoInstant } from '../db/columns.ts';
+import { type Sql, statement } from '../db/sql.ts';
+import { AppError, badRequest } from '../lib/errors.ts';
+import type { AutomationRow } from './rows.ts';
+
+/** Who edits an automation, and which revision of it they have seen. */
+export interface Editor {
+  /** Null for a key. */
+  userId: string | null;
+  /** The header `If-Match`; empty edits whatever is there. */
+  ifMatch: string;
+}
+
+/** An answer to an edit, with the revision that it made. */
+export interface Edited<Body> {
+  body: Body;
+  revision: number;
+}
+
+/** The editor of a request. */
+export function editorOf(
+  actor: { kind: 'key' } | { kind: 'user'; userId: string },
+  header: (name: string) => string,
+): Editor {
+  return { userId: actor.kind === 'user' ? actor.userId : null, ifMatch: header('if-match') };
+}
+
+/**
+ * The `ETag` of an automation and of everything in it: a step or a transition has none of its own, because what it means
+ * depends on the others.
+ */
+export function etagOf(revision: number): string {
+  return `"${revision}"`;
+}
+
+/** Who made an edit. */
+export type EditedBy = { kind: 'user'; id: string; email: string } | { kind: 'key' };
+
+/** The last edit of an automation; both are null where it was never edited. */
+export interface LastEdit {
+  at: string | null;
+  by: EditedBy | null;
+}
+
+const lastEdit = statement(
+  'automations.last_edit',
+  `select a.edited_at::text as at, a.edited_by as id, u.email from automations a left join users u on u.id = a.edited_by
+   where a.id = $1`,
+);
+
+/** When an automation was edited last, and by whom. */
+export async function lastEditOf(sql: Sql, automationId: string): Promise<LastEdit> {
+  const row = await sql.row<{ at: string | null; id: string | null; email: string | null }>(lastEdit, [automationId]);
+  if (!row?.at) return { at: null, by: null };
+  const by: EditedBy = row.id && row.email ? { kind: 'user', id: row.id, email: row.email } : { kind: 'key' };
+  return { at: isoInstant(row.at), by };
+}
+
+/**
+ * Refuses an edit by somebody who has seen another revision; the automation's row must be locked.
+ * @throws 412 PRECONDITION_FAILED that says who changed it and when, 400 for an `If-Match` that is no list of tags
+ */
+export async function checkRevision(sql: Sql, automation: AutomationRow, ifMatch: string): Promise<void> {
+  const { id, revision } = automation;
+  if (ifMatch === '' || ifMatch.trim() === '*' || seenTags(ifMatch).has(String(revision))) return;
+  const { at, by } = await lastEditOf(sql, id);
+  const who = by === null ? '' : by.kind === 'user' ? ` by ${by.email}` : ' with an API key';
+  throw new AppError(
+    412,
+    'PRECONDITION_FAILED',
+    `This workflow was changed${who} since you read it${at === null ? '' : ` (${at})`}: nothing of your edit was made`,
+    {
+      details: { resource: 'workflow', id, revision, changedAt: at, changedBy: by },
+      suggestion: 'Read it again with GET /workflows/{id}, bring your edit in line, and send it with the new ETag.',
+      headers: { ETag: etagOf(revision) },
+    },
+  );
+}
+
+// Proxies that compress an answer make its tag weak (RFC 9110, 8.8.1). A revision means the same either way.
+const tag = /^(?:W\/)?"([^"]*)"$/;
+
+function seenTags(ifMatch: string): Set<string> {
+  return new Set(
+    ifMatch.split(',').map((each) => {
+      const [, value] = tag.exec(each.trim()) ?? [];
+      if (value === undefined) throw badRequest('"If-Match" must be the ETag of GET /workflows/{id}, quotes included');
+      return value;
+    }),
+  );
+}
