@@ -19,6 +19,7 @@ import { Migration20261121001001_run_counts } from './Migration20261121001001_ru
 import { Migration20261121001100_automation_revisions } from './Migration20261121001100_automation_revisions.ts';
 import { Migration20261121001101_automation_passages } from './Migration20261121001101_automation_passages.ts';
 import { Migration20261121001110_contact_feed } from './Migration20261121001110_contact_feed.ts';
+import { Migration20261121001111_uploads } from './Migration20261121001111_uploads.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. */
 export const migrations = [
@@ -43,4 +44,5 @@ export const migrations = [
   { name: 'Migration20261121001100_automation_revisions', class: Migration20261121001100_automation_revisions },
   { name: 'Migration20261121001101_automation_passages', class: Migration20261121001101_automation_passages },
   { name: 'Migration20261121001110_contact_feed', class: Migration20261121001110_contact_feed },
+  { name: 'Migration20261121001111_uploads', class: Migration20261121001111_uploads },
 ];

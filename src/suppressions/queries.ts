@@ -57,6 +57,11 @@ export async function replaceRule(sql: Sql, projectId: string, id: string, rule:
   return count > 0;
 }
 
+/** Deletes a rule. Answers whether there was one. */
+export async function removeRule(sql: Sql, projectId: string, id: string): Promise<boolean> {
+  return (await sql.count('delete from suppression_rules where project_id = $1 and id = $2', [projectId, id])) > 0;
+}
+
 function ruleBody(row: RuleBody): RuleBody {
   return { ...row, createdAt: isoInstant(row.createdAt), updatedAt: isoInstant(row.updatedAt) };
 }

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { type Composer, createComposer } from '../delivery/compose.ts';
 import type { App } from '../http/context.ts';
-import { route } from '../http/route.ts';
+import { reply, route } from '../http/route.ts';
 import { type AppError, badRequest, type FieldProblem } from '../lib/errors.ts';
 import { getSuppressed, listSuppressed } from './mail.ts';
 import { allRules } from './queries.ts';
-import { createRule, previewRules, putRule } from './rules.ts';
+import { createRule, deleteRule, previewRules, putRule } from './rules.ts';
 import {
   isRuleKey,
   ListSuppressed,
@@ -56,6 +56,20 @@ export const suppressionRoutes = [
       const done = await putRule(db, project.id, params.id ?? '', body);
       app.directory.forget(project.id);
       return done;
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/suppressions/:id',
+    access: 'dashboard',
+    summary: 'Delete a suppression rule',
+    description: 'Mail that it has caught is not sent afterwards, and still says by which rule it was caught.',
+    ids: { id: 'suppression rule' },
+    status: 204,
+    async handle({ app, db, project, params }) {
+      await deleteRule(db, project.id, params.id ?? '');
+      app.directory.forget(project.id);
+      return reply(204);
     },
   }),
   route({

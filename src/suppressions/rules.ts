@@ -1,6 +1,6 @@
 import type { Database, Sql } from '../db/sql.ts';
 import { badRequest, notFound } from '../lib/errors.ts';
-import { enabledRules, insertRule, replaceRule } from './queries.ts';
+import { enabledRules, insertRule, removeRule, replaceRule } from './queries.ts';
 import type { RuleBody, SuppressionMatch, WriteRule } from './schema.ts';
 import { suppressionOf } from './service.ts';
 
@@ -17,6 +17,11 @@ export async function createRule(db: Database, projectId: string, body: WriteRul
 export async function putRule(sql: Sql, projectId: string, id: string, body: WriteRule): Promise<{ success: true }> {
   if (!(await replaceRule(sql, projectId, id, body))) throw notFound('suppression rule', id);
   return { success: true };
+}
+
+/** Deletes a rule. The mail it has caught stays caught, and says by which rule. @throws 404 */
+export async function deleteRule(sql: Sql, projectId: string, id: string): Promise<void> {
+  if (!(await removeRule(sql, projectId, id))) throw notFound('suppression rule', id);
 }
 
 /** What would become of mail to an address now. */

@@ -24,6 +24,9 @@ export function localStore(folder: string, apiUrl: string): ImageStore {
         throw new StoreUnusable('The folder of uploads cannot be written', { cause: error });
       }
     },
+    async remove(key) {
+      if (isImageKey(key)) await rm(join(root, key), { force: true });
+    },
     url: (key) => `${apiUrl}/uploads/files/${key}`,
     async open(key) {
       if (!isImageKey(key)) return null;

@@ -3,7 +3,8 @@ import { extname } from 'node:path';
 import { reply, route } from '../http/route.ts';
 import { bareNotFound } from '../lib/errors.ts';
 import { typeOfExtension } from './image-type.ts';
-import { UploadedImage } from './schema.ts';
+import { deleteImage, imageUsage, listImages } from './list.ts';
+import { ImagePage, ImageUsage, ListImages, UploadedImage } from './schema.ts';
 import { uploadImage } from './service.ts';
 
 /** Images for mail. */
@@ -17,8 +18,44 @@ export const uploadRoutes = [
       'Takes the part "image" of a multipart/form-data body: a JPEG, PNG, GIF or WebP of up to 10 MB. Its address never changes.',
     bodyKind: 'stream',
     reply: UploadedImage,
-    handle: ({ app, project, body, log }) =>
-      uploadImage({ store: app.images, log, now: app.clock() }, project.id, body as unknown as IncomingMessage),
+    handle: ({ app, db, project, body, log }) =>
+      uploadImage(
+        { sql: db, store: app.images, log, now: app.clock() },
+        project.id,
+        body as unknown as IncomingMessage,
+      ),
+  }),
+  route({
+    method: 'GET',
+    path: '/uploads',
+    access: 'dashboard',
+    summary: 'List uploaded images',
+    query: ListImages,
+    reply: ImagePage,
+    handle: ({ app, db, project, query }) => listImages(db, app.images, project.id, query),
+  }),
+  route({
+    method: 'GET',
+    path: '/uploads/:id/usage',
+    access: 'dashboard',
+    summary: 'See which templates and campaigns show an image',
+    ids: { id: 'image' },
+    reply: ImageUsage,
+    handle: ({ db, project, params }) => imageUsage(db, project.id, params.id ?? ''),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/uploads/:id',
+    access: 'dashboard',
+    summary: 'Delete an uploaded image',
+    description:
+      'Its address is gone at once, also for mail that has been delivered. Caches that have loaded it may show it for up to a year.',
+    ids: { id: 'image' },
+    status: 204,
+    async handle({ app, db, project, params, log }) {
+      await deleteImage({ sql: db, store: app.images, log }, project.id, params.id ?? '');
+      return reply(204);
+    },
   }),
   route({
     method: 'GET',

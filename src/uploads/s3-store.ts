@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   CreateBucketCommand,
+  DeleteObjectCommand,
   HeadBucketCommand,
   PutBucketPolicyCommand,
   PutObjectCommand,
@@ -63,6 +64,9 @@ export function s3Store(settings: S3Settings): ImageStore {
           throw isAboutOne(error) ? error : new StoreUnusable('The store does not take files', { cause: error });
         }
       }),
+    async remove(key) {
+      await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }), within());
+    },
     url: (key) => `${settings.publicUrl}/${key}`,
     open: async () => null,
     async prepare() {

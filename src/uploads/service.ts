@@ -1,13 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
+import type { Sql } from '../db/sql.ts';
 import { AppError } from '../lib/errors.ts';
 import { newImageKey } from './key.ts';
+import { insertUpload } from './queries.ts';
 import { withImage } from './receive.ts';
 import type { UploadedImage } from './schema.ts';
 import { type ImageStore, StoreUnusable } from './store.ts';
 
 /** What taking images needs. */
 export interface UploadDeps {
+  sql: Sql;
   store: ImageStore;
   log: Logger;
   now: Date;
@@ -18,15 +21,23 @@ export interface UploadDeps {
  * @throws bare 400, 413, 503 when the storage cannot be used, 500 when it did not take the file
  */
 export async function uploadImage(
-  { store, log, now }: UploadDeps,
+  { sql, store, log, now }: UploadDeps,
   projectId: string,
   request: IncomingMessage,
 ): Promise<UploadedImage> {
   try {
     return await withImage(request, store.incoming, async ({ file, filename, type, size }) => {
       const key = newImageKey(projectId, type, now);
+      const image = { key, filename, contentType: type.contentType, size };
       await store.put(key, file, type.contentType);
-      return { url: store.url(key), key, filename, contentType: type.contentType, size };
+      try {
+        await insertUpload(sql, projectId, image);
+      } catch (error) {
+        // What is in no list could never be deleted.
+        await store.remove(key).catch(() => undefined);
+        throw error;
+      }
+      return { url: store.url(key), ...image };
     });
   } catch (error) {
     if (error instanceof AppError) throw error;

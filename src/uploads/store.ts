@@ -10,6 +10,8 @@ export interface ImageStore {
    * resolves finds nothing. @throws StoreUnusable, or another error where only this file could not be written
    */
   put(key: string, file: string, contentType: string): Promise<void>;
+  /** Deletes an image; one that is not there counts as deleted. */
+  remove(key: string): Promise<void>;
   /** The public address of an image. */
   url(key: string): string;
   /** The bytes of an image that this process serves itself; null when there is none. */

@@ -58,6 +58,39 @@ describe('rules', () => {
     expect(first).toMatchObject({ id: created.body.id, kind: 'PREFIX', pattern: 'load-', enabled: false });
   });
 
+  test('are deleted for good: mail goes out again, and what was caught stays and still says by which rule', async () => {
+    const project = await aProject(database);
+    const rule = await aRule(project, 'DOMAIN', 'qa.acme.test');
+    const kept = await aRule(project, 'PREFIX', 'load-');
+    const [caught = ''] = await send(project, ['anna@qa.acme.test']);
+    const removed = await call(project, 'DELETE', `/suppressions/${rule.id}`);
+    expect(removed.status).toBe(204);
+    expect((await call(project, 'GET', '/suppressions')).body).toEqual([kept]);
+    const [out = ''] = await send(project, ['anna@qa.acme.test']);
+    expect(await rowOf(out)).toMatchObject({ status: 'PENDING', suppression: null, queued: true });
+    expect(await rowOf(caught)).toMatchObject({ status: 'SUPPRESSED', queued: false });
+    expect((await call(project, 'GET', `/suppressions/emails/${caught}`)).body.suppression).toMatchObject({
+      ruleId: rule.id,
+      pattern: 'qa.acme.test',
+    });
+    const again = await call(project, 'DELETE', `/suppressions/${rule.id}`);
+    expect([again.status, again.body.error.code]).toEqual([404, 'RESOURCE_NOT_FOUND']);
+  });
+
+  test('make room when one of a hundred is deleted', async () => {
+    const project = await aProject(database);
+    await database.db.count(
+      `insert into suppression_rules (id, project_id, name, kind, pattern)
+       select uuidv7(), $1, 'Rule ' || n, 'PREFIX', 'load-' || n || '-' from generate_series(1, 100) n`,
+      [project.id],
+    );
+    const another = { name: 'One more', kind: 'PREFIX', pattern: 'soak-' };
+    expect((await call(project, 'POST', '/suppressions', another)).status).toBe(400);
+    const [first] = (await call(project, 'GET', '/suppressions')).body;
+    expect((await call(project, 'DELETE', `/suppressions/${first.id}`)).status).toBe(204);
+    expect((await call(project, 'POST', '/suppressions', another)).status).toBe(201);
+  });
+
   test('belong to their project', async () => {
     const [own, other] = [await aProject(database), await aProject(database, 'Umbrella')];
     const rule = await aRule(other, 'WILDCARD', '*@acme.test');

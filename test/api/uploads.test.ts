@@ -49,14 +49,14 @@ interface Image {
   part?: string;
 }
 
-async function upload(through: TestApi, images: Image[]) {
+async function upload(through: TestApi, images: Image[], own: TestProject = project) {
   const form = new FormData();
   form.set('comment', 'other parts are passed over');
   for (const { content, type = 'image/png', name = 'logo.png', part = 'image' } of images)
     form.append(part, new Blob([content as string | Buffer<ArrayBuffer>], { type }), name);
   const answer = await fetch(`${through.url}/uploads/image`, {
     method: 'POST',
-    headers: { Authorization: `Bearer ${project.secretKey}` },
+    headers: { Authorization: `Bearer ${own.secretKey}` },
     body: form,
   });
   return { status: answer.status, body: (await answer.json()) as Record<string, string | number> };
@@ -205,6 +205,102 @@ describe('refusals leave nothing behind', () => {
   });
 });
 
+describe('the list of images', () => {
+  const call = (own: TestProject, method: string, path: string) => api.call(own.secretKey, method, path);
+
+  test('has each image once, newest first, through pages of any size, and none of another project', async () => {
+    const own = await aProject(database, 'Vogelwarte');
+    const sent: unknown[] = [];
+    for (const name of ['reiher.png', 'möwe 🐦.png', 'نورس.png', '鷺.png', 'eule.png'])
+      sent.unshift((await upload(api, [{ content: png, name }], own)).body);
+    for (const limit of [1, 2, 5, 100]) {
+      const listed: Record<string, unknown>[] = [];
+      for (let cursor = ''; ; ) {
+        const { status, body } = await call(own, 'GET', `/uploads?limit=${limit}${cursor}`);
+        expect(status).toBe(200);
+        expect(body.images.length).toBeLessThanOrEqual(limit);
+        listed.push(...body.images);
+        if (body.nextCursor === null) break;
+        cursor = `&cursor=${body.nextCursor}`;
+      }
+      expect(listed.map(({ id: _, createdAt: __, ...image }) => image)).toEqual(sent);
+      expect(listed[0]).toMatchObject({ id: expect.any(String), createdAt: expect.stringMatching(/Z$/) });
+    }
+    expect((await call(await aProject(database, 'Other'), 'GET', '/uploads')).body).toEqual({
+      images: [],
+      nextCursor: null,
+    });
+  });
+
+  test.each(['nonsense', 'WyJ4Il0', ''])('a cursor of "%s" is 400', async (cursor) => {
+    const { status, body } = await call(project, 'GET', `/uploads?cursor=${cursor}`);
+    expect([status, body.error.code]).toEqual([400, 'BAD_REQUEST']);
+  });
+
+  test('names the templates and campaigns that show an image', async () => {
+    const own = await aProject(database, 'Vogelwarte');
+    const image = (await upload(api, [{ content: png }], own)).body;
+    const shown = `<p>Moin</p><img src="${image.url}" alt="Reiher">`;
+    const template = { subject: 'Moin', from: own.sender, type: 'MARKETING' };
+    await api.call(own.secretKey, 'POST', '/templates', { ...template, name: 'With', body: shown });
+    await api.call(own.secretKey, 'POST', '/templates', { ...template, name: 'Without', body: '<p>Moin</p>' });
+    await api.call(own.secretKey, 'POST', '/campaigns', {
+      name: 'Herons',
+      subject: 'Moin',
+      body: shown,
+      from: own.sender,
+      audienceType: 'ALL',
+    });
+    const [{ id }] = (await call(own, 'GET', '/uploads')).body.images;
+    expect((await call(own, 'GET', `/uploads/${id}/usage`)).body).toMatchObject({
+      templates: [{ id: expect.any(String), name: 'With' }],
+      campaigns: [{ id: expect.any(String), name: 'Herons', status: 'DRAFT' }],
+    });
+  });
+
+  test('a deleted image is neither listed nor served nor on the disk, and the others stay', async () => {
+    const own = await aProject(database, 'Vogelwarte');
+    const [gone, stays] = [
+      (await upload(api, [{ content: png }], own)).body,
+      (await upload(api, [{ content: gif, type: 'image/gif' }], own)).body,
+    ];
+    const [, { id }] = (await call(own, 'GET', '/uploads')).body.images;
+    const before = kept().length;
+    expect((await call(own, 'DELETE', `/uploads/${id}`)).status).toBe(204);
+    expect(kept()).toHaveLength(before - 1);
+    expect((await fetch(`${api.url}/uploads/files/${gone.key}`)).status).toBe(404);
+    expect((await fetch(`${api.url}/uploads/files/${stays.key}`)).status).toBe(200);
+    expect((await call(own, 'GET', '/uploads')).body.images).toMatchObject([{ key: stays.key }]);
+    expect((await call(own, 'DELETE', `/uploads/${id}`)).body.error.code).toBe('RESOURCE_NOT_FOUND');
+  });
+
+  test('an image whose file is gone already can be deleted from the list', async () => {
+    const own = await aProject(database, 'Vogelwarte');
+    const { key } = (await upload(api, [{ content: png }], own)).body;
+    rmSync(join(folder, String(key)));
+    const [{ id }] = (await call(own, 'GET', '/uploads')).body.images;
+    expect((await call(own, 'DELETE', `/uploads/${id}`)).status).toBe(204);
+    expect((await call(own, 'GET', '/uploads')).body.images).toEqual([]);
+  });
+
+  test('an upload that cannot be noted in the list is refused, and its file goes again', async () => {
+    const before = kept().length;
+    const own = await aProject(database, 'Vogelwarte');
+    await database.db.rows(
+      `create function refuse_upload() returns trigger language plpgsql as $fn$ begin raise exception 'no'; end $fn$`,
+    );
+    await database.db.rows(
+      'create trigger refused before insert on uploads for each row execute function refuse_upload()',
+    );
+    try {
+      expect((await upload(api, [{ content: png }], own)).status).toBe(500);
+      expect(kept()).toHaveLength(before);
+    } finally {
+      await database.db.rows('drop function refuse_upload cascade');
+    }
+  });
+});
+
 describe('an image in an S3-compatible store', () => {
   test('goes into a bucket that is made for everybody to read', async () => {
     await using store = await startS3Server('key-1');
@@ -226,6 +322,16 @@ describe('an image in an S3-compatible store', () => {
     });
     expect(readdirSync(join(tmpdir(), 'posthorn-incoming'))).toEqual([]);
     expect((await fetch(`${api.url}/uploads/files/${body.key}`)).status).toBe(404);
+
+    const listed = (await api.call(project.secretKey, 'GET', '/uploads?limit=1')).body.images[0];
+    expect(listed).toMatchObject({ key: body.key, url: body.url });
+    store.trouble = 403;
+    const refused = await api.call(project.secretKey, 'DELETE', `/uploads/${listed.id}`);
+    expect([refused.status, refused.body.error.code]).toEqual([503, 'EXTERNAL_SERVICE_ERROR']);
+    store.trouble = null;
+    expect((await api.call(project.secretKey, 'GET', '/uploads?limit=1')).body.images[0]).toEqual(listed);
+    expect((await api.call(project.secretKey, 'DELETE', `/uploads/${listed.id}`)).status).toBe(204);
+    expect(store.objects.has(`/images/${body.key}`)).toBe(false);
 
     store.buckets.clear();
     expect((await upload(api, [{ content: png }])).status).toBe(503);

@@ -96,6 +96,15 @@ test('a rule is written, asked about, changed and turned off, and what it caught
     await page.getByRole('button', { name: 'Turn off Checks' }).click();
     await page.getByRole('button', { name: 'Turn it off' }).click();
     await page.getByRole('cell', { name: 'Off', exact: true }).waitFor();
+
+    await own.call('POST', '/suppressions', { name: 'Old addresses', kind: 'PREFIX', pattern: 'alt-' });
+    await open(page, 'suppressions');
+    await page.getByRole('button', { name: 'Delete Old addresses' }).click();
+    const asked = page.getByRole('alertdialog');
+    await asked.getByText('alt-').waitFor();
+    await asked.getByRole('button', { name: 'Delete the rule' }).click();
+    await asked.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Delete Old addresses' }).waitFor({ state: 'detached' });
   });
   expect((await own.call('GET', '/suppressions')).body).toMatchObject([
     { name: 'Checks', kind: 'DOMAIN', pattern: 'qa.vogel.example', enabled: false },

@@ -84,6 +84,12 @@ export async function foreignWorld(api: TestApi, { db, ...store }: TestDatabase)
     [move, project.id, automation.id, run?.id],
   );
 
+  const image = newId();
+  await db.count(
+    `insert into uploads (id, project_id, key, filename, content_type, size) values ($1, $2, $3, 'theirs.png', 'image/png', 1)`,
+    [image, project.id, `${project.id}/1772359331000-9f86d081884c7d65.png`],
+  );
+
   const bySubject: Record<string, string | undefined> = {
     contacts: contact,
     templates: template,
@@ -92,6 +98,7 @@ export async function foreignWorld(api: TestApi, { db, ...store }: TestDatabase)
     domains: domain?.id,
     suppressions: rule,
     workflows: automation.id,
+    uploads: image,
   };
   return {
     project,

@@ -53,6 +53,10 @@ export async function startS3Server(accessKeyId: string): Promise<S3Server> {
     if (!store.buckets.has(bucket)) return refuse(404, 'NoSuchBucket');
     if (request.method === 'PUT')
       store.objects.set(url.pathname, { bytes, headers: request.headers as Record<string, string> });
+    if (request.method === 'DELETE') {
+      store.objects.delete(url.pathname);
+      response.statusCode = 204;
+    }
     response.end();
   });
   server.listen(0, '127.0.0.1');

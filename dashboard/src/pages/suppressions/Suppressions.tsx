@@ -57,6 +57,7 @@ function Rules({ onEdit }: { onEdit: (rule: Rule) => void }) {
   const project = useProjectId();
   const queries = useQueryClient();
   const [leaving, setLeaving] = useState<Rule | null>(null);
+  const [deleting, setDeleting] = useState<Rule | null>(null);
   const rules = useQuery({
     queryKey: ['suppressions', project, 'rules'],
     queryFn: () => answer(api.GET('/suppressions')),
@@ -96,6 +97,9 @@ function Rules({ onEdit }: { onEdit: (rule: Rule) => void }) {
                           Turn off
                         </Button>
                       ) : null}
+                      <Button size="small" aria-label={`Delete ${rule.name}`} onClick={() => setDeleting(rule)}>
+                        Delete
+                      </Button>
                     </span>
                   ),
                 },
@@ -104,6 +108,22 @@ function Rules({ onEdit }: { onEdit: (rule: Rule) => void }) {
           )
         }
       </Shown>
+      {deleting ? (
+        <ConfirmDialog
+          title={`Delete ${deleting.name}`}
+          action="Delete the rule"
+          onConfirm={async () => {
+            await answer(api.DELETE('/suppressions/{id}', { params: { path: { id: deleting.id } } }));
+            toast(`“${deleting.name}” is deleted`);
+            await queries.invalidateQueries({ queryKey: ['suppressions', project] });
+          }}
+          onClose={() => setDeleting(null)}
+        >
+          The rule for <code>{deleting.pattern}</code> is gone for good
+          {deleting.enabled ? ', and mail that it catches goes out from now on' : ''}. The mail it has caught stays here
+          and is not sent afterwards.
+        </ConfirmDialog>
+      ) : null}
       {leaving ? (
         <ConfirmDialog
           title={`Turn off ${leaving.name}`}
