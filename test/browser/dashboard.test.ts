@@ -178,7 +178,7 @@ describe('the dashboard in Chromium', () => {
     });
   });
 
-  test('a picture is uploaded, seen, and put into the message', async () => {
+  test('a picture is uploaded, seen, put into the message, found again in the list, and deleted', async () => {
     const picture = {
       name: 'heron.png',
       mimeType: 'image/png',
@@ -203,10 +203,21 @@ describe('the dashboard in Chromium', () => {
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('What it shows').fill('A heron at "low" tide');
       await dialog.getByLabel('Picture: JPEG').setInputFiles(picture);
-      await dialog.getByRole('button', { name: 'Insert' }).click();
+      // The one of before can be chosen as well as the new one.
+      await dialog.getByRole('button', { name: 'Insert heron.png' }).nth(1).waitFor();
+      await dialog.getByRole('button', { name: 'Insert heron.png' }).first().click();
       await dialog.waitFor({ state: 'detached' });
       const body = await page.getByRole('textbox', { name: 'Body' }).textContent();
       expect(body).toMatch(/<img src="http[^"]+\.png" alt="A heron at &quot;low&quot; tide"/);
+
+      await page.goto(`${world.url}/app/${project.id}/settings?tab=uploads`);
+      await button(page, 'Delete heron.png').nth(1).waitFor();
+      await button(page, 'Delete heron.png').first().click();
+      const asked = page.getByRole('alertdialog');
+      await asked.getByText('No template and none').waitFor();
+      await asked.getByRole('button', { name: 'Delete the picture' }).click();
+      await asked.waitFor({ state: 'detached' });
+      await eventually(async () => (await button(page, 'Delete heron.png').count()) === 1);
     });
   });
 });

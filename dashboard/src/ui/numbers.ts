@@ -16,3 +16,11 @@ export function money(amount: number, currency: string): string {
   const format = new Intl.NumberFormat(undefined, { style: 'currency', currency });
   return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
 }
+
+/** A size in bytes as people read it: 48213 becomes 48 kB. */
+export function bytes(size: number): string {
+  const [unit, amount] =
+    size < 1_000 ? ['byte', size] : size < 1e6 ? ['kilobyte', size / 1e3] : ['megabyte', size / 1e6];
+  const digits = amount < 10 ? 1 : 0;
+  return new Intl.NumberFormat(undefined, { style: 'unit', unit, maximumFractionDigits: digits }).format(amount);
+}

@@ -2,10 +2,11 @@ import { useState } from 'react';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { TextField } from '../../ui/Field.tsx';
+import { ImageList } from './ImageList.tsx';
 import { ImageUpload } from './ImageUpload.tsx';
 import { imageTag } from './image.ts';
 
-/** Uploads a picture and puts it into the message. */
+/** Puts a picture into the message: one that there is, or one that is uploaded for it. */
 export function ImageDialog({ onInsert, onClose }: { onInsert: (tag: string) => void; onClose: () => void }) {
   const [description, setDescription] = useState('');
   return (
@@ -16,11 +17,13 @@ export function ImageDialog({ onInsert, onClose }: { onInsert: (tag: string) => 
         value={description}
         onChange={(event) => setDescription(event.target.value)}
       />
-      <ImageUpload
-        actions={({ url }) => (
+      <ImageUpload />
+      <ImageList
+        actions={({ url, filename }) => (
           <Button
             size="small"
             look="primary"
+            aria-label={`Insert ${filename}`}
             onClick={() => {
               onInsert(imageTag(url, description));
               onClose();

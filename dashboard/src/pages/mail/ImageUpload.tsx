@@ -1,23 +1,21 @@
-import { useMutation } from '@tanstack/react-query';
-import { type ChangeEvent, type ReactNode, useState } from 'react';
-import { Copy } from '../../ui/Copy.tsx';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type ChangeEvent, useState } from 'react';
+import { useProjectId } from '../../app/address.ts';
 import { Loading, Note, Problem } from '../../ui/States.tsx';
+import { toast } from '../../ui/toasts.tsx';
 import { imageTypes, largestImage, uploadImage } from './image.ts';
-import './mail.css';
 
-/** A picture that was uploaded. */
-export interface UploadedImage {
-  url: string;
-  filename: string;
-}
-
-/** Uploads pictures one after another and shows each with its address; `actions` adds what else can be done with one. */
-export function ImageUpload({ actions }: { actions?: (image: UploadedImage) => ReactNode }) {
-  const [images, setImages] = useState<UploadedImage[]>([]);
+/** Uploads pictures one after another; each appears in the list of those that there are. */
+export function ImageUpload() {
+  const project = useProjectId();
+  const queries = useQueryClient();
   const [tooLarge, setTooLarge] = useState(false);
   const upload = useMutation({
     mutationFn: uploadImage,
-    onSuccess: ({ url, filename }) => setImages((before) => [{ url, filename }, ...before]),
+    onSuccess: async ({ filename }) => {
+      await queries.invalidateQueries({ queryKey: ['uploads', project] });
+      toast(`“${filename}” is uploaded`);
+    },
   });
   const choose = (event: ChangeEvent<HTMLInputElement>) => {
     const file = event.target.files?.[0];
@@ -36,23 +34,6 @@ export function ImageUpload({ actions }: { actions?: (image: UploadedImage) => R
       {tooLarge ? <Note tone="bad">This picture is larger than 10 MB: make it smaller.</Note> : null}
       {upload.isPending ? <Loading what="Uploading" /> : null}
       {upload.error ? <Problem error={upload.error} /> : null}
-      <ul className="stack" aria-label="Uploaded pictures">
-        {images.map((image) => (
-          <li key={image.url} className="uploaded">
-            <img src={image.url} alt={image.filename} />
-            <div className="stack">
-              <strong className="break" dir="auto">
-                {image.filename}
-              </strong>
-              <code className="break">{image.url}</code>
-              <div className="row">
-                <Copy text={image.url} what={`the address of ${image.filename}`} />
-                {actions?.(image)}
-              </div>
-            </div>
-          </li>
-        ))}
-      </ul>
     </div>
   );
 }

@@ -1,0 +1,58 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { answer, api } from '../../api/client.ts';
+import { useProjectId } from '../../app/address.ts';
+import { Copy } from '../../ui/Copy.tsx';
+import { EndlessRows } from '../../ui/EndlessRows.tsx';
+import { bytes } from '../../ui/numbers.ts';
+import { Empty } from '../../ui/States.tsx';
+import { Timestamp } from '../../ui/Timestamp.tsx';
+import type { UploadedImage } from './image.ts';
+import './mail.css';
+
+/** Every picture of the project with its address, newest first; `actions` adds what else can be done with one. */
+export function ImageList({ actions }: { actions?: (image: UploadedImage) => ReactNode }) {
+  const project = useProjectId();
+  const images = useInfiniteQuery({
+    queryKey: ['uploads', project],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      answer(api.GET('/uploads', { params: { query: { limit: '50', cursor: pageParam } }, signal })),
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+  });
+  return (
+    <EndlessRows
+      label="Uploaded pictures"
+      query={images}
+      rowsOf={(page) => page.images}
+      rowKey={({ id }) => id}
+      rowHeight={150}
+      empty={<Empty title="No pictures yet">Those that you upload appear here.</Empty>}
+    >
+      {(image) => (
+        <div className="uploaded">
+          <Preview image={image} />
+          <div className="stack">
+            <strong className="break" dir="auto">
+              {image.filename}
+            </strong>
+            <span className="muted">
+              {bytes(image.size)}, <Timestamp at={image.createdAt} />
+            </span>
+            <code className="break">{image.url}</code>
+            <div className="row">
+              <Copy text={image.url} what={`the address of ${image.filename}`} />
+              {actions?.(image)}
+            </div>
+          </div>
+        </div>
+      )}
+    </EndlessRows>
+  );
+}
+
+function Preview({ image: { url, filename } }: { image: UploadedImage }) {
+  const [missing, setMissing] = useState(false);
+  if (missing) return <span className="muted">The file cannot be loaded</span>;
+  return <img src={url} alt={filename} loading="lazy" onError={() => setMissing(true)} />;
+}
