@@ -23,9 +23,16 @@ export interface BenchServices extends AsyncDisposable {
 
 /**
  * Starts Postgres, with the settings it is shipped with, and where asked for Temporal, as `npm start` does.
- * BENCH_DATABASE_URL and BENCH_TEMPORAL_ADDRESS name servers that run already.
+ * BENCH_DATABASE_URL and BENCH_TEMPORAL_ADDRESS name servers that run already. `keep` names a database that is made when it is
+ * missing and stays afterwards, which makes sense on a server that runs already.
  */
-export async function benchServices({ temporal }: { temporal: boolean }): Promise<BenchServices> {
+export async function benchServices({
+  temporal,
+  keep,
+}: {
+  temporal: boolean;
+  keep?: string | undefined;
+}): Promise<BenchServices> {
   const terminal = openTerminal();
   const { signal } = new AbortController();
   const folder = mkdtempSync(join(tmpdir(), 'posthorn-bench-'));
@@ -67,26 +74,29 @@ export async function benchServices({ temporal }: { temporal: boolean }): Promis
 
   const admin = process.env.BENCH_DATABASE_URL ?? (await startDatabase());
   const temporalAddress = temporal ? (process.env.BENCH_TEMPORAL_ADDRESS ?? (await startServer())) : '127.0.0.1:9';
-  const name = `bench_${randomBytes(4).toString('hex')}`;
-  await query(admin, `create database ${name}`);
+  const name = keep ?? `bench_${randomBytes(4).toString('hex')}`;
+  if (!/^\w+$/.test(name)) throw new Error(`"${name}" cannot be the name of a database here`);
+  const isThere = await query(admin, `select from pg_database where datname = '${name}'`);
+  if (isThere === 0) await query(admin, `create database ${name}`);
   const databaseUrl = Object.assign(new URL(admin), { pathname: `/${name}` }).href;
   await migrateDatabase(databaseUrl);
   return {
     databaseUrl,
     temporalAddress,
     async [Symbol.asyncDispose]() {
-      await query(admin, `drop database if exists ${name} with (force)`).catch(() => undefined);
+      if (keep === undefined) await query(admin, `drop database if exists ${name} with (force)`).catch(() => undefined);
       await Promise.all(running.map((server) => server.stop(5_000)));
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-async function query(url: string, sql: string): Promise<void> {
+/** Runs a statement and answers how many rows it gave. */
+async function query(url: string, sql: string): Promise<number> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(sql);
+    return (await client.query(sql)).rowCount ?? 0;
   } finally {
     await client.end();
   }
