@@ -2,6 +2,7 @@ import { callsOf, givenUp, retryDelay, submissionUnknown } from '../delivery/att
 import { reportOf } from '../delivery/breaker.ts';
 import type { Accepted, OutgoingMessage } from '../delivery/mailer.ts';
 import { pause } from '../lib/time.ts';
+import { enabledRules } from '../suppressions/queries.ts';
 import { catchMail } from '../suppressions/service.ts';
 import { noteQuietly } from './call-notes.ts';
 import { ClaimRound } from './claim-round.ts';
@@ -29,7 +30,7 @@ const lookupPauseMs = 5000;
 const firstLookMs = 2000;
 // A probe risks a few messages of the many that wait.
 const probeSize = 20;
-const sliceMs = 25;
+const sliceMs = 5;
 const settled: ClaimEnd = { settled: true };
 
 /**
@@ -121,7 +122,8 @@ async function handOver(deps: LaneDeps, send: LaneSend, claim: TakenClaim, round
 }
 
 /** The open recipients to whose addresses nothing may be sent by the project's rules; their rows say so. */
-function catchRecipients({ db }: LaneDeps, send: LaneSend, round: ClaimRound): Promise<ReadonlySet<Recipient>> {
+async function catchRecipients({ db }: LaneDeps, send: LaneSend, round: ClaimRound): Promise<ReadonlySet<Recipient>> {
+  if ((await enabledRules(db, send.projectId)).length === 0) return new Set();
   return db.transaction(async (sql) => {
     const caught = await catchMail(sql, [...round.open], {
       projectId: send.projectId,

@@ -1,7 +1,15 @@
 import { type Hold, mayCall } from '../delivery/breaker.ts';
 import { bucketMade } from '../delivery/throttle.ts';
 import { pause } from '../lib/time.ts';
-import { type Claim, type ClaimAnswer, claimRange, claimsOpen, releaseClaims, retakeClaim } from './claims.ts';
+import {
+  type Claim,
+  type ClaimAnswer,
+  claimRanges,
+  claimsOpen,
+  claimsTogether,
+  releaseClaims,
+  retakeClaim,
+} from './claims.ts';
 import { deliverClaim } from './deliver-claim.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
 import { settleClaim, type Tally } from './ledger.ts';
@@ -48,6 +56,8 @@ export async function runLane(deps: LaneDeps, send: LaneSend, pace: LanePace, st
   const slots = new Set<Promise<void>>();
   let failure: { error: unknown } | null = null;
   let claims = 0;
+  // Half of the slots go on while the others are filled again.
+  const together = Math.min(claimsTogether, Math.ceil(pace.claims / 2));
   try {
     await bucketMade(db, projectId);
     const end = await loop();
@@ -66,7 +76,7 @@ export async function runLane(deps: LaneDeps, send: LaneSend, pace: LanePace, st
     for (;;) {
       if (stop.aborted || failure !== null) return { end: 'stopped', waitMs: 0, hold: null };
       if (performance.now() - started > pace.shareMs) return { end: 'share', waitMs: 0, hold: null };
-      if (slots.size >= pace.claims) {
+      if (slots.size + together > pace.claims) {
         await Promise.race(slots);
         continue;
       }
@@ -79,8 +89,8 @@ export async function runLane(deps: LaneDeps, send: LaneSend, pace: LanePace, st
         }
         retakeAt = performance.now() + retakeEveryMs;
       }
-      const answer = await claimNext(send.size, false);
-      if (answer.claim !== null) continue;
+      const answer = await claimNext(send.size, together, false);
+      if (answer.claims.length > 0) continue;
       if (!answer.sending) {
         const { open, dueMs } = await claimsOpen(db, campaignId, sendSeq, holder);
         return { end: 'stopped', waitMs: open === 0 ? null : (dueMs ?? othersMs), hold: null };
@@ -102,12 +112,12 @@ export async function runLane(deps: LaneDeps, send: LaneSend, pace: LanePace, st
     }
   }
 
-  async function claimNext(size: number, probing: boolean): Promise<ClaimAnswer> {
-    claims += 1;
+  async function claimNext(size: number, ranges: number, probing: boolean): Promise<ClaimAnswer> {
     const limits = { projectId, campaignId, sendSeq, size, rate: deps.rate, provider: mailer.name, probing };
-    const id = `${holder}.${claims}`;
-    const answer = await deps.claiming.run(() => claimRange(db, limits, id, holder));
-    if (answer.claim !== null) start(answer.claim, answer.sending, probing);
+    const ids = Array.from({ length: ranges }, (_, n) => `${holder}.${claims + n + 1}`);
+    claims += ranges;
+    const answer = await deps.claiming.run(() => claimRanges(db, limits, ids, holder));
+    for (const claim of answer.claims) start(claim, answer.sending, probing);
     return answer;
   }
 
@@ -129,7 +139,7 @@ export async function runLane(deps: LaneDeps, send: LaneSend, pace: LanePace, st
   async function probe(): Promise<Hold | null> {
     const leave = await mayCall(db, mailer.name);
     if (leave.hold !== null) return leave.hold;
-    if (leave.probing && (await claimNext(probeSize, true)).claim !== null) await Promise.all(slots);
+    if (leave.probing && (await claimNext(probeSize, 1, true)).claims.length > 0) await Promise.all(slots);
     return null;
   }
 

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { claimRange } from '../../src/campaigns/claims.ts';
+import { type Claim, claimRanges } from '../../src/campaigns/claims.ts';
 import { createGate } from '../../src/campaigns/gate.ts';
 import { runLane } from '../../src/campaigns/lane.ts';
 import { bucketMade } from '../../src/delivery/throttle.ts';
@@ -20,12 +20,12 @@ const holders = (campaign: string) =>
     campaign,
   ]);
 
-/** A send of 40 frozen rows, three claims of which an attempt holds that was killed. */
-async function aDeadAttempt(provider: string) {
+/** A send whose audience is frozen, ready to be claimed in ranges of ten. */
+async function aFrozenSend(recipients: number, provider: string) {
   const project = await aProject(db.db);
-  await contacts(db.db, project.id, 40);
+  await contacts(db.db, project.id, recipients);
   const campaign = await aCampaign(db.db, project);
-  await started(db.db, project.id, campaign, 40);
+  await started(db.db, project.id, campaign, recipients);
   await db.db.count(
     `insert into emails (id, project_id, contact_id, to_address, "from", source_type, message_class, campaign_id, send_seq)
      select uuidv7(), project_id, id, email, $2, 'CAMPAIGN', 'MARKETING', $3, 1 from contacts where project_id = $1`,
@@ -42,10 +42,15 @@ async function aDeadAttempt(provider: string) {
     provider,
     probing: false,
   };
-  for (const number of [1, 2, 3]) {
-    const { claim } = await claimRange(db.db, limits, `${provider}/7/1.${number}`, `${provider}/7/1`);
-    expect(claim).not.toBeNull();
-  }
+  return { project, campaign, limits };
+}
+
+/** A send of 40 frozen rows, three claims of which an attempt holds that was killed. */
+async function aDeadAttempt(provider: string) {
+  const { project, campaign, limits } = await aFrozenSend(40, provider);
+  const ids = [1, 2, 3].map((number) => `${provider}/7/1.${number}`);
+  const { claims } = await claimRanges(db.db, limits, ids, `${provider}/7/1`);
+  expect(claims.map(({ id }) => id)).toEqual(ids);
   const send = {
     projectId: project.id,
     campaignId: campaign,
@@ -86,4 +91,52 @@ test('a lane whose campaign was paused leaves no claim behind either', async () 
   await db.db.count('update campaigns set paused_at = now() where id = $1', [campaign]);
   expect((await lane()).end).toBe('paused');
   expect(await holders(campaign)).toEqual([{ holder: null }, { holder: null }, { holder: null }]);
+});
+
+/** How many frozen rows lie in each range, and that the ranges follow one another. */
+async function sizes(campaign: string, claims: readonly Claim[], after: string | null) {
+  const counts: number[] = [];
+  let edge = after;
+  for (const { afterContact, throughContact } of claims) {
+    if (edge !== null) expect(afterContact).toBe(edge);
+    edge = throughContact;
+    const row = await db.db.row<{ count: number }>(
+      `select count(*)::int as count from emails where campaign_id = $1 and contact_id > $2::uuid and contact_id <= $3::uuid`,
+      [campaign, afterContact, throughContact],
+    );
+    counts.push(row?.count ?? 0);
+  }
+  return { counts, edge };
+}
+
+test('ranges that are claimed together hold everybody once, one after the other', async () => {
+  const { campaign, limits } = await aFrozenSend(67, 'together');
+  const claim = (name: string) =>
+    claimRanges(
+      db.db,
+      limits,
+      ['1', '2', '3', '4'].map((n) => `${name}.${n}`),
+      name,
+    );
+  const first = await claim('a');
+  const whole = await sizes(campaign, first.claims, null);
+  expect(whole.counts).toEqual([10, 10, 10, 10]);
+  const second = await claim('b');
+  const rest = await sizes(campaign, second.claims, whole.edge);
+  expect(rest.counts).toEqual([10, 10, 7]);
+  expect(second.claims.map(({ id }) => id)).toEqual(['b.1', 'b.2', 'b.3']);
+  expect(await claim('c')).toMatchObject({ sending: true, expanded: true, claims: [] });
+  const written = await db.db.rows('select id, size from campaign_claims where campaign_id = $1 order by id', [
+    campaign,
+  ]);
+  expect(written).toEqual([...first.claims, ...second.claims].map(({ id }) => ({ id, size: id === 'b.3' ? 7 : 10 })));
+});
+
+test('ranges that are claimed together take no more than the throttle has', async () => {
+  const { project, campaign, limits } = await aFrozenSend(67, 'throttled');
+  // The bucket holds two seconds of mail and keeps one of them for mail that must not wait.
+  const { claims } = await claimRanges(db.db, { ...limits, rate: 25 }, ['t.1', 't.2', 't.3', 't.4'], 't');
+  expect((await sizes(campaign, claims, null)).counts).toEqual([10, 10, 5]);
+  const bucket = await db.db.row<{ tokens: number }>('select tokens from send_buckets where id = $1', [project.id]);
+  expect(bucket?.tokens).toBe(25);
 });

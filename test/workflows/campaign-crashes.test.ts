@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { auditCampaign } from '../../src/campaigns/audit.ts';
-import { type Claim, claimRange } from '../../src/campaigns/claims.ts';
+import { type Claim, claimRanges } from '../../src/campaigns/claims.ts';
 import { finishSend } from '../../src/campaigns/completion.ts';
 import { deliverClaim } from '../../src/campaigns/deliver-claim.ts';
 import { expandFrom } from '../../src/campaigns/expand-audience.ts';
@@ -87,8 +87,9 @@ async function expand(pages = Number.POSITIVE_INFINITY): Promise<void> {
 async function claimed(): Promise<Claim> {
   const { size, holder, projectId, campaignId, sendSeq } = sendOf(1);
   const limits = { projectId, campaignId, sendSeq, size, rate: 0, provider: mailer.name, probing: false };
-  const { claim } = await claimRange(db.db, limits, `${holder}.1`, holder);
-  if (claim === null) throw new Error('Nothing was claimed');
+  const { claims } = await claimRanges(db.db, limits, [`${holder}.1`], holder);
+  const [claim] = claims;
+  if (claim === undefined) throw new Error('Nothing was claimed');
   return claim;
 }
 async function handedOver(claim: Claim): Promise<void> {
