@@ -81,6 +81,7 @@ export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, 
       prepare: prepareCampaign(compose),
       gate: createGate(Math.max(2, config.DATABASE_POOL_SIZE - 5)),
       claiming: createGate(1),
+      rendering: createGate(1),
       // Each takes two connections at times; most of the pool is for others.
       cursors: createGate(config.DATABASE_POOL_SIZE >= 6 ? 2 : 1),
       lanes: config.CAMPAIGN_PARALLEL_BATCHES,

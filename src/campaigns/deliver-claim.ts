@@ -91,7 +91,7 @@ async function handOver(deps: LaneDeps, send: LaneSend, claim: TakenClaim, round
   let delayMs = 100;
   for (const call of cut([...round.open], claim, deps.mailer.maxBatchMessages)) {
     if (failures > (claim.probing ? 0 : 1) || performance.now() - claim.takenAt > leaseMs) break;
-    const messages = await compose(send, call, round);
+    const messages = await deps.rendering.run(() => compose(send, call, round));
     if (messages.length === 0) continue;
     const verdicts = await deps.mailer.send(
       claim.id,

@@ -10,6 +10,11 @@ export interface LaneDeps {
   gate: Gate;
   /** Lets one claim at a time be made in this process, so that the others wait for it without holding a connection. */
   claiming: Gate;
+  /**
+   * Lets one batch at a time be rendered in this process: rendered side by side, all of them would be in memory before the
+   * first is on its way.
+   */
+  rendering: Gate;
   mailer: Mailer;
   log: { info(facts: object, text: string): void; warn(facts: object, text: string): void };
   /** Setting SEND_RATE_PER_PROJECT: messages a second, 0 for no limit. */

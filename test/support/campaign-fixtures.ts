@@ -97,6 +97,7 @@ export function campaignActivitiesFor(db: Database, mailer: Mailer, changes: Par
     mailer,
     gate: createGate(6),
     claiming: createGate(1),
+    rendering: createGate(1),
     cursors: createGate(2),
     log: pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
     rate: 0,

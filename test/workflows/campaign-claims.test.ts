@@ -68,6 +68,7 @@ async function aDeadAttempt(provider: string) {
     mailer: new FakeMailer({ name: provider }),
     gate: createGate(4),
     claiming: createGate(1),
+    rendering: createGate(1),
     log: pino({ level: 'silent' }),
     rate: 0,
     lagMs: 60_000,

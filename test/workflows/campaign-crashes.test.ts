@@ -40,7 +40,16 @@ beforeEach(async () => {
   campaign = await aCampaign(db.db, project);
   mailer = new FakeMailer({ name: `crash-${round}` });
   const log = pino({ level: 'silent' });
-  deps = { db: db.db, gate: createGate(6), claiming: createGate(1), mailer, log, rate: 0, lagMs: 0 };
+  deps = {
+    db: db.db,
+    gate: createGate(6),
+    claiming: createGate(1),
+    rendering: createGate(1),
+    mailer,
+    log,
+    rate: 0,
+    lagMs: 0,
+  };
   await startSend(db.db, campaign, people);
   await bucketMade(db.db, project.id);
 });
