@@ -16,7 +16,8 @@ import type { SinkCount } from './support/sink.ts';
 const recipients = Number(process.env.BENCH_RECIPIENTS ?? 100_000);
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
 const delayMs = Number(process.env.BENCH_SINK_DELAY_MS ?? 0);
-const longestRunMs = 10 * 60_000;
+const workers = Number(process.env.BENCH_WORKERS ?? 1);
+const longestRunMs = 20 * 60_000;
 
 interface Run {
   messages: number;
@@ -30,7 +31,7 @@ interface Bench {
   store: Store;
   project: FirstProjectFacts;
   sink: Child;
-  worker: Child;
+  workers: Child[];
   floor: Child;
   api: Child;
 }
@@ -62,11 +63,12 @@ export async function benchCampaign(): Promise<void> {
   try {
     const sink = await start('./support/campaign-child.ts', ['sink', String(delayMs)]);
     const env = { ...base, POSTMARK_API_URL: sink.url };
-    const worker = await start('./support/campaign-child.ts', ['worker'], env);
+    const running: Child[] = [];
+    for (let n = 0; n < workers; n += 1) running.push(await start('./support/campaign-child.ts', ['worker'], env));
     const api = await start('./support/api-process.ts', [], env);
     const floorSettings = JSON.stringify({ databaseUrl, sinkUrl: sink.url, projectId: project.projectId });
     const floor = await start('./support/campaign-child.ts', ['floor', floorSettings]);
-    await measure({ store, project, sink, worker, floor, api });
+    await measure({ store, project, sink, workers: running, floor, api });
   } finally {
     for (const { child } of children) child.kill();
     await store.close();
@@ -76,7 +78,7 @@ export async function benchCampaign(): Promise<void> {
 async function measure(bench: Bench): Promise<void> {
   const small = Math.min(10_000, recipients);
   console.log(
-    `\nCampaign: ${recipients.toLocaleString('en')} recipients, ${campaignHtml.length} bytes of HTML, ${rounds} rounds`,
+    `\nCampaign: ${recipients.toLocaleString('en')} recipients, ${campaignHtml.length} bytes of HTML, ${rounds} rounds, ${workers} worker processes, answers after ${delayMs} ms`,
   );
   await fill(bench, small);
   // The first runs of both load code, plans and pools.
@@ -136,7 +138,7 @@ async function empty(store: Store): Promise<void> {
 
 async function runLoop(bench: Bench): Promise<Run> {
   if (process.env.BENCH_LOG) console.log(new Date().toISOString(), 'loop');
-  return watched(bench, { loop: bench.floor }, async () => {
+  return watched(bench, [bench.floor], async () => {
     const result = await bench.floor.ask<FloorResult>({ floor: { campaignId: newId(), inFlight: 8 } });
     return result.milliseconds;
   });
@@ -155,7 +157,7 @@ async function runCampaign(bench: Bench): Promise<Run> {
   };
   const content = { subject: campaignSubject, body: campaignHtml, from: project.sender, audienceType: 'ALL' };
   if (process.env.BENCH_LOG) console.log(new Date().toISOString(), 'campaign');
-  return watched(bench, { loop: bench.worker }, async () => {
+  return watched(bench, bench.workers, async () => {
     const { id } = await call('/campaigns', { name: 'Autumn migration', ...content });
     const started = performance.now();
     await call(`/campaigns/${id}/send`, {});
@@ -169,13 +171,13 @@ async function runCampaign(bench: Bench): Promise<Run> {
 }
 
 /** Runs one side from empty ledgers and counts at the sink what arrived; anything but everyone once is an error. */
-async function watched(bench: Bench, { loop }: { loop: Child }, work: () => Promise<number>): Promise<Run> {
+async function watched(bench: Bench, senders: Child[], work: () => Promise<number>): Promise<Run> {
   const { sink, store } = bench;
   await empty(store);
   await sink.ask('reset');
-  const before = await usages(bench, loop);
+  const before = await usages(bench, senders);
   const milliseconds = await work();
-  const after = await usages(bench, loop);
+  const after = await usages(bench, senders);
   const { messages, recipients: different } = await sink.ask<SinkCount>('count');
   const audience = await store.db.row<{ count: number }>('select count(*)::int as count from contacts');
   if (messages !== audience?.count || different !== messages)
@@ -186,16 +188,18 @@ async function watched(bench: Bench, { loop }: { loop: Child }, work: () => Prom
   return { messages, perSecond: (1000 * messages) / milliseconds, cpu, peakRssMb: after.peakRssMb };
 }
 
+/** CPU by now, and the most memory that one of the senders held. */
 async function usages(
   { sink, store }: Bench,
-  loop: Child,
+  senders: Child[],
 ): Promise<{ cpu: Record<string, number>; peakRssMb: number }> {
-  const [own, sinks] = await Promise.all([loop.ask<Usage>('usage'), sink.ask<Usage>('usage')]);
+  const [sinks, ...own] = await Promise.all([sink, ...senders].map((child) => child.ask<Usage>('usage')));
   const [postmaster] = await store.db.rows<{ pid: number }>('select pg_backend_pid() as pid');
   const servers = cpuOfServers(postmaster?.pid ?? 0);
+  const cpuSeconds = own.reduce((sum, usage) => sum + usage.cpuSeconds, 0);
   return {
-    cpu: { 'worker or loop': own.cpuSeconds, sink: sinks.cpuSeconds, ...servers },
-    peakRssMb: own.peakRssMb,
+    cpu: { 'worker or loop': cpuSeconds, sink: sinks?.cpuSeconds ?? 0, ...servers },
+    peakRssMb: Math.max(...own.map((usage) => usage.peakRssMb)),
   };
 }
 
