@@ -1,33 +1,23 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { readConfig } from '../src/config.ts';
-import { openStore, type Store } from '../src/db/orm.ts';
-import { track } from '../src/events/service.ts';
+import { openStore } from '../src/db/orm.ts';
 import { newId } from '../src/lib/ids.ts';
 import { pause } from '../src/lib/time.ts';
 import { createFirstProject } from '../src/main/first-project.ts';
-import { openTemporal, type TemporalConnection } from '../temporal/connection.ts';
+import { openTemporal } from '../temporal/connection.ts';
 import { prepareNamespace } from '../temporal/setup.ts';
 import { anAutomation, anEvent, type TestAutomation } from '../test/support/automation-fixtures.ts';
+import { type Bench, countOf, median, people, seconds, tell, until } from './support/automation-bench.ts';
+import { crowd } from './support/automation-crowd.ts';
 import { benchServices } from './support/services.ts';
 
 const runs = Number(process.env.BENCH_RUNS ?? 1_000);
-const waiting = Number(process.env.BENCH_WAITING ?? 10_000);
 const burst = Number(process.env.BENCH_BURST ?? 100_000);
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
 // One part alone, for machines on which all of them take too long: throughput, latency, crowd or burst.
 const part = process.env.BENCH_PART ?? '';
 const delayMs = 200;
-const longestMs = 30 * 60_000;
-
-interface Bench {
-  store: Store;
-  temporal: TemporalConnection;
-  projectId: string;
-  queuePrefix: string;
-  worker: ChildProcess;
-}
 
 /** Runs of an automation a second beside a bare workflow, event to next step, and what many waiting people cost. */
 export async function benchAutomation(): Promise<void> {
@@ -50,7 +40,7 @@ export async function benchAutomation(): Promise<void> {
   const floor = await processOf('./support/automation-bare-process.ts', env);
   const worker = await processOf('../src/main/worker.ts', env);
   try {
-    const bench = { store, temporal, queuePrefix, worker, projectId: project.projectId };
+    const bench = { store, temporal, queuePrefix, worker, floor, projectId: project.projectId };
     const parts = { throughput, latency, crowd, burst: arrivals };
     for (const [name, measure] of Object.entries(parts)) if (part === '' || part === name) await measure(bench);
   } finally {
@@ -148,52 +138,6 @@ async function latency(bench: Bench): Promise<void> {
   );
 }
 
-async function crowd(bench: Bench): Promise<void> {
-  const automation = await anAutomation(bench.store.db, bench.projectId, {
-    event: 'crowd.began',
-    steps: { wait: ['WAIT_FOR_EVENT', { eventName: 'crowd.event', timeout: 86_400 }], out: ['EXIT'] },
-  });
-  const before = memoryMb(bench.worker);
-  const contacts = await people(bench, waiting);
-  let started = performance.now();
-  await tell(bench, contacts, 'crowd.began');
-  await until(bench.store, countOf, [automation.id, 'WAITING'], waiting, 200);
-  const inside = performance.now() - started;
-  const after = memoryMb(bench.worker);
-  const quiet = await trackFor(bench, pause(3_000));
-  started = performance.now();
-  await tell(bench, contacts, 'crowd.event');
-  const told = performance.now() - started;
-  const moving = until(bench.store, countOf, [automation.id, 'EXITED'], waiting, 200);
-  const busy = await trackFor(bench, moving);
-  const moved = performance.now() - started;
-  console.log(`\n${waiting.toLocaleString('en')} waiting executions`);
-  console.log(`  all inside after ${seconds(inside)} (${((1000 * waiting) / inside).toFixed(0)}/s)`);
-  console.log(
-    `  memory of the worker ${before} MB before, ${after} MB with them, ${memoryMb(bench.worker)} MB at the end`,
-  );
-  console.log(`  one event each: stored and routed in ${seconds(told)}, all moved after ${seconds(moved)}`);
-  console.log(`  track, 99th of 100: ${quiet.toFixed(1)} ms before, ${busy.toFixed(1)} ms while they move`);
-}
-
-/** Tracks an event of another contact every 20 ms until something has happened; the 99th of 100 in milliseconds. */
-async function trackFor({ store, projectId }: Bench, happened: Promise<unknown>): Promise<number> {
-  const times: number[] = [];
-  let isOver = false;
-  void happened.finally(() => {
-    isOver = true;
-  });
-  while (!isOver) {
-    const started = performance.now();
-    const email = `visitor-${times.length % 500}@example.com`;
-    await track(store.db, projectId, { email, event: 'page.viewed', data: { page: times.length } });
-    times.push(performance.now() - started);
-    await pause(20);
-  }
-  await happened;
-  return times.sort((one, other) => one - other)[Math.floor(times.length * 0.99)] ?? Number.NaN;
-}
-
 async function arrivals(bench: Bench): Promise<void> {
   await anAutomation(bench.store.db, bench.projectId, { event: 'burst.began', steps: { out: ['EXIT'] } });
   const contacts = await people(bench, burst);
@@ -211,38 +155,6 @@ async function arrivals(bench: Bench): Promise<void> {
   );
 }
 
-const countOf = 'select count(*)::int as count from automation_runs where automation_id = $1 and status = $2';
-
-async function people({ store, projectId }: Bench, count: number): Promise<string[]> {
-  const rows = await store.db.rows<{ id: string }>(
-    `insert into contacts (id, project_id, email, subscribed, subscription_before, data)
-     select uuidv7(), $1, 'walker-' || uuidv7() || '@example.com', true, true, '{"plan":"pro"}' from generate_series(1, $2::int)
-     returning id`,
-    [projectId, count],
-  );
-  await store.db.rows('analyze contacts');
-  return rows.map(({ id }) => id);
-}
-
-// By statements of a thousand, as an import writes them.
-async function tell({ store, projectId }: Bench, contacts: readonly string[], name: string): Promise<void> {
-  for (let from = 0; from < contacts.length; from += 1_000)
-    await store.db.count(
-      'insert into events (id, project_id, contact_id, name) select uuidv7(), $1, id, $2 from unnest($3::uuid[]) as id',
-      [projectId, name, contacts.slice(from, from + 1_000)],
-    );
-}
-
-async function until(store: Store, sql: string, values: unknown[], count: number, everyMs = 20): Promise<void> {
-  const started = performance.now();
-  for (;;) {
-    const row = await store.db.row<{ count: number }>(sql, values);
-    if (row !== null && row.count >= count) return;
-    if (performance.now() - started > longestMs) throw new Error(`${row?.count} of ${count} after half an hour`);
-    await pause(everyMs);
-  }
-}
-
 async function processOf(file: string, env: NodeJS.ProcessEnv): Promise<ChildProcess> {
   // The leash ends it when this process is gone, however that came about.
   const leash = new URL('../src/main/local/leash.ts', import.meta.url).href;
@@ -257,20 +169,6 @@ async function processOf(file: string, env: NodeJS.ProcessEnv): Promise<ChildPro
     child.once('exit', (code) => failed(new Error(`${file} ended with ${code}`)));
   });
   return child;
-}
-
-/** Resident memory of a process, where Linux tells. */
-function memoryMb({ pid }: ChildProcess): number {
-  const [, kilobytes = '0'] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Math.round(Number(kilobytes) / 1024);
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
-
-function seconds(ms: number): string {
-  return `${(ms / 1000).toFixed(1)} s`;
 }
 
 if (import.meta.main) await benchAutomation();

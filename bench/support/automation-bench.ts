@@ -1,0 +1,70 @@
+import type { ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import type { Store } from '../../src/db/orm.ts';
+import { pause } from '../../src/lib/time.ts';
+import type { TemporalConnection } from '../../temporal/connection.ts';
+
+const longestMs = 30 * 60_000;
+
+/** What the parts of the benchmark of automations share. */
+export interface Bench {
+  store: Store;
+  temporal: TemporalConnection;
+  projectId: string;
+  queuePrefix: string;
+  /** The worker as it is shipped. */
+  worker: ChildProcess;
+  /** The worker of the floor's workflows. */
+  floor: ChildProcess;
+}
+
+/** Counts the runs of an automation in a status. */
+export const countOf = 'select count(*)::int as count from automation_runs where automation_id = $1 and status = $2';
+
+/** Inserts people and answers their ids. */
+export async function people({ store, projectId }: Bench, count: number): Promise<string[]> {
+  const rows = await store.db.rows<{ id: string }>(
+    `insert into contacts (id, project_id, email, subscribed, subscription_before, data)
+     select uuidv7(), $1, 'walker-' || uuidv7() || '@example.com', true, true, '{"plan":"pro"}' from generate_series(1, $2::int)
+     returning id`,
+    [projectId, count],
+  );
+  await store.db.rows('analyze contacts');
+  return rows.map(({ id }) => id);
+}
+
+/** Stores an event of each contact, by statements of a thousand, as an import writes them. */
+export async function tell({ store, projectId }: Bench, contacts: readonly string[], name: string): Promise<void> {
+  for (let from = 0; from < contacts.length; from += 1_000)
+    await store.db.count(
+      'insert into events (id, project_id, contact_id, name) select uuidv7(), $1, id, $2 from unnest($3::uuid[]) as id',
+      [projectId, name, contacts.slice(from, from + 1_000)],
+    );
+}
+
+/** Resolves when the statement counts that many. Fails after half an hour. */
+export async function until(store: Store, sql: string, values: unknown[], count: number, everyMs = 20): Promise<void> {
+  const started = performance.now();
+  for (;;) {
+    const row = await store.db.row<{ count: number }>(sql, values);
+    if (row !== null && row.count >= count) return;
+    if (performance.now() - started > longestMs) throw new Error(`${row?.count} of ${count} after half an hour`);
+    await pause(everyMs);
+  }
+}
+
+/** Resident memory of a process, where Linux tells. */
+export function memoryMb({ pid }: ChildProcess): number {
+  const [, kilobytes = '0'] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Math.round(Number(kilobytes) / 1024);
+}
+
+/** The middle one. */
+export function median(values: readonly number[]): number {
+  return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+/** Milliseconds as people read them. */
+export function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}

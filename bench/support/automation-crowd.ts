@@ -1,0 +1,159 @@
+import { track } from '../../src/events/service.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { pause } from '../../src/lib/time.ts';
+import { anAutomation } from '../../test/support/automation-fixtures.ts';
+import { type Bench, countOf, memoryMb, people, seconds, tell, until } from './automation-bench.ts';
+
+const waiting = Number(process.env.BENCH_WAITING ?? 10_000);
+const timeoutSeconds = 86_400;
+// As many calls under way as the outbox has.
+const callsAtOnce = 16;
+const sampled = 50;
+
+interface Crowd {
+  /** Milliseconds until all were inside, and from the first event or signal until all had moved. */
+  insideMs: number;
+  movedMs: number;
+  /** Megabytes of the worker before, with them inside, at the end, and the most that was seen. */
+  memory: { before: number; inside: number; end: number; most: number };
+  /** What a history holds on average. */
+  history: { events: number; tasks: number; late: number };
+}
+
+/** What many waiting people cost, and how soon all of them move on after one event each, beside bare workflows that wait. */
+export async function crowd(bench: Bench): Promise<void> {
+  const floor = await bareCrowd(bench);
+  const { told, quiet, busy, ...ours } = await ourCrowd(bench);
+  const tell = (name: string, { insideMs, movedMs, memory, history }: Crowd) => {
+    console.log(`  ${name}: all inside after ${seconds(insideMs)} (${perSecond(insideMs)}/s)`);
+    console.log(`    all moved ${seconds(movedMs)} after the first event (${perSecond(movedMs)}/s)`);
+    console.log(
+      `    memory of the worker ${memory.before} MB before, ${memory.inside} MB with them, ${memory.end} MB at the end, never above ${memory.most} MB`,
+    );
+    console.log(
+      `    a history: ${history.events.toFixed(1)} events, ${history.tasks.toFixed(2)} tasks, ${history.late.toFixed(2)} of them too late`,
+    );
+  };
+  console.log(`\n${waiting.toLocaleString('en')} waiting executions, one event each`);
+  tell('floor, bare workflows that wait for a signal', floor);
+  tell('Posthorn', ours);
+  console.log(`    events stored and routed in ${seconds(told)}`);
+  console.log(`    track, 99th of 100: ${quiet.toFixed(1)} ms before, ${busy.toFixed(1)} ms while they move`);
+  const [inside, moved] = [floor.insideMs / ours.insideMs, floor.movedMs / ours.movedMs];
+  console.log(`  ratio ${inside.toFixed(2)} getting in, ${moved.toFixed(2)} moving on (goal 0.6)`);
+}
+
+async function bareCrowd({ store, temporal, queuePrefix, floor }: Bench): Promise<Crowd> {
+  const memory = watchMemory(() => memoryMb(floor));
+  const ids = Array.from({ length: waiting }, () => newId());
+  await store.db.count('insert into bare_runs (id) select * from unnest($1::uuid[])', [ids]);
+  const { workflow } = temporal.client;
+  const idOf = (id: string) => `bare/${id}`;
+  const reached = 'select count(*)::int as count from bare_runs where step = $1 and id = any ($2)';
+  let started = performance.now();
+  await eachOf(ids, (id) =>
+    workflow.start('bareWaiting', {
+      workflowId: idOf(id),
+      taskQueue: `${queuePrefix}-bare`,
+      args: [{ id, timeoutMs: timeoutSeconds * 1000 }],
+    }),
+  );
+  await until(store, reached, [1, ids], waiting, 200);
+  const insideMs = performance.now() - started;
+  memory.inside();
+  await pause(3_000);
+  started = performance.now();
+  await eachOf(ids, (id) => workflow.getHandle(idOf(id)).signal('go'));
+  await until(store, reached, [2, ids], waiting, 200);
+  const movedMs = performance.now() - started;
+  return { insideMs, movedMs, memory: memory.end(), history: await histories(temporal, ids.map(idOf)) };
+}
+
+async function ourCrowd(bench: Bench): Promise<Crowd & { told: number; quiet: number; busy: number }> {
+  const { db } = bench.store;
+  const automation = await anAutomation(db, bench.projectId, {
+    event: 'crowd.began',
+    steps: { wait: ['WAIT_FOR_EVENT', { eventName: 'crowd.event', timeout: timeoutSeconds }], out: ['EXIT'] },
+  });
+  const memory = watchMemory(() => memoryMb(bench.worker));
+  const contacts = await people(bench, waiting);
+  let started = performance.now();
+  await tell(bench, contacts, 'crowd.began');
+  await until(bench.store, countOf, [automation.id, 'WAITING'], waiting, 200);
+  const insideMs = performance.now() - started;
+  memory.inside();
+  const quiet = await trackFor(bench, pause(3_000));
+  started = performance.now();
+  await tell(bench, contacts, 'crowd.event');
+  const told = performance.now() - started;
+  const moving = until(bench.store, countOf, [automation.id, 'EXITED'], waiting, 200);
+  const busy = await trackFor(bench, moving);
+  const movedMs = performance.now() - started;
+  const ids = contacts.map((contact) => `automation/${automation.id}/${contact}/1`);
+  const history = await histories(bench.temporal, ids);
+  return { insideMs, movedMs, memory: memory.end(), history, told, quiet, busy };
+}
+
+async function eachOf(ids: readonly string[], call: (id: string) => Promise<unknown>): Promise<void> {
+  const left = [...ids];
+  await Promise.all(
+    Array.from({ length: callsAtOnce }, async () => {
+      for (let id = left.pop(); id !== undefined; id = left.pop()) await call(id);
+    }),
+  );
+}
+
+/** Tracks an event of another contact every 20 ms until something has happened; the 99th of 100 in milliseconds. */
+async function trackFor({ store, projectId }: Bench, happened: Promise<unknown>): Promise<number> {
+  const times: number[] = [];
+  let isOver = false;
+  void happened.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    const started = performance.now();
+    const email = `visitor-${times.length % 500}@example.com`;
+    await track(store.db, projectId, { email, event: 'page.viewed', data: { page: times.length } });
+    times.push(performance.now() - started);
+    await pause(20);
+  }
+  await happened;
+  return times.sort((one, other) => one - other)[Math.floor(times.length * 0.99)] ?? Number.NaN;
+}
+
+function watchMemory(now: () => number) {
+  const before = now();
+  let [inside, most] = [before, before];
+  const watching = setInterval(() => {
+    most = Math.max(most, now());
+  }, 500);
+  return {
+    inside() {
+      inside = now();
+    },
+    end() {
+      clearInterval(watching);
+      const end = now();
+      return { before, inside, end, most: Math.max(most, inside, end) };
+    },
+  };
+}
+
+/** What some of the histories hold; a task that no worker took in time is in them once more. */
+async function histories({ client }: Bench['temporal'], ids: readonly string[]): Promise<Crowd['history']> {
+  const some = ids.filter((_, n) => n % Math.ceil(ids.length / sampled) === 0);
+  const sum = { events: 0, tasks: 0, late: 0 };
+  for (const id of some) {
+    const { events } = await client.workflow.getHandle(id).fetchHistory();
+    for (const event of events ?? []) {
+      sum.events += 1 / some.length;
+      if (event.workflowTaskScheduledEventAttributes) sum.tasks += 1 / some.length;
+      if (event.workflowTaskTimedOutEventAttributes) sum.late += 1 / some.length;
+    }
+  }
+  return sum;
+}
+
+function perSecond(ms: number): string {
+  return ((1000 * waiting) / ms).toFixed(0);
+}
