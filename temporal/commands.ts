@@ -91,6 +91,14 @@ export const queries = {
 } as const;
 
 /**
+ * Cuts a part of a summary of a timer or an activity to so many UTF-16 units. Servers refuse tasks with a summary of more than
+ * 400 bytes of UTF-8, of which one unit needs up to three.
+ */
+export function briefly(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+/**
  * Search attributes by name: for operators, never read by the service. They are stored unencrypted, so they hold ids and
  * fixed words, never addresses or names. SQL visibility stores allow about ten keywords and three of each other type.
  */

@@ -1,7 +1,7 @@
 import * as wf from '@temporalio/workflow';
 import type { AutomationActivities, WebhookActivities } from '../activities/automation.ts';
 import type { Directive, StepAt } from '../src/automations/runtime/directive.ts';
-import { queries, searchAttribute, siblingQueue, signals } from '../temporal/commands.ts';
+import { briefly, queries, searchAttribute, siblingQueue, signals } from '../temporal/commands.ts';
 
 const local = wf.proxyLocalActivities<AutomationActivities>({
   startToCloseTimeout: '2 seconds',
@@ -71,7 +71,9 @@ export async function automation({ executionId, seq: begin }: AutomationInput): 
     return await run();
   } catch (error) {
     if (wf.isCancellation(error))
-      await wf.CancellationScope.nonCancellable(() => steadily((steps) => steps.cancelRun(executionId)));
+      await wf.CancellationScope.nonCancellable(() =>
+        steadily((steps) => steps.cancelRun.executeWithOptions({ summary: 'cancel the run' }, [executionId])),
+      );
     throw error;
   }
 
@@ -79,7 +81,8 @@ export async function automation({ executionId, seq: begin }: AutomationInput): 
     for (let seq = begin ?? null; ; ) {
       // Whatever is heard from here on may be of something that this step does not see yet.
       heard = -1;
-      const directive = await steadily((steps) => steps.advanceRun(executionId, seq));
+      const summary = at.step === null ? 'go on where the row stands' : `go on after "${briefly(at.step.name, 100)}"`;
+      const directive = await steadily((steps) => steps.advanceRun.executeWithOptions({ summary }, [executionId, seq]));
       seq = directive.seq;
       if (directive.next === 'done') return end(directive);
       if (wf.workflowInfo().continueAsNewSuggested) await wf.continueAsNew<typeof automation>({ executionId, seq });
@@ -132,7 +135,7 @@ export async function automation({ executionId, seq: begin }: AutomationInput): 
     ]);
   }
 
-  async function steadily<T>(step: (steps: AutomationActivities) => Promise<T>): Promise<T> {
+  async function steadily<T>(step: (steps: typeof local | typeof patient) => Promise<T>): Promise<T> {
     try {
       return await step(local);
     } catch (error) {

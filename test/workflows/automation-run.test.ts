@@ -1,3 +1,5 @@
+import { defaultPayloadConverter } from '@temporalio/common';
+import proto from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cancelByOperator } from '../../src/automations/runtime/operator.ts';
 import { createAutomationCheck } from '../../src/automations/runtime/recovery.ts';
@@ -53,6 +55,8 @@ const execution = (automation: TestAutomation, contactId: string, entry = 1) =>
   runtime.worker.client.workflow.getHandle(workflowId.automation(automation.id, contactId, entry));
 const status = async (automation: TestAutomation) =>
   (await runsOf(database.db, automation.id)).map((run) => run.status);
+// What Temporal shows follows a moment later, on a loaded machine some moments.
+const patient = { timeout: 20_000 };
 const until = (automation: TestAutomation, expected: string) =>
   expect
     .poll(async () => [...new Set(await status(automation))], { timeout: 20_000, interval: 20 })
@@ -109,7 +113,7 @@ describe('an execution', () => {
     const handle = execution(automation, contact);
     const [run] = await runsOf(database.db, automation.id);
     await expect
-      .poll(async () => ((await handle.query(queries.where)) as { waitingFor: string }).waitingFor)
+      .poll(async () => ((await handle.query(queries.where)) as { waitingFor: string }).waitingFor, patient)
       .toBe('order.paid');
     expect(await handle.query(queries.where)).toMatchObject({
       status: 'WAITING',
@@ -132,6 +136,30 @@ describe('an execution', () => {
     expect(JSON.stringify(description.memo)).not.toContain('@');
     await anEvent(database.db, project.id, contact, 'order.paid');
     await handle.result();
+    const { events } = await handle.fetchHistory();
+    const summaries = (events ?? []).flatMap(({ userMetadata, eventType }) => {
+      const [text] = userMetadata?.summary ? [defaultPayloadConverter.fromPayload<string>(userMetadata.summary)] : [];
+      return text === undefined ? [] : [`${proto.temporal.api.enums.v1.EventType[eventType ?? 0]}: ${text}`];
+    });
+    expect(summaries).toEqual([
+      'EVENT_TYPE_WORKFLOW_EXECUTION_STARTED: Automation "Winback"',
+      'EVENT_TYPE_MARKER_RECORDED: go on where the row stands',
+      `EVENT_TYPE_TIMER_STARTED: wait for order.paid · "wait" (${automation.steps.wait})`,
+      `EVENT_TYPE_TIMER_CANCELED: wait for order.paid · "wait" (${automation.steps.wait})`,
+      'EVENT_TYPE_MARKER_RECORDED: go on after "wait"',
+    ]);
+  });
+
+  test('names as long as they may be are cut in what the Web UI shows, and hold nobody up', async () => {
+    const name = '長'.repeat(255);
+    const automation = await anAutomation(database.db, project.id, {
+      steps: { [name]: ['WAIT_FOR_EVENT', { eventName: name, timeout: 3600 }], out: ['EXIT'] },
+    });
+    const contact = await somebody();
+    await enter(automation, contact);
+    await until(automation, 'WAITING');
+    await anEvent(database.db, project.id, contact, name);
+    await until(automation, 'EXITED');
   });
 
   test('a step that fails completes the execution with what went wrong: red in the Web UI means a fault of ours', async () => {
@@ -174,7 +202,9 @@ describe('an execution', () => {
       [automation.id],
     );
     await execution(automation, contact).cancel();
-    await expect.poll(async () => (await execution(automation, contact).describe()).status.name).toBe('CANCELLED');
+    await expect
+      .poll(async () => (await execution(automation, contact).describe()).status.name, patient)
+      .toBe('CANCELLED');
     expect((await runOf(database.db, automation.id)).reason).toBe('Cancelled by user');
     await cancelByOperator(database.db, (await runOf(database.db, automation.id)).id);
     expect((await runOf(database.db, automation.id)).reason).toBe('Cancelled by user');
@@ -233,7 +263,7 @@ describe('a graph that is changed while people are inside', () => {
     await database.db.count('update automations set graph_dirty = true where id = $1', [automation.id]);
     const newcomer = await somebody();
     await enter(automation, newcomer);
-    await expect.poll(async () => (await status(automation)).filter((s) => s === 'WAITING').length).toBe(2);
+    await expect.poll(async () => (await status(automation)).filter((s) => s === 'WAITING').length, patient).toBe(2);
     for (const one of [contact, newcomer]) await anEvent(database.db, project.id, one, 'order.paid');
     await expect.poll(async () => (await status(automation)).includes('WAITING'), { timeout: 20_000 }).toBe(false);
     const [old, newer] = await runsOf(database.db, automation.id);
@@ -450,7 +480,9 @@ describe('what is lost is put right', () => {
     await enter(automation, contact);
     await until(automation, 'WAITING');
     await database.db.count('delete from contacts where id = $1', [contact]);
-    await expect.poll(async () => (await execution(automation, contact).describe()).status.name).toBe('CANCELLED');
+    await expect
+      .poll(async () => (await execution(automation, contact).describe()).status.name, patient)
+      .toBe('CANCELLED');
     expect(await runsOf(database.db, automation.id)).toEqual([]);
   });
 

@@ -1,3 +1,4 @@
+import { briefly } from '../../../temporal/commands.ts';
 import type { Directive, StepAt } from './directive.ts';
 import type { LockedRun, StepRun } from './run-queries.ts';
 
@@ -25,7 +26,7 @@ export function standing(run: Pick<LockedRun, 'seq'>, open: StepRun | null): Dir
       until: open.executeAfter,
       event: open.eventName,
       step,
-      summary: `wait for ${open.eventName} · ${place(open)}`,
+      summary: `wait for ${briefly(open.eventName, 50)} · ${place(open)}`,
     };
   if (open.stepType === 'WEBHOOK' && open.output === null && open.error === null)
     return { next: 'http', seq, stepRunId: open.id, step, summary: `webhook · ${place(open)}` };
@@ -38,5 +39,5 @@ function delaySummary(open: StepRun): string {
 }
 
 function place({ stepId, stepName }: StepRun): string {
-  return `"${stepName}" (${stepId})`;
+  return `"${briefly(stepName, 50)}" (${stepId})`;
 }

@@ -65,6 +65,12 @@ export const automationCases: readonly ReplayCase[] = [
   ),
   run('delay-still', { advanceRun: [sleep(2, far)] }, { ends: 'RUNNING' }),
   run('event', { advanceRun: [awaitEvent(2, far), done(4, 'EXITED', 'paid')] }, { atTimer: (hand) => hand.resume(2) }),
+  // The same with a summary of each local activity, which earlier ones have not.
+  run(
+    'event-with-summaries',
+    { advanceRun: [awaitEvent(2, far), done(4, 'EXITED', 'paid')] },
+    { atTimer: (hand) => hand.resume(2) },
+  ),
   run('timeout', {
     advanceRun: [async () => awaitEvent(2, soon(300)), done(4, 'EXITED', 'late')],
   }),
