@@ -14,9 +14,14 @@ export interface TemporalSearch {
   signal: AbortSignal;
 }
 
+// The server's live data is small beside what it throws away, so that Go collects its garbage all the time: 13 of 100 of its
+// processor time with Go's own 100, 2.5 with 400, for some hundred megabytes under load.
+const collectAt = '400';
+
 /** The environment for the program, without the TEMPORAL_ variables: some of ours mean something else to it. */
 export function temporalEnv(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TEMPORAL_')));
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('TEMPORAL_'));
+  return { GOGC: collectAt, ...Object.fromEntries(inherited) };
 }
 
 /** The first executable file of this name on the PATH, or null. */
