@@ -20,6 +20,7 @@ import { Migration20261121001100_automation_revisions } from './Migration2026112
 import { Migration20261121001101_automation_passages } from './Migration20261121001101_automation_passages.ts';
 import { Migration20261121001110_contact_feed } from './Migration20261121001110_contact_feed.ts';
 import { Migration20261121001111_uploads } from './Migration20261121001111_uploads.ts';
+import { Migration20261121001120_wakes } from './Migration20261121001120_wakes.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. */
 export const migrations = [
@@ -45,4 +46,5 @@ export const migrations = [
   { name: 'Migration20261121001101_automation_passages', class: Migration20261121001101_automation_passages },
   { name: 'Migration20261121001110_contact_feed', class: Migration20261121001110_contact_feed },
   { name: 'Migration20261121001111_uploads', class: Migration20261121001111_uploads },
+  { name: 'Migration20261121001120_wakes', class: Migration20261121001120_wakes },
 ];

@@ -5,6 +5,7 @@ import { createActivities } from '../../activities/index.ts';
 import { openTemporal } from '../../temporal/connection.ts';
 import { reconcileNow } from '../../temporal/setup.ts';
 import { arrivalsChannel, createEnroller, type EnrolDeps } from '../automations/runtime/enrol.ts';
+import { wakesUnderWay } from '../automations/runtime/under-way.ts';
 import type { Config } from '../config.ts';
 import { foldAllContactChanges } from '../contacts/catalogue-queries.ts';
 import { openStore } from '../db/orm.ts';
@@ -100,7 +101,7 @@ export async function startWorker(
     interceptors: [logActivities(log, metrics?.registry ?? null)],
   });
   const listenUrl = config.DIRECT_DATABASE_URL ?? config.DATABASE_URL;
-  const relay = startRelay({ outbox, listenUrl, log });
+  const relay = startRelay({ outbox, listenUrl, log, wakes: wakesUnderWay(store.db) });
   const enrolling = startWokenLoop({
     channel: arrivalsChannel,
     listenUrl,

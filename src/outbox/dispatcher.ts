@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
-import type { StartCommand } from '../../temporal/commands.ts';
+import type { Command, StartCommand } from '../../temporal/commands.ts';
 import type { TemporalConnection } from '../../temporal/connection.ts';
 import type { Database, Sql } from '../db/sql.ts';
 import { describeFailure, grpcCode, grpcDetails, grpcStatus, isTemporalUnreachable } from '../lib/grpc.ts';
 import { callDeadlineMs, performCommand } from './calls.ts';
 import { enqueue, type OutboxTicket } from './enqueue.ts';
 import { createPace } from './pace.ts';
-import { finish, type PutBack, putBack, type TakenRow, takeDue, takeOf } from './queries.ts';
+import { finish, type Lane, type PutBack, putBack, type TakenRow, takeDue, takeOf } from './queries.ts';
 
 /** Makes the calls that the outbox asks for. One for each process. */
 export interface Outbox {
@@ -15,8 +15,11 @@ export interface Outbox {
    * transaction. Never throws; what fails stays in the outbox for the relay.
    */
   dispatchSoon(...tickets: readonly OutboxTicket[]): void;
-  /** Makes up to `limit` calls that are due, of any process, and answers how many rows it took. Rejects without Postgres. */
-  dispatchDue(limit: number): Promise<number>;
+  /**
+   * Makes up to `limit` calls that are due, of any process and of one lane, or of both, and answers how many rows it took.
+   * `onMade` is told of each call that Temporal took. Rejects without Postgres.
+   */
+  dispatchDue(limit: number, lane?: Lane, onMade?: (command: Command) => void): Promise<number>;
   /** Resolves when nothing that this process began is under way. */
   drain(): Promise<void>;
   /** Takes nothing more and drains. */
@@ -87,9 +90,9 @@ export function createOutbox(deps: OutboxDeps): Outbox {
         });
       }
     },
-    dispatchDue(limit) {
+    dispatchDue(limit, lane, onMade) {
       if (closed) return Promise.resolve(0);
-      return track(dispatchOnce(limit));
+      return track(dispatchOnce(limit, lane, onMade));
     },
     async drain() {
       while (underWay.size > 0) await Promise.allSettled(underWay);
@@ -130,14 +133,17 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     }
   }
 
-  async function dispatchOnce(limit: number): Promise<number> {
+  async function dispatchOnce(limit: number, lane?: Lane, onMade?: (command: Command) => void): Promise<number> {
     if (isDown()) return 0;
-    const rows = await takeDue(db, outage === null ? Math.min(limit, batchSize) : 1, leaseMs);
-    if (rows.length > 0) await make(rows);
+    const most = outage === null ? Math.min(limit, batchSize) : 1;
+    const rows = await takeDue(db, lane ?? 'others', most, leaseMs);
+    if (lane === undefined && rows.length < most)
+      rows.push(...(await takeDue(db, 'wakes', most - rows.length, leaseMs)));
+    if (rows.length > 0) await make(rows, onMade);
     return rows.length;
   }
 
-  async function make(rows: readonly TakenRow[]): Promise<void> {
+  async function make(rows: readonly TakenRow[], onMade?: (command: Command) => void): Promise<void> {
     const lastMoment = Date.now() + leaseMs - callDeadlineMs;
     const done: string[] = [];
     const back: PutBack[] = [];
@@ -145,8 +151,11 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       rows.map((row) =>
         pace.run(async () => {
           const failure = await makeOne(row, lastMoment);
-          if (failure === null) done.push(row.id);
-          else back.push(failure);
+          if (failure !== null) back.push(failure);
+          else {
+            done.push(row.id);
+            onMade?.(row.payload);
+          }
         }),
       ),
     );

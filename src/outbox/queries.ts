@@ -1,5 +1,5 @@
 import type { Command } from '../../temporal/commands.ts';
-import { type Sql, statement } from '../db/sql.ts';
+import { type Sql, type Statement, statement } from '../db/sql.ts';
 
 /** An outbox row that this process has taken. */
 export interface TakenRow {
@@ -9,6 +9,9 @@ export interface TakenRow {
   /** How many times the call was refused for a reason of its own. */
   attempts: number;
 }
+
+/** `wakes` are signals of automations, of which one event may cause any number; they have a pace of their own. */
+export type Lane = 'wakes' | 'others';
 
 /** A row goes back to the queue: when it is due again and why. */
 export interface PutBack {
@@ -40,15 +43,19 @@ const take = (which: string) => `
   from due where o.id = due.id
   returning o.id, o.workflow_id, o.payload, o.attempts`;
 
-const takeDueRows = statement('outbox_take_due', take('true'));
+// Word for word what the two indexes of open rows say.
+const takeDueRows: Record<Lane, Statement> = {
+  wakes: statement('outbox_take_wakes', take(`o.kind = 'signal' and o.workflow_id like 'automation/%'`)),
+  others: statement('outbox_take_others', take(`(o.kind <> 'signal' or o.workflow_id not like 'automation/%')`)),
+};
 const takeRowsOf = statement('outbox_take_of', take('o.workflow_id = any ($3)'));
 
-/** Takes up to `limit` rows that are due, of any process, for `leaseMs` milliseconds. */
-export function takeDue(sql: Sql, limit: number, leaseMs: number): Promise<TakenRow[]> {
-  return sql.rows<TakenRow>(takeDueRows, [limit, leaseMs]);
+/** Takes up to `limit` rows of a lane that are due, of any process, for `leaseMs` milliseconds. */
+export function takeDue(sql: Sql, lane: Lane, limit: number, leaseMs: number): Promise<TakenRow[]> {
+  return sql.rows<TakenRow>(takeDueRows[lane], [limit, leaseMs]);
 }
 
-/** `takeDue` for the given workflow ids only. */
+/** Takes rows that are due, of any lane, for the given workflow ids only. */
 export function takeOf(sql: Sql, workflowIds: readonly string[], limit: number, leaseMs: number): Promise<TakenRow[]> {
   return sql.rows<TakenRow>(takeRowsOf, [limit, leaseMs, workflowIds]);
 }

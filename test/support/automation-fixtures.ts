@@ -4,6 +4,7 @@ import type { RunRow } from '../../src/automations/rows.ts';
 import type { AdvanceDeps } from '../../src/automations/runtime/advance.ts';
 import { arrivalsChannel, createEnroller } from '../../src/automations/runtime/enrol.ts';
 import { guardedConnector } from '../../src/automations/runtime/guard.ts';
+import { wakesUnderWay } from '../../src/automations/runtime/under-way.ts';
 import { type Started, startRuns } from '../../src/automations/starting.ts';
 import type { StepType } from '../../src/automations/step-configs.ts';
 import type { Database, Sql } from '../../src/db/sql.ts';
@@ -231,7 +232,7 @@ export async function automationRuntime(
     ...(options.address === undefined ? {} : { address: options.address }),
   });
   const outbox = createOutbox({ db, temporal: worker.temporal, queuePrefix: worker.queuePrefix, log, revivers });
-  const relay = startRelay({ outbox, listenUrl: database.url, log });
+  const relay = startRelay({ outbox, listenUrl: database.url, log, wakes: wakesUnderWay(db) });
   const enroller = startWokenLoop({
     channel: arrivalsChannel,
     listenUrl: database.url,

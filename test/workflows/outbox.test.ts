@@ -6,7 +6,7 @@ import { createOutbox, type Outbox, type OutboxDeps } from '../../src/outbox/dis
 import { enqueue, enqueueAll, type OutboxTicket } from '../../src/outbox/enqueue.ts';
 import { removeDone } from '../../src/outbox/queries.ts';
 import { startRelay } from '../../src/outbox/relay.ts';
-import { type SignalCommand, type StartCommand, signals, workflowId } from '../../temporal/commands.ts';
+import { type Command, type SignalCommand, type StartCommand, signals, workflowId } from '../../temporal/commands.ts';
 import { openTemporal } from '../../temporal/connection.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { doorTo } from '../support/door.ts';
@@ -317,4 +317,42 @@ test('rows of done work are removed once they are old enough, open ones never', 
   expect(await removeDone(db.db, 24, 100)).toBe(1);
   expect(await db.db.rows('select 1 from outbox where done_at is null')).toHaveLength(1);
   expect(await db.db.rows('select 1 from outbox')).toHaveLength(2);
+});
+
+test('wakes of automations that are held back hold up nothing else, and are made when there is room', async () => {
+  const run = workflowId.automation(randomUUID(), randomUUID(), 1);
+  const waked = Array.from(
+    { length: 30 },
+    (_, n): SignalCommand => ({
+      type: 'signal',
+      id: run,
+      signal: signals.resume,
+      input: { seq: n },
+    }),
+  );
+  await commit(...waked);
+  const start = aStart();
+  await commit(start);
+  let open = true;
+  const made: unknown[] = [];
+  const wakes = {
+    room: async () => (open ? 10 : 0),
+    add: (command: Command) => {
+      made.push(command.type === 'signal' ? command.input : command);
+      open = made.length % 10 !== 0;
+    },
+  };
+  open = false;
+  const relay = startRelay({ outbox: outboxOf(), listenUrl: db.url, log: silent, pollMs: 60_000, wakes });
+  await expect
+    .poll(async () => (await openRows()).map(({ kind }) => kind), { timeout: 10_000 })
+    .toEqual(waked.map(() => 'signal'));
+  expect(made).toEqual([]);
+  for (const count of [10, 20, 30]) {
+    open = true;
+    await expect.poll(() => made.length, { timeout: 10_000 }).toBe(count);
+  }
+  expect(await openRows()).toEqual([]);
+  expect(made).toEqual(waked.map(({ input }) => input));
+  await relay.close();
 });

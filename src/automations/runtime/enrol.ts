@@ -3,6 +3,7 @@ import { eventData } from '../../emails/sql.ts';
 import type { JsonObjectValue } from '../../lib/json.ts';
 import type { OutboxTicket } from '../../outbox/enqueue.ts';
 import { type StartOutcome, startRuns } from '../starting.ts';
+import { startsUnderWay } from './under-way.ts';
 import { contextOf } from './values.ts';
 
 /** The channel on which a commit with new arrivals wakes the enrollers. */
@@ -64,10 +65,13 @@ const take = statement(
  */
 export function createEnroller(deps: EnrolDeps): () => Promise<number> {
   const { db, mostWaiting = defaultMostWaiting } = deps;
+  const underWay = startsUnderWay(db);
   return async () => {
-    const room = mostWaiting - ((await db.row<{ count: number }>(startsWaiting, [mostWaiting]))?.count ?? 0);
+    const waiting = (await db.row<{ count: number }>(startsWaiting, [mostWaiting]))?.count ?? 0;
     // A little room at a time would be many small transactions.
-    if (room < mostWaiting / 2) return whenFullMs;
+    if (waiting > mostWaiting / 2) return whenFullMs;
+    const room = Math.min(mostWaiting - waiting, await underWay.room());
+    if (room === 0) return whenFullMs;
     const automations = await db.rows<{ id: string; projectId: string }>(waitingAutomations);
     let left = room;
     let taken = 0;
@@ -91,6 +95,7 @@ export function createEnroller(deps: EnrolDeps): () => Promise<number> {
       const started = await startRuns(sql, automation.projectId, automation.id, wishes, deps.startsPerHour);
       return { count: arrivals.length, ...started };
     });
+    for (const { run } of outcomes) if (run !== null) underWay.add(run.id);
     deps.dispatchSoon(...tickets);
     if (deps.onOutcome)
       for (const [outcome, of] of Map.groupBy(outcomes, (one) => one.outcome)) deps.onOutcome(outcome, of.length);

@@ -136,7 +136,8 @@ function launchAgain(run: ActiveRun, restart?: string): StartCommand {
   return launchRun(run, run, restart);
 }
 
-function placeOf(workflowId: string): { automationId: string; contactId: string; entry: number } | null {
+/** What the id of an execution of an automation says; null for any other id. */
+export function placeOf(workflowId: string): { automationId: string; contactId: string; entry: number } | null {
   const [kind, automationId = '', contactId = '', entry = ''] = workflowId.split('/');
   if (kind !== 'automation' || !isUuid(automationId) || !isUuid(contactId) || !/^\d{1,9}$/.test(entry)) return null;
   return { automationId, contactId, entry: Number(entry) };
