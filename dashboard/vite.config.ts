@@ -7,7 +7,14 @@ const pages = /^\/($|app(\/|$)|src\/|@|node_modules\/|icon\.svg$|index\.html$)/;
 
 export default defineConfig({
   plugins: [react()],
-  build: { target: 'es2023', assetsDir: 'assets', sourcemap: false, chunkSizeWarningLimit: 900 },
+  build: {
+    target: 'es2023',
+    assetsDir: 'assets',
+    sourcemap: false,
+    chunkSizeWarningLimit: 900,
+    // All styles at once: those of a page that could not be loaded at the first try are not asked for again.
+    cssCodeSplit: false,
+  },
   server: {
     port: 3100,
     proxy: {

@@ -1,9 +1,10 @@
-import { MutationCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { Tooltip } from 'radix-ui';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiError, Unreachable } from './api/errors.ts';
+import { reachable } from './api/signals.ts';
 import { SignInAgain } from './app/SignInAgain.tsx';
 import { router } from './router.tsx';
 import { Toasts } from './ui/toasts.tsx';
@@ -13,7 +14,6 @@ import './ui/ui.css';
 import './app/shell.css';
 
 const queries = new QueryClient({
-  mutationCache: new MutationCache(),
   defaultOptions: {
     queries: {
       staleTime: 10_000,
@@ -24,6 +24,12 @@ const queries = new QueryClient({
     },
     mutations: { retry: false },
   },
+});
+
+// A question that was given up while the service was away is asked again as soon as it is back.
+reachable.subscribe(() => {
+  if (reachable.get())
+    void queries.refetchQueries({ type: 'active', predicate: ({ state }) => state.error instanceof Unreachable });
 });
 
 const place = document.getElementById('root');

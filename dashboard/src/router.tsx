@@ -9,6 +9,7 @@ import {
 } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { ApiError, selectProject } from './api/client.ts';
+import { loaded } from './api/load.ts';
 import { NotFound, RouteProblem } from './app/RouteProblem.tsx';
 import { Shell } from './app/Shell.tsx';
 import { lastProject, myProjects, rememberProject, whoAmI } from './app/session.ts';
@@ -34,7 +35,7 @@ const root = createRootRouteWithContext<{ queries: QueryClient }>()({
 type Load<Name extends string> = () => Promise<Record<Name, (props: object) => ReactNode>>;
 
 const auth = <const Path extends string, const Name extends string>(path: Path, load: Load<Name>, name: Name) =>
-  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load, name) });
+  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(() => loaded(load), name) });
 
 const authRoutes = [
   auth('/auth/login', () => import('./pages/auth/Login.tsx'), 'Login'),
@@ -111,7 +112,7 @@ const page = <const Path extends string, const Name extends string>(path: Path, 
   createRoute({
     getParentRoute: () => project,
     path,
-    component: lazyRouteComponent(load, name),
+    component: lazyRouteComponent(() => loaded(load), name),
     errorComponent: RouteProblem,
   });
 

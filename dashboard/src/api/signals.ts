@@ -50,13 +50,27 @@ export function reportReachable(): void {
   reachable.set(true);
 }
 
-let _watch: ReturnType<typeof setTimeout> | null = null;
+/** Resolves as soon as the service answers; at once where it does. */
+export function untilReachable(): Promise<void> {
+  if (reachable.get()) return Promise.resolve();
+  return new Promise((resolve) => {
+    const stop = reachable.subscribe(() => {
+      if (!reachable.get()) return;
+      stop();
+      resolve();
+    });
+  });
+}
+
+let isWatched = false;
 
 /** The service did not answer: it is asked again every two seconds until it does. */
 export function reportUnreachable(): void {
   reachable.set(false);
-  _watch ??= setTimeout(async () => {
-    _watch = null;
+  if (isWatched) return;
+  isWatched = true;
+  setTimeout(async () => {
+    isWatched = false;
     const alive = await fetch('/health', { cache: 'no-store' }).then(
       (response) => response.ok,
       () => false,

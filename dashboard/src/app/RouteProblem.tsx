@@ -1,10 +1,16 @@
 import { Link, useRouter } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { Unreachable } from '../api/errors.ts';
+import { untilReachable } from '../api/signals.ts';
 import { Page } from '../ui/Page.tsx';
 import { Problem } from '../ui/States.tsx';
 
 /** Shown in the place of a page that could not be loaded. */
 export function RouteProblem({ error }: { error: unknown }) {
   const router = useRouter();
+  useEffect(() => {
+    if (error instanceof Unreachable) void untilReachable().then(() => router.invalidate());
+  }, [error, router]);
   return (
     <Page title="This page could not be shown">
       <Problem error={error} again={() => void router.invalidate()} />

@@ -1,14 +1,22 @@
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 import { reportSignedIn, signedOut } from '../api/signals.ts';
+import { ProviderLinks } from '../pages/auth/ProviderLinks.tsx';
 import { SignInForm } from '../pages/auth/SignInForm.tsx';
+import { Button } from '../ui/Button.tsx';
 import { Dialog } from '../ui/Dialog.tsx';
+import { Note } from '../ui/States.tsx';
 import { whoAmI } from './session.ts';
 
 /** Asks for the password where the session has ended under somebody's hands; what they typed stays as it is. */
 export function SignInAgain() {
   const isSignedOut = useSyncExternalStore(signedOut.subscribe, signedOut.get);
   const { data: user } = useQuery({ ...whoAmI, enabled: false });
+  // Who signs in elsewhere, at a provider or in another window, has the session here as well.
+  const look = useMutation({
+    mutationFn: async () => (await fetch('/users/@me')).ok,
+    onSuccess: (isSignedIn) => isSignedIn && reportSignedIn(),
+  });
   if (!isSignedOut) return null;
   return (
     <Dialog
@@ -17,6 +25,16 @@ export function SignInAgain() {
       onClose={() => undefined}
     >
       <SignInForm email={user?.email ?? ''} onSignedIn={reportSignedIn} />
+      <ProviderLinks target="_blank" />
+      {look.data === false ? <Note tone="warn">You are not signed in yet.</Note> : null}
+      <footer>
+        <a className="button" href="/auth/login">
+          Leave this page
+        </a>
+        <Button busy={look.isPending} onClick={() => look.mutate()}>
+          I have signed in elsewhere
+        </Button>
+      </footer>
     </Dialog>
   );
 }

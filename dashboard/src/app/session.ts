@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { answer, api } from '../api/client.ts';
 import { toApiError, Unreachable } from '../api/errors.ts';
+import { reportUnreachable } from '../api/signals.ts';
 
 /** The signed-in user. */
 export interface User {
@@ -17,6 +18,7 @@ export const whoAmI = queryOptions({
   staleTime: 60_000,
   queryFn: async (): Promise<User | null> => {
     const response = await fetch('/users/@me').catch(() => {
+      reportUnreachable();
       throw new Unreachable();
     });
     if (response.ok) return (await response.json()) as User;

@@ -4,12 +4,14 @@ import { Button } from './Button.tsx';
 import { TextField } from './Field.tsx';
 import { Problem } from './States.tsx';
 
-// Our dialogs have no trigger of their own that the focus could go back to, so they remember where it was.
+// Our dialogs have no trigger of their own that the focus could go back to, so they remember where it was. What they have
+// removed, such as the row with its button, cannot have it: then the page has it, and not the top of the menu.
 function useFocusBack(): (event: Event) => void {
   const [before] = useState(() => document.activeElement);
   return (event) => {
     event.preventDefault();
-    if (before instanceof HTMLElement && before.isConnected) before.focus();
+    const place = before instanceof HTMLElement && before.isConnected ? before : document.querySelector('main');
+    place?.focus();
   };
 }
 
@@ -36,7 +38,7 @@ export function Dialog({
           {...(description ? {} : { 'aria-describedby': undefined })}
         >
           <Primitive.Title asChild>
-            <h2>{title}</h2>
+            <h2 className="break">{title}</h2>
           </Primitive.Title>
           {description ? <Primitive.Description className="muted">{description}</Primitive.Description> : null}
           {children}
@@ -47,12 +49,15 @@ export function Dialog({
 }
 
 /**
- * Asks before something is destroyed, and names it. With `typed`, that text has to be typed first, for what cannot come back.
+ * Asks before something is destroyed or cannot be called back, and names it. With `typed`, that text has to be typed first,
+ * for what cannot come back.
  */
 export function ConfirmDialog({
   title,
   children,
   action,
+  wayOut = 'Cancel',
+  look = 'danger',
   typed,
   onConfirm,
   onClose,
@@ -60,6 +65,10 @@ export function ConfirmDialog({
   title: string;
   children: ReactNode;
   action: string;
+  /** What the button is called that does nothing. */
+  wayOut?: string;
+  /** `primary` for what destroys nothing. */
+  look?: 'danger' | 'primary';
   typed?: string;
   onConfirm: () => Promise<unknown>;
   onClose: () => void;
@@ -84,7 +93,7 @@ export function ConfirmDialog({
         <AlertDialog.Overlay className="overlay" />
         <AlertDialog.Content className="dialog" onCloseAutoFocus={focusBack}>
           <AlertDialog.Title asChild>
-            <h2>{title}</h2>
+            <h2 className="break">{title}</h2>
           </AlertDialog.Title>
           <AlertDialog.Description asChild>
             <div className="break">{children}</div>
@@ -99,9 +108,9 @@ export function ConfirmDialog({
           {error ? <Problem error={error} /> : null}
           <footer>
             <AlertDialog.Cancel asChild>
-              <Button>Keep it</Button>
+              <Button>{wayOut}</Button>
             </AlertDialog.Cancel>
-            <Button look="danger" busy={busy} disabled={typed !== undefined && text !== typed} onClick={confirm}>
+            <Button look={look} busy={busy} disabled={typed !== undefined && text !== typed} onClick={confirm}>
               {action}
             </Button>
           </footer>

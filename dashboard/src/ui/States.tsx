@@ -62,7 +62,7 @@ export function Empty({ title, children, action }: { title: string; children?: R
 }
 
 /** The part of a query's result that a page needs. */
-interface Asked<Data> {
+export interface Asked<Data> {
   data: Data | undefined;
   error: unknown;
   isPending: boolean;

@@ -1,18 +1,18 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { answer, api } from '../../api/client.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
+import { ChoiceFilter } from '../../app/filters.tsx';
 import { EndlessRows } from '../../ui/EndlessRows.tsx';
-import { SelectField } from '../../ui/Field.tsx';
 import { count } from '../../ui/numbers.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Empty } from '../../ui/States.tsx';
 import { ActivityRow } from './ActivityRow.tsx';
-import { kinds } from './kinds.ts';
+import { isToldTwice, kinds } from './kinds.ts';
 
 /** Everything that happened in the project, newest first. */
 export function Activity() {
   const project = useProjectId();
-  const [{ types }, change] = useFilters();
+  const [{ types }] = useFilters();
   const feed = useInfiniteQuery({
     queryKey: ['activity', project, { types }],
     initialPageParam: undefined as string | undefined,
@@ -24,21 +24,20 @@ export function Activity() {
   return (
     <Page title="Activity" about={total === undefined ? undefined : `${count(total)} in the last 30 days`}>
       <div className="filters">
-        <SelectField label="What" value={types ?? ''} onChange={(event) => change({ types: event.target.value })}>
-          <option value="">Everything</option>
-          {Object.entries(kinds)
+        <ChoiceFilter
+          name="types"
+          label="What"
+          all="Everything"
+          choices={Object.entries(kinds)
             .filter(([type]) => !type.endsWith('scheduled'))
-            .map(([type, { name }]) => (
-              <option key={type} value={type}>
-                {name}
-              </option>
-            ))}
-        </SelectField>
+            .map(([type, { name }]) => [type, name])}
+        />
       </div>
       <EndlessRows
         label="Activity"
         query={feed}
-        rowsOf={(page) => page.data}
+        // Who asks for events gets them all.
+        rowsOf={(page) => (types ? page.data : page.data.filter((item) => !isToldTwice(item)))}
         rowKey={({ id }) => id}
         empty={<Empty title="Nothing has happened yet">Send a mail or track an event, and it appears here.</Empty>}
       >

@@ -1,3 +1,5 @@
+import { Link } from '@tanstack/react-router';
+import { useProjectId } from '../../app/address.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { kinds, subjectOf } from './kinds.ts';
@@ -9,19 +11,31 @@ export interface ActivityItem {
   type: string;
   timestamp: string;
   contactEmail?: string;
+  contactId?: string;
   metadata: Record<string, unknown>;
 }
 
 /** One thing that happened: what, to whom, when. */
 export function ActivityRow({ item, who = true }: { item: ActivityItem; who?: boolean }) {
+  const project = useProjectId();
   const kind = kinds[item.type];
   return (
-    <div className="activity-row">
+    <div className="activity-row" data-who={who}>
       <Badge tone={kind?.tone}>{kind?.name ?? item.type}</Badge>
       <span className="break" dir="auto">
         {subjectOf(item.metadata)}
       </span>
-      {who ? <span className="break muted">{item.contactEmail}</span> : null}
+      {who ? (
+        <span className="break">
+          {item.contactId ? (
+            <Link to="/app/$project/contacts/$contact" params={{ project, contact: item.contactId }}>
+              {item.contactEmail}
+            </Link>
+          ) : (
+            item.contactEmail
+          )}
+        </span>
+      ) : null}
       <span className="muted">
         <Timestamp at={item.timestamp} />
       </span>

@@ -17,6 +17,22 @@ export const kinds: Record<string, { name: string; tone?: Tone }> = {
   'workflow.email.scheduled': { name: 'Workflow mail scheduled', tone: 'warn' },
 };
 
+// Each of these events is an activity of its own as well.
+const mailEvents = new Set([
+  'email.sent',
+  'email.delivery',
+  'email.received',
+  'email.open',
+  'email.click',
+  'email.bounce',
+  'email.complaint',
+]);
+
+/** Whether another item of the feed tells the same: the event that stands for what became of a mail. */
+export function isToldTwice({ type, metadata }: { type: string; metadata: Record<string, unknown> }): boolean {
+  return type === 'event.triggered' && mailEvents.has(String(metadata.eventName));
+}
+
 const texts = ['eventName', 'subject', 'campaignName', 'workflowName', 'stepName', 'exitReason', 'error'] as const;
 
 /** What an activity is about, in a few words: the first of what its metadata say. */

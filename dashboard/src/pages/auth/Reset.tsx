@@ -1,11 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
-import { ApiError } from '../../api/errors.ts';
 import { Button } from '../../ui/Button.tsx';
-import { TextField } from '../../ui/Field.tsx';
-import { Note, Problem } from '../../ui/States.tsx';
+import { Form, FormProblem, problemOf } from '../../ui/Form.tsx';
+import { Note } from '../../ui/States.tsx';
+import { EmailField, NewPasswordField } from './credentials.tsx';
 import { Outside } from './Outside.tsx';
 
 /** Asking for a link that sets a new password. */
@@ -14,27 +14,17 @@ export function RequestReset() {
   const request = useMutation({
     mutationFn: () => answer(api.POST('/auth/request-password-reset', { body: { email } })),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    request.mutate();
-  };
   return (
     <Outside title="A new password">
+      <p className="muted">Tell us the address of your account, and we send you a link that sets a new password.</p>
       {request.data ? <Note tone="good">{request.data.data.message}</Note> : null}
-      {request.error ? <Problem error={request.error} /> : null}
-      <form className="stack" onSubmit={submit}>
-        <TextField
-          label="Email address"
-          type="email"
-          autoComplete="username"
-          required
-          value={email}
-          onChange={(event) => setEmail(event.target.value)}
-        />
+      <Form onSubmit={() => request.mutate()}>
+        <FormProblem error={request.error} fields={['email']} />
+        <EmailField value={email} problem={problemOf(request.error, 'email')} onChange={setEmail} />
         <Button type="submit" look="primary" busy={request.isPending}>
           Send the link
         </Button>
-      </form>
+      </Form>
       <p>
         <Link to="/auth/login">Back to the sign-in</Link>
       </p>
@@ -49,11 +39,6 @@ export function ResetPassword() {
   const reset = useMutation({
     mutationFn: () => answer(api.POST('/auth/reset-password', { body: { token, newPassword: password } })),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    reset.mutate();
-  };
-  const refused = reset.error instanceof ApiError ? reset.error : null;
   if (reset.isSuccess)
     return (
       <Outside title="Your password is changed">
@@ -65,22 +50,18 @@ export function ResetPassword() {
     );
   return (
     <Outside title="Choose a new password">
-      {reset.error && !refused?.problemOf('newPassword') ? <Problem error={reset.error} /> : null}
-      <form className="stack" onSubmit={submit}>
-        <TextField
+      <Form onSubmit={() => reset.mutate()}>
+        <FormProblem error={reset.error} fields={['newPassword']} />
+        <NewPasswordField
           label="New password"
-          type="password"
-          autoComplete="new-password"
-          hint="At least 6 characters; a sentence is better."
-          required
           value={password}
-          problem={refused?.problemOf('newPassword')}
-          onChange={(event) => setPassword(event.target.value)}
+          problem={problemOf(reset.error, 'newPassword')}
+          onChange={setPassword}
         />
         <Button type="submit" look="primary" busy={reset.isPending}>
           Change the password
         </Button>
-      </form>
+      </Form>
       <p>
         <Link to="/auth/forgot-password">Ask for another link</Link>
       </p>

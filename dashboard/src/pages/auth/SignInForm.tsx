@@ -1,9 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { Button } from '../../ui/Button.tsx';
 import { TextField } from '../../ui/Field.tsx';
+import { Form } from '../../ui/Form.tsx';
 import { Problem } from '../../ui/States.tsx';
+import { EmailField } from './credentials.tsx';
 
 /** Address and password. */
 export function SignInForm({ email: known = '', onSignedIn }: { email?: string; onSignedIn: () => void }) {
@@ -13,21 +15,10 @@ export function SignInForm({ email: known = '', onSignedIn }: { email?: string; 
     mutationFn: () => answer(api.POST('/auth/login', { body: { email, password } })),
     onSuccess: onSignedIn,
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    signIn.mutate();
-  };
   return (
-    <form className="stack" onSubmit={submit}>
+    <Form onSubmit={() => signIn.mutate()}>
       {signIn.error ? <Problem error={signIn.error} /> : null}
-      <TextField
-        label="Email address"
-        type="email"
-        autoComplete="username"
-        required
-        value={email}
-        onChange={(event) => setEmail(event.target.value)}
-      />
+      <EmailField value={email} onChange={setEmail} />
       <TextField
         label="Password"
         type="password"
@@ -39,6 +30,6 @@ export function SignInForm({ email: known = '', onSignedIn }: { email?: string; 
       <Button type="submit" look="primary" busy={signIn.isPending}>
         Sign in
       </Button>
-    </form>
+    </Form>
   );
 }

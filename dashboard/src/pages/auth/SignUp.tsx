@@ -1,11 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
-import { ApiError } from '../../api/errors.ts';
 import { Button } from '../../ui/Button.tsx';
-import { TextField } from '../../ui/Field.tsx';
-import { Problem } from '../../ui/States.tsx';
+import { Form, FormProblem, problemOf } from '../../ui/Form.tsx';
+import { EmailField, NewPasswordField } from './credentials.tsx';
 import { Outside } from './Outside.tsx';
 
 /** Creating an account. */
@@ -21,38 +20,21 @@ export function SignUp() {
       await navigate({ to: '/app' });
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    signUp.mutate();
-  };
-  const refused = signUp.error instanceof ApiError ? signUp.error : null;
   return (
     <Outside title="Create an account">
-      <form className="stack" onSubmit={submit}>
-        {signUp.error && !refused?.fields.length ? <Problem error={signUp.error} /> : null}
-        <TextField
-          label="Email address"
-          type="email"
-          autoComplete="username"
-          required
-          value={email}
-          problem={refused?.problemOf('email')}
-          onChange={(event) => setEmail(event.target.value)}
-        />
-        <TextField
+      <Form onSubmit={() => signUp.mutate()}>
+        <FormProblem error={signUp.error} fields={['email', 'password']} />
+        <EmailField value={email} problem={problemOf(signUp.error, 'email')} onChange={setEmail} />
+        <NewPasswordField
           label="Password"
-          type="password"
-          autoComplete="new-password"
-          hint="At least 6 characters; a sentence is better."
-          required
           value={password}
-          problem={refused?.problemOf('password')}
-          onChange={(event) => setPassword(event.target.value)}
+          problem={problemOf(signUp.error, 'password')}
+          onChange={setPassword}
         />
         <Button type="submit" look="primary" busy={signUp.isPending}>
           Create the account
         </Button>
-      </form>
+      </Form>
       <p>
         <Link to="/auth/login">I have an account</Link>
       </p>

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
+import { Figure } from '../../ui/Figure.tsx';
 import { count } from '../../ui/numbers.ts';
 import { Card } from '../../ui/Page.tsx';
 import { Note, Shown } from '../../ui/States.tsx';
@@ -35,10 +36,7 @@ export function Audit({ campaign, isSending }: { campaign: string; isSending: bo
                   ['Deleted since', told.removed],
                 ] as const
               ).map(([name, value]) => (
-                <div key={name} className="figure">
-                  <dt>{name}</dt>
-                  <dd>{count(value)}</dd>
-                </div>
+                <Figure key={name} name={name} value={count(value)} />
               ))}
             </dl>
             {told.reasons.length > 0 ? (

@@ -121,6 +121,7 @@ export function CampaignEditor({ campaign, above }: { campaign: Campaign | null;
         <ConfirmDialog
           title={`Take ${campaign.name} off the schedule`}
           action="Back to draft"
+          wayOut="Leave it on the schedule"
           onConfirm={async () => {
             await answer(api.POST('/campaigns/{id}/cancel', { params: { path: { id: campaign.id } } }));
             await refresh();
@@ -136,6 +137,7 @@ export function CampaignEditor({ campaign, above }: { campaign: Campaign | null;
           action="Delete the draft"
           onConfirm={async () => {
             await answer(api.DELETE('/campaigns/{id}', { params: { path: { id: campaign.id } } }));
+            toast(`“${campaign.name}” deleted`);
             await navigate({ to: '/app/$project/campaigns', params: { project }, ignoreBlocker: true });
             await refresh();
           }}

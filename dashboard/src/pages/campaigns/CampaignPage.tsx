@@ -2,12 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
-import { Badge } from '../../ui/Badge.tsx';
-import { Page } from '../../ui/Page.tsx';
-import { Shown } from '../../ui/States.tsx';
+import { ShownPage } from '../../ui/ShownPage.tsx';
 import { CampaignEditor } from './CampaignEditor.tsx';
 import { CampaignRun } from './CampaignRun.tsx';
-import { isOpen, states } from './campaign.ts';
+import { isOpen } from './campaign.ts';
 
 /** One campaign: written while it is a draft, watched once it is sent. */
 export function CampaignPage() {
@@ -26,24 +24,14 @@ export function CampaignPage() {
   );
   if (id === 'new') return <CampaignEditor key="new" campaign={null} above={above} />;
   return (
-    <Shown query={campaign}>
+    <ShownPage query={campaign} above={above}>
       {(each) =>
         isOpen(each) ? (
           <CampaignEditor key={each.id} campaign={each} above={above} />
         ) : (
-          <Page
-            title={each.name}
-            above={above}
-            about={
-              <Badge tone={each.pausedAt ? 'warn' : states[each.status].tone}>
-                {each.pausedAt ? 'Paused' : states[each.status].name}
-              </Badge>
-            }
-          >
-            <CampaignRun campaign={each} />
-          </Page>
+          <CampaignRun key={each.id} campaign={each} above={above} />
         )
       }
-    </Shown>
+    </ShownPage>
   );
 }

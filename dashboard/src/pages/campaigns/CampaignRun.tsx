@@ -1,27 +1,28 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
+import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { Figure } from '../../ui/Figure.tsx';
 import { count, rate } from '../../ui/numbers.ts';
-import { Card } from '../../ui/Page.tsx';
+import { Card, Page } from '../../ui/Page.tsx';
 import { Note, Problem, Shown } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { Audit } from './Audit.tsx';
-import type { Campaign } from './campaign.ts';
+import { type Campaign, states } from './campaign.ts';
 import { Ledger } from './Ledger.tsx';
 
 /** A campaign that has left: its progress, its figures, and what became of every recipient. */
-export function CampaignRun({ campaign }: { campaign: Campaign }) {
+export function CampaignRun({ campaign, above }: { campaign: Campaign; above: ReactNode }) {
   const project = useProjectId();
   const { id, status, pausedAt, name } = campaign;
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const [cancelling, setCancelling] = useState(false);
+  const [asked, setAsked] = useState<'cancel' | 'resend' | null>(null);
   const path = { id };
   const refresh = () => queries.invalidateQueries({ queryKey: ['campaigns', project] });
   const isSending = status === 'SENDING';
@@ -31,100 +32,132 @@ export function CampaignRun({ campaign }: { campaign: Campaign }) {
     refetchInterval: isSending ? 1_500 : 15_000,
     queryFn: async () => (await answer(api.GET('/campaigns/{id}/stats', { params: { path } }))).data,
   });
+  const open = (campaignId: string) =>
+    navigate({ to: '/app/$project/campaigns/$campaign', params: { project, campaign: campaignId } });
   const act = useMutation({
-    mutationFn: (action: 'pause' | 'resume' | 'archive' | 'unarchive' | 'duplicate' | 'resend') =>
+    mutationFn: (action: 'pause' | 'resume' | 'archive' | 'unarchive' | 'duplicate') =>
       answer<{ data: { id: string } }>(api.POST(`/campaigns/{id}/${action}`, { params: { path } })),
     onSuccess: async ({ data }, action) => {
       await refresh();
-      if (action === 'duplicate' || action === 'resend') {
-        toast(action === 'resend' ? 'Sending to those who missed it' : 'Copied');
-        await navigate({ to: '/app/$project/campaigns/$campaign', params: { project, campaign: data.id } });
+      if (action === 'duplicate') {
+        toast('Copied: this is the new draft');
+        await open(data.id);
       }
     },
   });
+  const missed = stats.data ? stats.data.skippedCount + stats.data.failedCount : 0;
+  const state = states[status];
   return (
-    <div className="stack">
-      {act.error ? <Problem error={act.error} /> : null}
-      {campaign.held ? <Note tone="warn">{campaign.held}</Note> : null}
-      <div className="row">
-        {isSending ? (
-          <>
-            <Button busy={act.isPending} onClick={() => act.mutate(pausedAt ? 'resume' : 'pause')}>
-              {pausedAt ? 'Go on' : 'Pause'}
-            </Button>
-            <Button look="danger" onClick={() => setCancelling(true)}>
-              Cancel the rest
-            </Button>
-          </>
-        ) : (
-          <>
-            <Button busy={act.isPending} onClick={() => act.mutate('resend')}>
-              Send to those who missed it
-            </Button>
-            <Button busy={act.isPending} onClick={() => act.mutate(campaign.archived ? 'unarchive' : 'archive')}>
-              {campaign.archived ? 'Take out of the archive' : 'Archive'}
-            </Button>
-          </>
-        )}
-        <Button busy={act.isPending} onClick={() => act.mutate('duplicate')}>
-          Copy as a new draft
-        </Button>
+    <Page
+      title={name}
+      above={above}
+      about={<Badge tone={pausedAt ? 'warn' : state.tone}>{pausedAt ? 'Paused' : state.name}</Badge>}
+      actions={
+        <>
+          {isSending ? (
+            <>
+              <Button busy={act.isPending} onClick={() => act.mutate(pausedAt ? 'resume' : 'pause')}>
+                {pausedAt ? 'Go on' : 'Pause'}
+              </Button>
+              <Button look="danger" onClick={() => setAsked('cancel')}>
+                Cancel the rest
+              </Button>
+            </>
+          ) : (
+            <>
+              {missed > 0 ? <Button onClick={() => setAsked('resend')}>Send to those who missed it …</Button> : null}
+              <Button busy={act.isPending} onClick={() => act.mutate(campaign.archived ? 'unarchive' : 'archive')}>
+                {campaign.archived ? 'Take out of the archive' : 'Archive'}
+              </Button>
+            </>
+          )}
+          <Button busy={act.isPending} onClick={() => act.mutate('duplicate')}>
+            Copy as a new draft
+          </Button>
+        </>
+      }
+    >
+      <div className="stack">
+        {act.error ? <Problem error={act.error} /> : null}
+        {campaign.held ? <Note tone="warn">{campaign.held}</Note> : null}
+        <Shown query={stats}>
+          {(told) => {
+            const ended = told.sentCount + told.skippedCount + told.failedCount;
+            return (
+              <Card title={isSending ? 'Progress' : 'Figures'}>
+                <div className="stack">
+                  {isSending ? (
+                    <label className="field">
+                      <span>
+                        {count(ended)} of {count(told.totalRecipients)} have their verdict
+                      </span>
+                      <progress max={Math.max(1, told.totalRecipients)} value={ended} />
+                    </label>
+                  ) : null}
+                  <dl className="figures">
+                    <Figure name="Recipients" value={count(told.totalRecipients)} />
+                    <Figure name="Sent" value={count(told.sentCount)} />
+                    <Figure name="Delivered" value={count(told.deliveredCount)} more={rate(told.deliveryRate)} />
+                    <Figure name="Opened" value={count(told.openedCount)} more={rate(told.openRate)} />
+                    <Figure name="Clicked" value={count(told.clickedCount)} more={rate(told.clickRate)} />
+                    <Figure name="Bounced" value={count(told.bouncedCount)} more={rate(told.bounceRate)} />
+                    <Figure name="Complaints" value={count(told.complainedCount)} more={rate(told.complaintRate)} />
+                    <Figure
+                      name="Unsubscribed"
+                      value={count(told.unsubscribedCount)}
+                      more={rate(told.unsubscribeRate)}
+                    />
+                  </dl>
+                  <dl className="facts">
+                    <dt>Began</dt>
+                    <dd>
+                      <Timestamp at={campaign.sentAt} />
+                    </dd>
+                    <dt>From</dt>
+                    <dd>{campaign.from}</dd>
+                    <dt>Subject</dt>
+                    <dd dir="auto">{campaign.subject}</dd>
+                  </dl>
+                </div>
+              </Card>
+            );
+          }}
+        </Shown>
+        <Audit campaign={id} isSending={isSending} />
+        <Ledger campaign={id} isSending={isSending} />
       </div>
-      <Shown query={stats}>
-        {(told) => {
-          const ended = told.sentCount + told.skippedCount + told.failedCount;
-          return (
-            <Card title={isSending ? 'Progress' : 'Figures'}>
-              <div className="stack">
-                {isSending ? (
-                  <label className="field">
-                    <span>
-                      {count(ended)} of {count(told.totalRecipients)} have their verdict
-                    </span>
-                    <progress max={Math.max(1, told.totalRecipients)} value={ended} />
-                  </label>
-                ) : null}
-                <dl className="figures">
-                  <Figure name="Recipients" value={count(told.totalRecipients)} />
-                  <Figure name="Sent" value={count(told.sentCount)} />
-                  <Figure name="Delivered" value={count(told.deliveredCount)} more={rate(told.deliveryRate)} />
-                  <Figure name="Opened" value={count(told.openedCount)} more={rate(told.openRate)} />
-                  <Figure name="Clicked" value={count(told.clickedCount)} more={rate(told.clickRate)} />
-                  <Figure name="Bounced" value={count(told.bouncedCount)} more={rate(told.bounceRate)} />
-                  <Figure name="Complaints" value={count(told.complainedCount)} more={rate(told.complaintRate)} />
-                  <Figure name="Unsubscribed" value={count(told.unsubscribedCount)} more={rate(told.unsubscribeRate)} />
-                </dl>
-                <dl className="facts">
-                  <dt>Began</dt>
-                  <dd>
-                    <Timestamp at={campaign.sentAt} />
-                  </dd>
-                  <dt>From</dt>
-                  <dd>{campaign.from}</dd>
-                  <dt>Subject</dt>
-                  <dd dir="auto">{campaign.subject}</dd>
-                </dl>
-              </div>
-            </Card>
-          );
-        }}
-      </Shown>
-      <Audit campaign={id} isSending={isSending} />
-      <Ledger campaign={id} isSending={isSending} />
-      {cancelling ? (
+      {asked === 'cancel' ? (
         <ConfirmDialog
           title={`Cancel ${name}`}
           action="Cancel the rest"
+          wayOut="Go on sending"
           onConfirm={async () => {
             const { message } = await answer(api.POST('/campaigns/{id}/cancel', { params: { path } }));
             toast(message, 'info');
             await refresh();
           }}
-          onClose={() => setCancelling(false)}
+          onClose={() => setAsked(null)}
         >
           Whoever has not been written to yet gets nothing. What has left cannot be called back.
         </ConfirmDialog>
       ) : null}
-    </div>
+      {asked === 'resend' ? (
+        <ConfirmDialog
+          title={`Send ${name} to those who missed it`}
+          action="Send it to them now"
+          look="primary"
+          onConfirm={async () => {
+            const { data } = await answer(api.POST('/campaigns/{id}/resend', { params: { path } }));
+            toast('Sending to those who missed it');
+            await refresh();
+            await open(data.id);
+          }}
+          onClose={() => setAsked(null)}
+        >
+          {count(missed)} {missed === 1 ? 'person was' : 'people were'} left out or could not be written to. Those of
+          them who may be written to now get the message in a campaign of their own, at once.
+        </ConfirmDialog>
+      ) : null}
+    </Page>
   );
 }

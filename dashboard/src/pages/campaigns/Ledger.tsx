@@ -1,14 +1,14 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { answer, api } from '../../api/client.ts';
 import type { paths } from '../../api/schema.d.ts';
-import { useProjectId } from '../../app/address.ts';
+import { useFilters, useProjectId } from '../../app/address.ts';
+import { ChoiceFilter } from '../../app/filters.tsx';
 import { Badge, type Tone } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { EndlessRows } from '../../ui/EndlessRows.tsx';
-import { SelectField } from '../../ui/Field.tsx';
 import { Card } from '../../ui/Page.tsx';
-import { Empty } from '../../ui/States.tsx';
+import { Empty, Problem } from '../../ui/States.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import './campaigns.css';
@@ -29,7 +29,7 @@ type Row = Extract<
 /** What became of every recipient, one row for each. */
 export function Ledger({ campaign, isSending }: { campaign: string; isSending: boolean }) {
   const project = useProjectId();
-  const [verdict, setVerdict] = useState('');
+  const [{ verdict = '' }] = useFilters();
   const path = { id: campaign };
   const rows = useInfiniteQuery({
     queryKey: ['campaigns', project, campaign, 'ledger', verdict, isSending],
@@ -43,25 +43,25 @@ export function Ledger({ campaign, isSending }: { campaign: string; isSending: b
       ),
     getNextPageParam: (page) => page.cursor,
   });
-  const download = async () => {
-    const response = await fetch(`/campaigns/${campaign}/recipients?format=csv`, {
-      headers: { 'X-Project-Id': project },
-    });
-    saveFile(await response.blob(), `recipients-${campaign}.csv`);
-  };
+  const download = useMutation({
+    mutationFn: () =>
+      answer(api.GET('/campaigns/{id}/recipients', { params: { path, query: { format: 'csv' } }, parseAs: 'blob' })),
+    onSuccess: (file) => saveFile(file, `recipients-${campaign}.csv`),
+  });
   return (
     <Card title="Recipients">
       <div className="filters">
-        <SelectField label="Verdict" value={verdict} onChange={(event) => setVerdict(event.target.value)}>
-          <option value="">All</option>
-          {Object.entries(verdicts).map(([value, { name }]) => (
-            <option key={value} value={value}>
-              {name}
-            </option>
-          ))}
-        </SelectField>
-        <Button onClick={() => void download()}>Download as CSV</Button>
+        <ChoiceFilter
+          name="verdict"
+          label="Verdict"
+          all="All"
+          choices={Object.entries(verdicts).map(([value, { name }]) => [value, name])}
+        />
+        <Button busy={download.isPending} onClick={() => download.mutate()}>
+          Download as CSV
+        </Button>
       </div>
+      {download.error ? <Problem error={download.error} /> : null}
       <EndlessRows
         label="Recipients"
         query={rows}
@@ -72,7 +72,9 @@ export function Ledger({ campaign, isSending }: { campaign: string; isSending: b
       >
         {(row) => (
           <div className="ledger-row">
-            <span className="break">{row.email}</span>
+            <Link className="break" to="/app/$project/contacts/$contact" params={{ project, contact: row.contactId }}>
+              {row.email}
+            </Link>
             {'verdict' in row ? <Badge tone={verdicts[row.verdict].tone}>{verdicts[row.verdict].name}</Badge> : null}
             <span className="break muted">{'reason' in row ? row.reason : ''}</span>
             <span className="muted">

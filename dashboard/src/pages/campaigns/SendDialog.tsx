@@ -1,9 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { TextField } from '../../ui/Field.tsx';
+import { Form } from '../../ui/Form.tsx';
 import { count } from '../../ui/numbers.ts';
 import { Problem } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
@@ -37,13 +38,9 @@ export function SendDialog({
       onClose();
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    send.mutate();
-  };
   return (
     <Dialog title={`Send ${campaign.name}`} onClose={onClose}>
-      <form className="stack" onSubmit={submit}>
+      <Form onSubmit={() => send.mutate()}>
         <p>
           To about <strong>{count(campaign.totalRecipients)}</strong>{' '}
           {campaign.totalRecipients === 1 ? 'person' : 'people'}
@@ -75,7 +72,7 @@ export function SendDialog({
             {isLater ? 'Schedule it' : `Send to ${count(campaign.totalRecipients)}`}
           </Button>
         </footer>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,11 +1,12 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
 import { whoAmI } from '../../app/session.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { SelectField } from '../../ui/Field.tsx';
+import { Form } from '../../ui/Form.tsx';
 import { Note, Problem } from '../../ui/States.tsx';
 import type { Campaign } from './campaign.ts';
 
@@ -22,17 +23,13 @@ export function TestDialog({ campaign, onClose }: { campaign: Campaign; onClose:
     mutationFn: () =>
       answer(api.POST('/campaigns/{id}/test', { params: { path: { id: campaign.id } }, body: { email } })),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    send.mutate();
-  };
   return (
     <Dialog
       title={`A test of ${campaign.name}`}
       description="Goes to one member of the team, marked as a test; it leaves no trace in the figures."
       onClose={onClose}
     >
-      <form className="stack" onSubmit={submit}>
+      <Form onSubmit={() => send.mutate()}>
         <SelectField label="To" value={email} onChange={(event) => setEmail(event.target.value)}>
           {(members.data ?? [{ email }]).map((member) => (
             <option key={member.email}>{member.email}</option>
@@ -46,7 +43,7 @@ export function TestDialog({ campaign, onClose }: { campaign: Campaign; onClose:
             Send the test
           </Button>
         </footer>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,8 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { Button } from '../../ui/Button.tsx';
 import { TextField } from '../../ui/Field.tsx';
+import { Form } from '../../ui/Form.tsx';
 import { Card } from '../../ui/Page.tsx';
 import { Empty, Problem } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
@@ -22,13 +23,11 @@ export function ContactData({ contact, onSaved }: { contact: Contact; onSaved: (
       answer(api.PATCH('/contacts/{id}', { params: { path: { id: contact.id } }, body: { data } })),
     onSuccess: async () => {
       toast('Data saved');
+      setKey('');
+      setValue('');
       await onSaved();
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save.mutate({ [key]: typed(value) });
-  };
   return (
     <Card title="Data">
       <div className="stack">
@@ -47,13 +46,13 @@ export function ContactData({ contact, onSaved }: { contact: Contact; onSaved: (
           </dl>
         )}
         {save.error ? <Problem error={save.error} /> : null}
-        <form className="filters" onSubmit={submit}>
+        <Form className="filters" onSubmit={() => save.mutate({ [key]: typed(value) })}>
           <TextField label="Key" required value={key} onChange={(event) => setKey(event.target.value)} />
           <TextField label="Value" required value={value} onChange={(event) => setValue(event.target.value)} />
           <Button type="submit" busy={save.isPending}>
             Set
           </Button>
-        </form>
+        </Form>
       </div>
     </Card>
   );

@@ -8,10 +8,12 @@ import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { EndlessRows } from '../../ui/EndlessRows.tsx';
 import { Card, Page } from '../../ui/Page.tsx';
-import { Empty, Problem, Shown } from '../../ui/States.tsx';
+import { ShownPage } from '../../ui/ShownPage.tsx';
+import { Empty, Problem } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { ActivityRow } from '../activity/ActivityRow.tsx';
+import { isToldTwice } from '../activity/kinds.ts';
 import { ContactData } from './ContactData.tsx';
 
 /** One person: who they are, what is known of them, and their whole story. */
@@ -40,19 +42,21 @@ export function ContactPage() {
   });
   const remove = async () => {
     await answer(api.DELETE('/contacts/{id}', { params: { path } }));
+    toast(`${contact.data?.email ?? 'The contact'} is deleted`);
     await navigate({ to: '/app/$project/contacts', params: { project } });
     await queries.invalidateQueries({ queryKey: ['contacts', project] });
   };
+  const above = (
+    <Link to="/app/$project/contacts" params={{ project }}>
+      Contacts
+    </Link>
+  );
   return (
-    <Shown query={contact}>
+    <ShownPage query={contact} above={above}>
       {(person) => (
         <Page
           title={person.email}
-          above={
-            <Link to="/app/$project/contacts" params={{ project }}>
-              Contacts
-            </Link>
-          }
+          above={above}
           actions={
             <>
               <Button busy={flip.isPending} onClick={() => flip.mutate(!person.subscribed)}>
@@ -91,7 +95,7 @@ export function ContactPage() {
                   </dd>
                 </dl>
               </Card>
-              <ContactData key={person.updatedAt} contact={person} onSaved={refresh} />
+              <ContactData contact={person} onSaved={refresh} />
             </div>
             <Card title="Story">
               <Story project={project} contact={id} />
@@ -110,7 +114,7 @@ export function ContactPage() {
           ) : null}
         </Page>
       )}
-    </Shown>
+    </ShownPage>
   );
 }
 
@@ -133,7 +137,7 @@ function Story({ project, contact }: { project: string; contact: string }) {
     <EndlessRows
       label="Everything that happened to this contact"
       query={story}
-      rowsOf={(page) => page.data}
+      rowsOf={(page) => page.data.filter((item) => !isToldTwice(item))}
       rowKey={({ id }) => id}
       empty={<Empty title="Nothing has happened yet">Mail, events and workflows of this person appear here.</Empty>}
     >

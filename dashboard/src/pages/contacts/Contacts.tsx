@@ -1,27 +1,28 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Upload } from 'lucide-react';
+import { Upload, UserPlus } from 'lucide-react';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
+import { ChoiceFilter, SearchFilter } from '../../app/filters.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { EndlessRows } from '../../ui/EndlessRows.tsx';
-import { SelectField } from '../../ui/Field.tsx';
 import { count } from '../../ui/numbers.ts';
 import { Page } from '../../ui/Page.tsx';
-import { SearchField } from '../../ui/SearchField.tsx';
 import { Empty } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { BulkMenu } from './BulkMenu.tsx';
 import { ImportDialog } from './ImportDialog.tsx';
+import { NewContactDialog } from './NewContactDialog.tsx';
 import './contacts.css';
 
 /** Everybody in the audience, newest first. */
 export function Contacts() {
   const project = useProjectId();
-  const [{ search, subscribed }, change] = useFilters();
-  const [importing, setImporting] = useState(false);
+  const [{ search, subscribed }] = useFilters();
+  const [dialog, setDialog] = useState<'add' | 'import' | null>(null);
+  const close = () => setDialog(null);
   const queries = useQueryClient();
   const refresh = () => void queries.invalidateQueries({ queryKey: ['contacts', project] });
   const contacts = useInfiniteQuery({
@@ -43,22 +44,27 @@ export function Contacts() {
       title="Contacts"
       about={total === undefined ? undefined : `${count(total)} ${isFiltered ? 'found' : 'people'}`}
       actions={
-        <Button look="primary" onClick={() => setImporting(true)}>
-          <Upload aria-hidden /> Import
-        </Button>
+        <>
+          <Button onClick={() => setDialog('add')}>
+            <UserPlus aria-hidden /> Add a contact
+          </Button>
+          <Button look="primary" onClick={() => setDialog('import')}>
+            <Upload aria-hidden /> Import
+          </Button>
+        </>
       }
     >
       <div className="filters">
-        <SearchField label="Search addresses" value={search ?? ''} onChange={(text) => change({ search: text })} />
-        <SelectField
+        <SearchFilter label="Search addresses" />
+        <ChoiceFilter
+          name="subscribed"
           label="Subscription"
-          value={subscribed ?? ''}
-          onChange={(event) => change({ subscribed: event.target.value })}
-        >
-          <option value="">Everybody</option>
-          <option value="true">Subscribed</option>
-          <option value="false">Not subscribed</option>
-        </SelectField>
+          all="Everybody"
+          choices={[
+            ['true', 'Subscribed'],
+            ['false', 'Not subscribed'],
+          ]}
+        />
         <div className="row">
           <BulkMenu filter={{ search, subscribed }} total={total ?? 0} onDone={refresh} />
         </div>
@@ -87,12 +93,13 @@ export function Contacts() {
               {contact.subscribed ? 'Subscribed' : 'Not subscribed'}
             </Badge>
             <span className="muted">
-              <Timestamp at={contact.createdAt} />
+              Added <Timestamp at={contact.createdAt} />
             </span>
           </div>
         )}
       </EndlessRows>
-      {importing ? <ImportDialog onClose={() => setImporting(false)} onDone={refresh} /> : null}
+      {dialog === 'import' ? <ImportDialog onClose={close} onDone={refresh} /> : null}
+      {dialog === 'add' ? <NewContactDialog onClose={close} onDone={refresh} /> : null}
     </Page>
   );
 }

@@ -23,7 +23,7 @@ const states: Record<Domain['status'], { name: string; tone: Tone }> = {
 const tones: Record<string, Tone> = { verified: 'good', failed: 'bad', pending: 'warn' };
 
 /** One domain: its state, the records to copy, and what was found at each. */
-export function DomainCard({ domain }: { domain: Domain }) {
+export function DomainCard({ domain, isAdmin }: { domain: Domain; isAdmin: boolean }) {
   const [removing, setRemoving] = useState(false);
   const queries = useQueryClient();
   const refresh = () => queries.invalidateQueries({ queryKey: ['domains', domain.projectId] });
@@ -100,9 +100,11 @@ export function DomainCard({ domain }: { domain: Domain }) {
           <Button busy={check.isPending} onClick={() => check.mutate()}>
             Look at the records now
           </Button>
-          <Button look="danger" onClick={() => setRemoving(true)}>
-            Remove
-          </Button>
+          {isAdmin ? (
+            <Button look="danger" onClick={() => setRemoving(true)}>
+              Remove
+            </Button>
+          ) : null}
         </div>
       </div>
       {removing ? (

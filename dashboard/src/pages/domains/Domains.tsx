@@ -1,17 +1,19 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
-import { ApiError } from '../../api/errors.ts';
 import { useProjectId } from '../../app/address.ts';
 import { Button } from '../../ui/Button.tsx';
 import { TextField } from '../../ui/Field.tsx';
+import { Form, FormProblem, problemOf } from '../../ui/Form.tsx';
 import { Card, Page } from '../../ui/Page.tsx';
-import { Empty, Problem, Shown } from '../../ui/States.tsx';
+import { Empty, Note, Shown } from '../../ui/States.tsx';
+import { useMayAdminister } from '../settings/project.ts';
 import { DomainCard } from './DomainCard.tsx';
 
 /** The domains that mail may be sent from, with the DNS records that prove them. */
 export function Domains() {
   const project = useProjectId();
+  const isAdmin = useMayAdminister();
   const domains = useQuery({
     queryKey: ['domains', project],
     // The service looks at the records of unproven domains every five minutes.
@@ -24,13 +26,13 @@ export function Domains() {
       about="Mail leaves only from domains whose DNS records prove that they are yours. Copy the records to your DNS; they are looked at every five minutes."
     >
       <div className="stack">
-        <AddDomain project={project} />
+        {isAdmin ? <AddDomain project={project} /> : <Note>Only admins and the owner add and remove domains.</Note>}
         <Shown query={domains}>
           {(all) =>
             all.length === 0 ? (
               <Empty title="No domain yet">Add the domain of your sender address, such as example.com.</Empty>
             ) : (
-              all.map((domain) => <DomainCard key={domain.id} domain={domain} />)
+              all.map((domain) => <DomainCard key={domain.id} domain={domain} isAdmin={isAdmin} />)
             )
           }
         </Shown>
@@ -49,27 +51,22 @@ function AddDomain({ project }: { project: string }) {
       await queries.invalidateQueries({ queryKey: ['domains', project] });
     },
   });
-  const refused = add.error instanceof ApiError ? add.error : null;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    add.mutate();
-  };
   return (
     <Card title="Add a domain">
-      <form className="filters" onSubmit={submit}>
+      <Form className="filters" onSubmit={() => add.mutate()}>
         <TextField
           label="Domain"
           required
           placeholder="example.com"
           value={domain}
-          problem={refused?.problemOf('domain')}
+          problem={problemOf(add.error, 'domain')}
           onChange={(event) => setDomain(event.target.value)}
         />
         <Button type="submit" look="primary" busy={add.isPending}>
           Add
         </Button>
-      </form>
-      {add.error && !refused?.problemOf('domain') ? <Problem error={add.error} /> : null}
+      </Form>
+      <FormProblem error={add.error} fields={['domain']} />
     </Card>
   );
 }

@@ -1,17 +1,20 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
+import { ChoiceFilter } from '../../app/filters.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
-import { SelectField } from '../../ui/Field.tsx';
 import { count } from '../../ui/numbers.ts';
 import { Card, Page } from '../../ui/Page.tsx';
 import { Empty, Note, Shown } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { toast } from '../../ui/toasts.tsx';
+
+const most = 100;
 
 /** What people did: the names of events with their counts, and the newest of each. */
 export function Events() {
@@ -23,19 +26,17 @@ export function Events() {
   });
   const newest = useQuery({
     queryKey: ['events', project, 'newest', name],
-    queryFn: () => answer(api.GET('/events', { params: { query: { eventName: name, limit: '100' } } })),
+    queryFn: () => answer(api.GET('/events', { params: { query: { eventName: name, limit: String(most) } } })),
   });
   return (
     <Page title="Events" about="Tracked by your own code, and recorded by the service itself.">
       <div className="filters">
-        <SelectField label="Event" value={name ?? ''} onChange={(event) => change({ name: event.target.value })}>
-          <option value="">All events</option>
-          {stats.data?.map((each) => (
-            <option key={each.name} value={each.name}>
-              {each.name} ({count(each.count)})
-            </option>
-          ))}
-        </SelectField>
+        <ChoiceFilter
+          name="name"
+          label="Event"
+          all="All events"
+          choices={(stats.data ?? []).map((each) => [each.name, `${each.name} (${count(each.count)})`])}
+        />
       </div>
       <div className="stack">
         {name ? <Usage project={project} name={name} onDeleted={() => change({ name: undefined })} /> : null}
@@ -46,22 +47,36 @@ export function Events() {
                 POST /v1/track with the public key records one; the contact is made when it is new.
               </Empty>
             ) : (
-              <Table
-                label="Newest events"
-                rows={events}
-                rowKey={({ id }) => id}
-                columns={[
-                  { key: 'name', title: 'Event', cell: (event) => <code>{event.name}</code> },
-                  { key: 'who', title: 'Contact', cell: (event) => event.contact?.email ?? '–' },
-                  {
-                    key: 'data',
-                    title: 'Data',
-                    cell: (event) =>
-                      event.data ? <code className="clamped">{JSON.stringify(event.data).slice(0, 300)}</code> : '–',
-                  },
-                  { key: 'at', title: 'When', cell: (event) => <Timestamp at={event.createdAt} /> },
-                ]}
-              />
+              <>
+                {events.length === most ? <p className="muted">The newest {count(most)}:</p> : null}
+                <Table
+                  label="Newest events"
+                  rows={events}
+                  rowKey={({ id }) => id}
+                  columns={[
+                    { key: 'name', title: 'Event', cell: (event) => <code>{event.name}</code> },
+                    {
+                      key: 'who',
+                      title: 'Contact',
+                      cell: ({ contact, contactId }) =>
+                        contact && contactId ? (
+                          <Link to="/app/$project/contacts/$contact" params={{ project, contact: contactId }}>
+                            {contact.email}
+                          </Link>
+                        ) : (
+                          '–'
+                        ),
+                    },
+                    {
+                      key: 'data',
+                      title: 'Data',
+                      cell: (event) =>
+                        event.data ? <code className="clamped">{JSON.stringify(event.data).slice(0, 300)}</code> : '–',
+                    },
+                    { key: 'at', title: 'When', cell: (event) => <Timestamp at={event.createdAt} /> },
+                  ]}
+                />
+              </>
             )
           }
         </Shown>

@@ -3,6 +3,7 @@ import { ImagePlus } from 'lucide-react';
 import { lazy, Suspense, useRef, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import type { ApiError } from '../../api/errors.ts';
+import { loaded } from '../../api/load.ts';
 import { useProjectId } from '../../app/address.ts';
 import { Button } from '../../ui/Button.tsx';
 import type { Insert } from '../../ui/CodeEditor.tsx';
@@ -12,7 +13,7 @@ import { type MailContent, mailTypes } from './content.ts';
 import { ImageDialog } from './ImageDialog.tsx';
 
 const CodeEditor = lazy(() =>
-  import('../../ui/CodeEditor.tsx').then(({ CodeEditor: editor }) => ({ default: editor })),
+  loaded(() => import('../../ui/CodeEditor.tsx')).then(({ CodeEditor: editor }) => ({ default: editor })),
 );
 const always = ['email', 'unsubscribeUrl', 'subscribeUrl', 'manageUrl'];
 

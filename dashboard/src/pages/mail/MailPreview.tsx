@@ -37,7 +37,7 @@ export function MailPreview({ content }: { content: MailContent }) {
     <section className="stack" aria-label="Preview">
       <div className="filters">
         <TextField
-          label="Seen by"
+          label="Preview as"
           type="search"
           placeholder="Part of an address"
           hint={person ? `Filled in for ${person.email}` : 'Nobody fits: shown as it is written'}

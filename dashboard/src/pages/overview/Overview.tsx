@@ -4,7 +4,8 @@ import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
 import { Card, Page } from '../../ui/Page.tsx';
 import { Empty, Shown } from '../../ui/States.tsx';
-import { ActivityRow } from '../activity/ActivityRow.tsx';
+import { type ActivityItem, ActivityRow } from '../activity/ActivityRow.tsx';
+import { isToldTwice } from '../activity/kinds.ts';
 import { MailChart } from '../analytics/MailChart.tsx';
 import { startOf } from '../analytics/range.ts';
 import { Attention } from './Attention.tsx';
@@ -17,7 +18,8 @@ export function Overview() {
   const recent = useQuery({
     queryKey: ['activity', project, 'recent'],
     refetchInterval: 10_000,
-    queryFn: () => answer(api.GET('/activity', { params: { query: { limit: '8' } } })),
+    // More than are shown: events that tell of a mail are left out.
+    queryFn: () => answer(api.GET('/activity', { params: { query: { limit: '30' } } })),
   });
   const upcoming = useQuery({
     queryKey: ['activity', project, 'upcoming'],
@@ -37,15 +39,9 @@ export function Overview() {
             <Shown query={recent}>
               {({ data }) =>
                 data.length === 0 ? (
-                  <Empty title="Nothing yet" />
+                  <Empty title="Nothing yet">Send a mail or track an event, and it appears here.</Empty>
                 ) : (
-                  <ul className="stack">
-                    {data.map((item) => (
-                      <li key={item.id}>
-                        <ActivityRow item={item} />
-                      </li>
-                    ))}
-                  </ul>
+                  <Rows items={data.filter((item) => !isToldTwice(item)).slice(0, 8)} />
                 )
               }
             </Shown>
@@ -59,15 +55,11 @@ export function Overview() {
             <Shown query={upcoming}>
               {({ activities }) =>
                 activities.length === 0 ? (
-                  <Empty title="Nothing is scheduled" />
+                  <Empty title="Nothing is scheduled">
+                    Campaigns with a time and mail that workflows will send appear here.
+                  </Empty>
                 ) : (
-                  <ul className="stack">
-                    {activities.map((item) => (
-                      <li key={item.id}>
-                        <ActivityRow item={item} />
-                      </li>
-                    ))}
-                  </ul>
+                  <Rows items={activities} />
                 )
               }
             </Shown>
@@ -75,5 +67,17 @@ export function Overview() {
         </div>
       </div>
     </Page>
+  );
+}
+
+function Rows({ items }: { items: readonly ActivityItem[] }) {
+  return (
+    <ul className="stack">
+      {items.map((item) => (
+        <li key={item.id}>
+          <ActivityRow item={item} />
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -3,12 +3,12 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
+import { PagedTable } from '../../app/PagedTable.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
-import { Pager } from '../../ui/Pager.tsx';
-import { Empty, Shown } from '../../ui/States.tsx';
-import { type Column, Table } from '../../ui/Table.tsx';
+import { Empty } from '../../ui/States.tsx';
+import type { Column } from '../../ui/Table.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import type { Segment } from './segment.ts';
 
@@ -24,7 +24,7 @@ export function SegmentContacts({ segment, onAdd }: { segment: Segment; onAdd: (
   const { id, type } = segment;
   const project = useProjectId();
   const queries = useQueryClient();
-  const [{ page }, change] = useFilters();
+  const [{ page }] = useFilters();
   const [leaving, setLeaving] = useState<string | null>(null);
   const contacts = useQuery({
     queryKey: ['segments', project, id, 'contacts', page],
@@ -63,27 +63,19 @@ export function SegmentContacts({ segment, onAdd }: { segment: Segment; onAdd: (
     });
   return (
     <>
-      <Shown query={contacts}>
-        {(found) =>
-          found.total === 0 ? (
-            type === 'STATIC' ? (
-              <Empty title="Nobody is in it yet" action={<Button onClick={onAdd}>Add people</Button>} />
-            ) : (
-              <Empty title="Nobody fits now">Edit the condition, or wait until somebody fits.</Empty>
-            )
+      <PagedTable
+        label="People in the segment"
+        query={contacts}
+        columns={columns}
+        none={
+          type === 'STATIC' ? (
+            <Empty title="Nobody is in it yet" action={<Button onClick={onAdd}>Add people</Button>} />
           ) : (
-            <>
-              <Table
-                label="People in the segment"
-                rows={found.data}
-                rowKey={(contact) => contact.id}
-                columns={columns}
-              />
-              <Pager found={found} onChange={(next) => change({ page: String(next) })} />
-            </>
+            <Empty title="Nobody fits now">Edit the condition, or wait until somebody fits.</Empty>
           )
         }
-      </Shown>
+        noneFits="Nobody fits"
+      />
       {leaving ? (
         <ConfirmDialog
           title={`Remove ${leaving}`}

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
 import { Badge } from '../../ui/Badge.tsx';
@@ -8,7 +8,8 @@ import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { count } from '../../ui/numbers.ts';
 import { Page } from '../../ui/Page.tsx';
-import { Problem, Shown } from '../../ui/States.tsx';
+import { ShownPage } from '../../ui/ShownPage.tsx';
+import { Problem } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { MembersDialog } from './MembersDialog.tsx';
 import { SegmentContacts } from './SegmentContacts.tsx';
@@ -22,10 +23,19 @@ export function SegmentPage() {
     queryKey: ['segments', project, id],
     queryFn: () => answer(api.GET('/segments/{id}', { params: { path: { id } } })),
   });
-  return <Shown query={segment}>{(each) => <OneSegment key={each.id} segment={each} />}</Shown>;
+  const above = (
+    <Link to="/app/$project/segments" params={{ project }}>
+      Segments
+    </Link>
+  );
+  return (
+    <ShownPage query={segment} above={above}>
+      {(each) => <OneSegment key={each.id} segment={each} above={above} />}
+    </ShownPage>
+  );
 }
 
-function OneSegment({ segment }: { segment: Segment }) {
+function OneSegment({ segment, above }: { segment: Segment; above: ReactNode }) {
   const { id, name, type, description, trackMembership, memberCount } = segment;
   const project = useProjectId();
   const queries = useQueryClient();
@@ -52,11 +62,7 @@ function OneSegment({ segment }: { segment: Segment }) {
   return (
     <Page
       title={name}
-      above={
-        <Link to="/app/$project/segments" params={{ project }}>
-          Segments
-        </Link>
-      }
+      above={above}
       about={
         <>
           {count(memberCount)} people at the last count. {typeNames[type]}.{' '}

@@ -2,11 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { answer, api } from '../../api/client.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
+import { ChoiceFilter, SearchFilter } from '../../app/filters.tsx';
 import { Badge } from '../../ui/Badge.tsx';
-import { SelectField } from '../../ui/Field.tsx';
 import { count } from '../../ui/numbers.ts';
 import { Page } from '../../ui/Page.tsx';
-import { SearchField } from '../../ui/SearchField.tsx';
 import { Empty, Shown } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
@@ -15,7 +14,7 @@ import { typeNames } from './segment.ts';
 /** The segments of the project: parts of the audience, by a condition or by hand. */
 export function Segments() {
   const project = useProjectId();
-  const [{ search = '', type }, change] = useFilters();
+  const [{ search = '', type }] = useFilters();
   const segments = useQuery({ queryKey: ['segments', project], queryFn: () => answer(api.GET('/segments')) });
   const create = (
     <Link className="button" data-look="primary" to="/app/$project/segments/new" params={{ project }}>
@@ -25,15 +24,8 @@ export function Segments() {
   return (
     <Page title="Segments" about="Parts of your audience, for campaigns and workflows." actions={create}>
       <div className="filters">
-        <SearchField label="Search names" value={search} onChange={(text) => change({ search: text })} />
-        <SelectField label="Kind" value={type ?? ''} onChange={(event) => change({ type: event.target.value })}>
-          <option value="">Every kind</option>
-          {Object.entries(typeNames).map(([value, name]) => (
-            <option key={value} value={value}>
-              {name}
-            </option>
-          ))}
-        </SelectField>
+        <SearchFilter label="Search names" />
+        <ChoiceFilter name="type" label="Kind" all="Every kind" choices={Object.entries(typeNames)} />
       </div>
       <Shown query={segments}>
         {(all) => {

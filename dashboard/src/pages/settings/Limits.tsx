@@ -1,14 +1,14 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
-import { ApiError } from '../../api/errors.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { TextField } from '../../ui/Field.tsx';
+import { Form, FormProblem, problemOf } from '../../ui/Form.tsx';
 import { count } from '../../ui/numbers.ts';
 import { Card } from '../../ui/Page.tsx';
-import { Problem, Shown } from '../../ui/States.tsx';
+import { Shown } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { mayAdminister, type Project } from './project.ts';
@@ -121,15 +121,10 @@ function LimitsDialog({
       onClose();
     },
   });
-  const refused = save.error instanceof ApiError ? save.error : null;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save.mutate();
-  };
   return (
     <Dialog title="Limits of a month" description="Mails of each kind; an empty field is no limit." onClose={onClose}>
-      <form className="stack" onSubmit={submit}>
-        {save.error && !refused?.fields.length ? <Problem error={save.error} /> : null}
+      <Form onSubmit={() => save.mutate()}>
+        <FormProblem error={save.error} fields={kinds.map(([kind]) => kind)} />
         {kinds.map(([kind, name]) => (
           <TextField
             key={kind}
@@ -139,7 +134,7 @@ function LimitsDialog({
             step={1}
             placeholder="No limit"
             value={texts[kind]}
-            problem={refused?.problemOf(kind)}
+            problem={problemOf(save.error, kind)}
             onChange={(event) => setTexts({ ...texts, [kind]: event.target.value })}
           />
         ))}
@@ -149,7 +144,7 @@ function LimitsDialog({
             Save the limits
           </Button>
         </footer>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -5,6 +5,7 @@ import { ApiError } from '../../api/errors.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { SelectField } from '../../ui/Field.tsx';
+import { Figure } from '../../ui/Figure.tsx';
 import { count, money } from '../../ui/numbers.ts';
 import { Card } from '../../ui/Page.tsx';
 import { Empty, Note, Problem, Shown } from '../../ui/States.tsx';
@@ -35,21 +36,15 @@ export function Payments({ project }: { project: Project }) {
             ) : (
               <div className="stack">
                 <dl className="figures">
-                  <div className="figure">
-                    <dt>Mails this month</dt>
-                    <dd>{count(told.usage.total)}</dd>
-                  </div>
+                  <Figure name="Mails this month" value={count(told.usage.total)} />
                   {told.upcomingInvoice ? (
-                    <div className="figure">
-                      <dt>Next invoice so far</dt>
-                      <dd>{money(told.upcomingInvoice.total, told.upcomingInvoice.currency)}</dd>
-                    </div>
+                    <Figure
+                      name="Next invoice so far"
+                      value={money(told.upcomingInvoice.total, told.upcomingInvoice.currency)}
+                    />
                   ) : null}
                   {told.credits?.hasCredits && told.credits.currency ? (
-                    <div className="figure">
-                      <dt>Credit</dt>
-                      <dd>{money(told.credits.creditAmount, told.credits.currency)}</dd>
-                    </div>
+                    <Figure name="Credit" value={money(told.credits.creditAmount, told.credits.currency)} />
                   ) : null}
                 </dl>
                 {mayAdminister(project) ? <Portal project={project} /> : null}

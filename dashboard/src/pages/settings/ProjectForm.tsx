@@ -1,13 +1,13 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
-import { ApiError } from '../../api/errors.ts';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { SelectField, TextField } from '../../ui/Field.tsx';
+import { Form, FormProblem, problemOf } from '../../ui/Form.tsx';
 import { Card } from '../../ui/Page.tsx';
-import { Note, Problem } from '../../ui/States.tsx';
+import { Note } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { mayAdminister, type Project } from './project.ts';
 
@@ -35,11 +35,6 @@ export function ProjectForm({ project }: { project: Project }) {
       await queries.invalidateQueries({ queryKey: ['projects'] });
     },
   });
-  const refused = save.error instanceof ApiError ? save.error : null;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save.mutate();
-  };
   return (
     <div className="stack">
       {project.disabled ? (
@@ -49,14 +44,14 @@ export function ProjectForm({ project }: { project: Project }) {
       ) : null}
       {isAdmin ? null : <Note>Only admins and the owner change these settings.</Note>}
       <Card title="Project">
-        <form className="stack" onSubmit={submit}>
-          {save.error && !refused?.fields.length ? <Problem error={save.error} /> : null}
+        <Form onSubmit={() => save.mutate()}>
+          <FormProblem error={save.error} fields={['name', 'language']} />
           <TextField
             label="Name"
             required
             disabled={!isAdmin}
             value={name}
-            problem={refused?.problemOf('name')}
+            problem={problemOf(save.error, 'name')}
             onChange={(event) => setName(event.target.value)}
           />
           <SelectField
@@ -76,7 +71,7 @@ export function ProjectForm({ project }: { project: Project }) {
             hint="A language tag such as en, de or pt; footers and recipient pages speak it where a contact has no locale."
             disabled={!isAdmin}
             value={language}
-            problem={refused?.problemOf('language')}
+            problem={problemOf(save.error, 'language')}
             onChange={(event) => setLanguage(event.target.value)}
           />
           <div>
@@ -84,7 +79,7 @@ export function ProjectForm({ project }: { project: Project }) {
               Save
             </Button>
           </div>
-        </form>
+        </Form>
       </Card>
       {isAdmin ? (
         <Card title="What cannot be undone">

@@ -1,9 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { SelectField, TextField } from '../../ui/Field.tsx';
+import { Form } from '../../ui/Form.tsx';
 import { Card } from '../../ui/Page.tsx';
 import { Note, Problem, Shown } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
@@ -33,6 +34,7 @@ export function Team({ project }: { project: Project }) {
   const change = useMutation({
     mutationFn: ({ userId, role }: { userId: string; role: 'ADMIN' | 'MEMBER' }) =>
       answer(api.PATCH('/projects/{id}/members/{userId}', { params: { path: { ...path, userId } }, body: { role } })),
+    onSuccess: ({ data }) => toast(`${data.email} is ${data.role === 'ADMIN' ? 'an admin' : 'a member'} now`),
     onSettled: () => queries.invalidateQueries({ queryKey: key }),
   });
   const isAdmin = mayAdminister(project);
@@ -92,6 +94,7 @@ export function Team({ project }: { project: Project }) {
             await answer(
               api.DELETE('/projects/{id}/members/{userId}', { params: { path: { ...path, userId: leaving.userId } } }),
             );
+            toast(`${leaving.email} is off the team`);
             await queries.invalidateQueries({ queryKey: key });
           }}
           onClose={() => setLeaving(null)}
@@ -115,15 +118,12 @@ function Invite({ project, onAdded }: { project: Project; onAdded: () => unknown
       await onAdded();
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    add.mutate();
-  };
   return (
     <Card title="Add a colleague">
-      <form className="filters" onSubmit={submit}>
+      <Form className="filters" onSubmit={() => add.mutate()}>
         <TextField
-          label="Address of their account"
+          label="Email address"
+          hint="They need an account here first."
           type="email"
           required
           value={email}
@@ -136,7 +136,7 @@ function Invite({ project, onAdded }: { project: Project; onAdded: () => unknown
         <Button type="submit" look="primary" busy={add.isPending}>
           Add
         </Button>
-      </form>
+      </Form>
       {add.error ? <Problem error={add.error} /> : null}
     </Card>
   );

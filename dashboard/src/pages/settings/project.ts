@@ -1,7 +1,18 @@
+import { useQuery } from '@tanstack/react-query';
 import type { paths } from '../../api/schema.d.ts';
+import { useProjectId } from '../../app/address.ts';
+import { myProjects } from '../../app/session.ts';
 
 /** A project as its members see it. */
 export type Project = paths['/users/@me/projects']['get']['responses'][200]['content']['application/json'][number];
+
+/** Whether the viewer may change settings of the project they look at; not until that is known. */
+export function useMayAdminister(): boolean {
+  const id = useProjectId();
+  const { data = [] } = useQuery(myProjects);
+  const project = data.find((each) => each.id === id);
+  return project !== undefined && mayAdminister(project);
+}
 
 /** Whether the viewer may change settings, keys and members (the roles table of the API guide). */
 export function mayAdminister({ role }: Project): boolean {

@@ -1,13 +1,14 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { ApiError } from '../../api/errors.ts';
 import { useProjectId } from '../../app/address.ts';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { Page } from '../../ui/Page.tsx';
-import { Problem, Shown } from '../../ui/States.tsx';
+import { ShownPage } from '../../ui/ShownPage.tsx';
+import { Problem } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { contentBody, contentOf, emptyContent, type MailContent } from '../mail/content.ts';
 import { MailForm } from '../mail/MailForm.tsx';
@@ -23,11 +24,20 @@ export function TemplatePage() {
     enabled: id !== 'new',
     queryFn: () => answer(api.GET('/templates/{id}', { params: { path: { id } } })),
   });
-  if (id === 'new') return <Editor key="new" id={null} saved={emptyContent} />;
-  return <Shown query={template}>{(saved) => <Editor key={saved.id} id={saved.id} saved={contentOf(saved)} />}</Shown>;
+  const above = (
+    <Link to="/app/$project/templates" params={{ project }}>
+      Templates
+    </Link>
+  );
+  if (id === 'new') return <Editor key="new" id={null} saved={emptyContent} above={above} />;
+  return (
+    <ShownPage query={template} above={above}>
+      {(saved) => <Editor key={saved.id} id={saved.id} saved={contentOf(saved)} above={above} />}
+    </ShownPage>
+  );
 }
 
-function Editor({ id, saved }: { id: string | null; saved: MailContent }) {
+function Editor({ id, saved, above }: { id: string | null; saved: MailContent; above: ReactNode }) {
   const project = useProjectId();
   const [content, setContent] = useState(saved);
   const [deleting, setDeleting] = useState(false);
@@ -54,6 +64,7 @@ function Editor({ id, saved }: { id: string | null; saved: MailContent }) {
   const remove = async () => {
     if (id === null) return;
     await answer(api.DELETE('/templates/{id}', { params: { path: { id } } }));
+    toast(`Template “${saved.name}” deleted`);
     await navigate({ to: '/app/$project/templates', params: { project }, ignoreBlocker: true });
     await queries.invalidateQueries({ queryKey: ['templates', project] });
   };
@@ -61,11 +72,7 @@ function Editor({ id, saved }: { id: string | null; saved: MailContent }) {
   return (
     <Page
       title={content.name || 'New template'}
-      above={
-        <Link to="/app/$project/templates" params={{ project }}>
-          Templates
-        </Link>
-      }
+      above={above}
       actions={
         <>
           {id === null ? null : (

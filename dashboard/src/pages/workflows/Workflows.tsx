@@ -1,17 +1,15 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
+import { ChoiceFilter, SearchFilter } from '../../app/filters.tsx';
+import { PagedTable } from '../../app/PagedTable.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
-import { SelectField } from '../../ui/Field.tsx';
 import { count } from '../../ui/numbers.ts';
 import { Page } from '../../ui/Page.tsx';
-import { Pager } from '../../ui/Pager.tsx';
-import { SearchField } from '../../ui/SearchField.tsx';
-import { Empty, Problem, Shown } from '../../ui/States.tsx';
-import { Table } from '../../ui/Table.tsx';
+import { Empty, Problem } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { DeleteWorkflow } from './DeleteWorkflow.tsx';
@@ -22,13 +20,14 @@ import { type ListedWorkflow, refreshWorkflows, startedBy } from './workflow.ts'
 /** Every automation of the project. */
 export function Workflows() {
   const project = useProjectId();
-  const [{ search, status, page }, change] = useFilters();
+  const [{ search, status, page }] = useFilters();
   const [isCreating, setCreating] = useState(false);
   const [deleting, setDeleting] = useState<ListedWorkflow | null>(null);
   const [refused, setRefused] = useState<unknown>(null);
   const queries = useQueryClient();
   const workflows = useQuery({
     queryKey: ['workflows', project, { search, status, page }],
+    placeholderData: keepPreviousData,
     queryFn: () => answer(api.GET('/workflows', { params: { query: { search, status, page, pageSize: '50' } } })),
   });
   const copy = useMutation({
@@ -44,102 +43,82 @@ export function Workflows() {
       New workflow
     </Button>
   );
-  const isFiltered = Boolean(search || status);
   return (
     <Page title="Workflows" about="What happens by itself when a contact does something." actions={create}>
       <div className="filters">
-        <SearchField
-          label="Search"
-          value={search ?? ''}
-          onChange={(text) => change({ search: text, page: undefined })}
-        />
-        <SelectField
+        <SearchFilter />
+        <ChoiceFilter
+          name="status"
           label="State"
-          value={status ?? ''}
-          onChange={(event) => change({ status: event.target.value, page: undefined })}
-        >
-          <option value="">All</option>
-          <option value="active">Enabled</option>
-          <option value="disabled">Disabled</option>
-        </SelectField>
+          all="All"
+          choices={[
+            ['active', 'Enabled'],
+            ['disabled', 'Disabled'],
+          ]}
+        />
       </div>
       {refused ? <Problem error={refused} /> : null}
-      <Shown query={workflows}>
-        {(found) =>
-          found.total === 0 ? (
-            <Empty title={isFiltered ? 'No workflow fits' : 'No workflows yet'} action={isFiltered ? null : create}>
-              {isFiltered
-                ? undefined
-                : 'A workflow waits for an event, then sends mail, waits, decides and calls others.'}
-            </Empty>
-          ) : (
-            <>
-              <Table
-                label="Workflows"
-                rows={found.data}
-                rowKey={({ id }) => id}
-                columns={[
-                  {
-                    key: 'name',
-                    title: 'Name',
-                    cell: ({ id, name }) => (
-                      <Link to="/app/$project/workflows/$workflow" params={{ project, workflow: id }} dir="auto">
-                        {name}
-                      </Link>
-                    ),
-                  },
-                  {
-                    key: 'state',
-                    title: 'State',
-                    cell: ({ enabled }) => (
-                      <Badge {...(enabled ? { tone: 'good' as const } : {})}>{enabled ? 'Enabled' : 'Disabled'}</Badge>
-                    ),
-                  },
-                  { key: 'trigger', title: 'Starts by', cell: startedBy },
-                  { key: 'steps', title: 'Steps', number: true, cell: ({ _count }) => count(_count.steps) },
-                  {
-                    key: 'executions',
-                    title: 'Executions',
-                    number: true,
-                    cell: ({ id, _count }) => (
-                      <Link to="/app/$project/workflows/$workflow/executions" params={{ project, workflow: id }}>
-                        {count(_count.executions)}
-                      </Link>
-                    ),
-                  },
-                  { key: 'changed', title: 'Changed', cell: ({ updatedAt }) => <Timestamp at={updatedAt} /> },
-                  {
-                    key: 'actions',
-                    title: 'Actions',
-                    cell: (each) => (
-                      <span className="row">
-                        <WorkflowSwitch workflow={each} size="small" onRefused={setRefused} />
-                        <Button
-                          size="small"
-                          aria-label={`Duplicate ${each.name}`}
-                          disabled={copy.isPending}
-                          onClick={() => copy.mutate(each)}
-                        >
-                          Duplicate
-                        </Button>
-                        <Button
-                          size="small"
-                          look="danger"
-                          aria-label={`Delete ${each.name}`}
-                          onClick={() => setDeleting(each)}
-                        >
-                          Delete
-                        </Button>
-                      </span>
-                    ),
-                  },
-                ]}
-              />
-              <Pager found={found} onChange={(next) => change({ page: String(next) })} />
-            </>
-          )
+      <PagedTable
+        label="Workflows"
+        query={workflows}
+        none={
+          <Empty title="No workflows yet" action={create}>
+            A workflow waits for an event, then sends mail, waits, decides and calls others.
+          </Empty>
         }
-      </Shown>
+        noneFits="No workflow fits"
+        columns={[
+          {
+            key: 'name',
+            title: 'Name',
+            cell: ({ id, name }) => (
+              <Link to="/app/$project/workflows/$workflow" params={{ project, workflow: id }} dir="auto">
+                {name}
+              </Link>
+            ),
+          },
+          {
+            key: 'state',
+            title: 'State',
+            cell: ({ enabled }) => (
+              <Badge {...(enabled ? { tone: 'good' as const } : {})}>{enabled ? 'Enabled' : 'Disabled'}</Badge>
+            ),
+          },
+          { key: 'trigger', title: 'Starts by', cell: startedBy },
+          { key: 'steps', title: 'Steps', number: true, cell: ({ _count }) => count(_count.steps) },
+          {
+            key: 'executions',
+            title: 'Executions',
+            number: true,
+            cell: ({ id, _count }) => (
+              <Link to="/app/$project/workflows/$workflow/executions" params={{ project, workflow: id }}>
+                {count(_count.executions)}
+              </Link>
+            ),
+          },
+          { key: 'changed', title: 'Changed', cell: ({ updatedAt }) => <Timestamp at={updatedAt} /> },
+          {
+            key: 'actions',
+            title: 'Actions',
+            cell: (each) => (
+              <span className="row">
+                <WorkflowSwitch workflow={each} size="small" onRefused={setRefused} />
+                <Button
+                  size="small"
+                  aria-label={`Duplicate ${each.name}`}
+                  disabled={copy.isPending}
+                  onClick={() => copy.mutate(each)}
+                >
+                  Duplicate
+                </Button>
+                <Button size="small" look="danger" aria-label={`Delete ${each.name}`} onClick={() => setDeleting(each)}>
+                  Delete
+                </Button>
+              </span>
+            ),
+          },
+        ]}
+      />
       {isCreating ? <NewWorkflow onClose={() => setCreating(false)} /> : null}
       {deleting ? (
         <DeleteWorkflow

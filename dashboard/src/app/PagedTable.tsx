@@ -1,0 +1,54 @@
+import type { ReactNode } from 'react';
+import { Button } from '../ui/Button.tsx';
+import { Pager } from '../ui/Pager.tsx';
+import { type Asked, Empty, Shown } from '../ui/States.tsx';
+import { type Column, Table } from '../ui/Table.tsx';
+import { useFilters } from './address.ts';
+
+/** A page of a list as the API answers it. */
+interface Found<Row> {
+  data: readonly Row[];
+  page: number;
+  totalPages: number;
+  total: number;
+}
+
+/**
+ * A list in pages, whose place is in the address as `page`. `none` is shown while there is nothing at all; where filters leave
+ * nothing over, `noneFits` says so beside a way to take them out.
+ */
+export function PagedTable<Row extends { id: string }>({
+  label,
+  query,
+  columns,
+  none,
+  noneFits,
+}: {
+  label: string;
+  query: Asked<Found<Row>>;
+  columns: Column<Row>[];
+  none: ReactNode;
+  noneFits: string;
+}) {
+  const [{ page: _, ...filters }, change] = useFilters();
+  const set = Object.keys(filters);
+  const clear = () => change(Object.fromEntries([...set, 'page'].map((name) => [name, undefined])));
+  return (
+    <Shown query={query}>
+      {(found) =>
+        found.total === 0 ? (
+          set.length > 0 ? (
+            <Empty title={noneFits} action={<Button onClick={clear}>Show all</Button>} />
+          ) : (
+            none
+          )
+        ) : (
+          <>
+            <Table label={label} rows={found.data} rowKey={({ id }) => id} columns={columns} />
+            <Pager found={found} onChange={(page) => change({ page: String(page) })} />
+          </>
+        )
+      }
+    </Shown>
+  );
+}

@@ -1,0 +1,40 @@
+import { SelectField } from '../ui/Field.tsx';
+import { SearchField } from '../ui/SearchField.tsx';
+import { useFilters } from './address.ts';
+
+/** The search of a list, in the address as `search`; another search begins at the first page. */
+export function SearchFilter({ label = 'Search' }: { label?: string }) {
+  const [{ search = '' }, change] = useFilters();
+  return <SearchField label={label} value={search} onChange={(text) => change({ search: text, page: undefined })} />;
+}
+
+/** A choice that narrows a list, in the address under its name; nothing chosen is `all`. */
+export function ChoiceFilter({
+  name,
+  label,
+  all,
+  choices,
+}: {
+  name: string;
+  label: string;
+  /** What the choice is called that narrows nothing. */
+  all: string;
+  /** Values with what they are called. */
+  choices: readonly (readonly [value: string, text: string])[];
+}) {
+  const [filters, change] = useFilters();
+  return (
+    <SelectField
+      label={label}
+      value={filters[name] ?? ''}
+      onChange={(event) => change({ [name]: event.target.value, page: undefined })}
+    >
+      <option value="">{all}</option>
+      {choices.map(([value, text]) => (
+        <option key={value} value={value}>
+          {text}
+        </option>
+      ))}
+    </SelectField>
+  );
+}

@@ -1,0 +1,28 @@
+import type { FormEvent, FormHTMLAttributes } from 'react';
+import { ApiError } from '../api/errors.ts';
+import { Problem } from './States.tsx';
+
+/** A form that does its work in the page and not by loading another. */
+export function Form({
+  onSubmit,
+  className = 'stack',
+  ...rest
+}: Omit<FormHTMLAttributes<HTMLFormElement>, 'onSubmit'> & { onSubmit: () => void }) {
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onSubmit();
+  };
+  return <form className={className} onSubmit={submit} {...rest} />;
+}
+
+/** What the service says of a field, if it has refused it. */
+export function problemOf(error: unknown, field: string): string | undefined {
+  return error instanceof ApiError ? error.problemOf(field) : undefined;
+}
+
+/** What went wrong with a form, unless all of it is said beside its fields, which are `fields`. */
+export function FormProblem({ error, fields }: { error: unknown; fields: readonly string[] }) {
+  const told = error instanceof ApiError ? error.fields : [];
+  const isSaidBeside = told.length > 0 && told.every(({ field }) => fields.includes(field));
+  return error && !isSaidBeside ? <Problem error={error} /> : null;
+}

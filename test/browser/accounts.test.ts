@@ -1,0 +1,182 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { aProject, type TestProject } from '../support/api.ts';
+import { accessibilityProblems } from '../support/browser.ts';
+import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
+import { signInAs } from '../support/dashboard-owner.ts';
+import { aPerson, joins, type Person } from '../support/people.ts';
+import { eventually } from '../support/start-fakes.ts';
+
+let world: DashboardWorld;
+let project: TestProject;
+let admin: Person;
+
+beforeAll(async () => {
+  world = await dashboardWorld({ REQUIRE_EMAIL_VERIFICATION: 'true' });
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+beforeEach(async () => {
+  project = await aProject(world.database, 'Vogelfreunde am Wattenmeer e. V.');
+  admin = await aPerson(world.database.db, world.api.config);
+  await joins(world.database.db, project.id, admin, 'ADMIN');
+});
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true });
+const open = (page: Page, place: string) => page.goto(`${world.url}/app/${project.id}/${place}`);
+
+const as = (person: Person, work: (page: Page) => Promise<void>) =>
+  world.inPage({}, async (page) => {
+    await signInAs(page, world.url, person.session);
+    await work(page);
+  });
+
+/** The link of the newest mail to an address whose path this is, once it has arrived. */
+async function linkTo(email: string, path: string): Promise<string> {
+  let link = '';
+  await eventually(async () => {
+    const [mail] = await world.mailTo(email);
+    link = new RegExp(`${world.url}${path}\\?token=\\w+`).exec(mail?.html ?? '')?.[0] ?? '';
+    return link !== '';
+  });
+  return link;
+}
+
+test('a new account waits for its address to be confirmed, and the link of the mail opens the way', async () => {
+  const email = 'imke.hansen@seehundstation.test';
+  await world.inPage({}, async (page) => {
+    await page.goto(`${world.url}/auth/signup`);
+    await page.getByLabel('Email address').fill(email);
+    await page.getByLabel('Password').fill('four harbour seals at noon');
+    await button(page, 'Create the account').click();
+    await heading(page, 'Confirm your email address').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+
+    await page.getByRole('link', { name: 'I have followed the link' }).click();
+    await heading(page, 'Confirm your email address').waitFor();
+    await page.goto(`${world.url}/app`);
+    await heading(page, 'Confirm your email address').waitFor();
+
+    await page.goto(await linkTo(email, '/auth/verify-email'));
+    await heading(page, 'Your email address').waitFor();
+    await page.getByRole('link', { name: 'Go on' }).click();
+    await heading(page, 'A new project').waitFor();
+  });
+});
+
+test('a link that is used up says so, and another can be asked for', async () => {
+  const email = 'ole.brodersen@seehundstation.test';
+  await world.inPage({}, async (page) => {
+    await page.goto(`${world.url}/auth/signup`);
+    await page.getByLabel('Email address').fill(email);
+    await page.getByLabel('Password').fill('a moulting eider in June');
+    await button(page, 'Create the account').click();
+    await heading(page, 'Confirm your email address').waitFor();
+    await linkTo(email, '/auth/verify-email');
+
+    await page.goto(`${world.url}/auth/verify-email?token=${'0'.repeat(64)}`);
+    await page.getByRole('alert').waitFor();
+    await page.goto(`${world.url}/auth/verify-email`);
+    const before = (await world.mailTo(email)).length;
+    await button(page, 'Send the mail again').click();
+    await eventually(async () => (await world.mailTo(email)).length > before);
+  });
+});
+
+test('a forgotten password is replaced by the link of a mail', async () => {
+  const person = await aPerson(world.database.db, world.api.config, { signsIn: true });
+  await world.inPage({}, async (page) => {
+    await page.goto(`${world.url}/auth/login`);
+    await page.getByRole('link', { name: 'Forgotten your password?' }).click();
+    await page.getByLabel('Email address').fill(person.email);
+    await button(page, 'Send the link').click();
+    await page.goto(await linkTo(person.email, '/auth/reset-password'));
+    await page.getByLabel('New password').fill('tern');
+    await button(page, 'Change the password').click();
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByLabel('New password').getAttribute('aria-invalid')).toBe('true');
+    await page.getByLabel('New password').fill('a tern that came back from Ghana');
+    await button(page, 'Change the password').click();
+    await heading(page, 'Your password is changed').waitFor();
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await page.getByLabel('Email address').fill(person.email);
+    await page.getByLabel('Password').fill('a tern that came back from Ghana');
+    await button(page, 'Sign in').click();
+    await heading(page, 'A new project').waitFor();
+  });
+});
+
+test('a colleague is added, becomes an admin and is removed; whoever has no account is not invented', async () => {
+  const colleague = await aPerson(world.database.db, world.api.config, { name: 'wiebke.lorenzen' });
+  await as(admin, async (page) => {
+    await open(page, 'settings?tab=team');
+    await page.getByLabel('Email address').fill('nobody@seehundstation.test');
+    await button(page, 'Add').click();
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel('Email address').fill(colleague.email);
+    await button(page, 'Add').click();
+    const role = page.getByLabel(`Role of ${colleague.email}`);
+    expect(await role.inputValue()).toBe('MEMBER');
+    await role.selectOption('ADMIN');
+    await page.getByText(`${colleague.email} is an admin now`).waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+
+    await page.getByRole('button', { name: `Remove ${colleague.email}` }).click();
+    await page.getByText(`loses access to ${project.name} at once`).waitFor();
+    await button(page, 'Remove from the team').click();
+    await page.getByRole('alertdialog').waitFor({ state: 'detached' });
+    await role.waitFor({ state: 'detached' });
+    // The button that was pressed is gone with its row: the focus is on the page and not lost.
+    await page.locator('main:focus').waitFor();
+  });
+  await as(colleague, async (page) => {
+    await open(page, 'settings');
+    await page.getByText('You are not a member of this project').waitFor();
+  });
+});
+
+test('a member sees the work and not what only admins may do', async () => {
+  const member = await aPerson(world.database.db, world.api.config, { name: 'tjark.momsen' });
+  await joins(world.database.db, project.id, member, 'MEMBER');
+  await as(member, async (page) => {
+    await open(page, 'campaigns');
+    await page.getByRole('link', { name: 'New campaign' }).first().waitFor();
+    await open(page, 'settings');
+    await page.getByText('Only admins and the owner change these settings.').waitFor();
+    expect(await page.getByLabel('Name', { exact: true }).isDisabled()).toBe(true);
+    for (const [tab, shown, hidden] of [
+      ['Project', 'Only admins and the owner change these settings.', ['Empty the project', 'Delete the project']],
+      ['API keys', 'Public key', ['Replace both keys']],
+      ['Team', admin.email, ['Add', `Remove ${admin.email}`]],
+      ['Billing', 'Mail of this month', ['Change the limits']],
+    ] as const) {
+      await page.getByRole('tab', { name: tab }).click();
+      await page.getByRole('tabpanel').getByText(shown).first().waitFor();
+      for (const name of hidden) expect(await button(page, name).count(), `${tab}: ${name}`).toBe(0);
+    }
+    await open(page, 'domains');
+    await page.getByRole('heading', { level: 2, name: project.domain }).waitFor();
+    await page.getByText('Only admins and the owner add and remove domains.').waitFor();
+    for (const name of ['Add', 'Remove']) expect(await button(page, name).count(), `Domains: ${name}`).toBe(0);
+  });
+});
+
+test('the secret key is covered until it is asked for, and both keys are replaced at once', async () => {
+  await as(admin, async (page) => {
+    await open(page, 'settings?tab=keys');
+    await page.getByText('sk_•').waitFor();
+    expect(await page.locator('body').textContent()).not.toContain(project.secretKey);
+    await button(page, 'Show').click();
+    await page.getByText(project.secretKey).waitFor();
+
+    await button(page, 'Replace both keys').click();
+    await page.getByText(`The present keys of ${project.name} stop working at once`).waitFor();
+    await button(page, 'Replace the keys').click();
+    await page.getByText('Both keys are new').waitFor();
+    await page.getByText(project.secretKey).waitFor({ state: 'detached' });
+    await page.getByText(project.publicKey).waitFor({ state: 'detached' });
+    const shown = await page.getByText(/^sk_\w{20,}/).textContent();
+    expect((await world.api.call(project.secretKey, 'GET', '/contacts')).status).toBe(401);
+    expect((await world.api.call(shown, 'GET', '/contacts')).status).toBe(200);
+  });
+});
