@@ -78,10 +78,21 @@ function isProgram(path: string): boolean {
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe-core finds wrong on a page by WCAG 2.2 AA and its best practices, one line for each place. */
+/**
+ * What axe-core finds wrong on a page by WCAG 2.2 AA and its best practices, one line for each place. Only what it finds a
+ * second time counts: a button that comes back to life while it looks has the colours of both.
+ */
 export async function accessibilityProblems(page: Page): Promise<string[]> {
   // Evaluated by the debugger, so that the page's own policy against scripts stands.
   await page.evaluate(axeSource);
+  await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
+  const found = await axeFindings(page);
+  if (found.length === 0) return found;
+  await page.waitForTimeout(500);
+  return axeFindings(page);
+}
+
+function axeFindings(page: Page): Promise<string[]> {
   return page.evaluate(async () => {
     const { axe } = globalThis as unknown as {
       axe: { run(options: object): Promise<{ violations: { id: string; help: string; nodes: { html: string }[] }[] }> };

@@ -1,0 +1,157 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { aProject, type TestApi, type TestProject } from '../support/api.ts';
+import { type AutomationHand, automationHand } from '../support/automations.ts';
+import { desktop, phone, startBrowser } from '../support/browser.ts';
+import { apiWithDashboard, asOwner } from '../support/dashboard-owner.ts';
+import { awkwardNames } from '../support/dashboard-seed.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { eventually } from '../support/start-fakes.ts';
+
+let database: TestDatabase;
+let api: TestApi;
+let browser: Browser;
+let project: TestProject;
+let own: AutomationHand;
+const places: string[] = [''];
+
+/** One word without a place to break, as long as the text with the spaces. */
+const unbroken = 'Donaudampfschifffahrtsgesellschaftskapitänsmütze'.repeat(5).slice(0, 200);
+const pasted =
+  '<img src=x onerror="window.pwned = true"><script>window.pwned = true</script><b class="pasted">bold</b>';
+const texts = [...awkwardNames, unbroken, pasted];
+const longest = `${'x'.repeat(60)}@${`${'y'.repeat(60)}.`.repeat(2)}kunde.example`;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  database = await testDatabase();
+  api = await apiWithDashboard(database);
+  project = await aProject(database, `${pasted}${unbroken}`.slice(0, 100));
+  own = automationHand(api, project);
+  const contact = await own.contact(longest, Object.fromEntries(texts.map((text, place) => [`field ${place}`, text])));
+  await own.contact('anna@kunde.example', {
+    [unbroken.slice(0, 60)]: pasted,
+    [awkwardNames[1] ?? '']: awkwardNames[2],
+  });
+  places.push('contacts', `contacts/${contact}`, 'contact-fields');
+  places.push(`contact-fields?field=${encodeURIComponent(`data.${unbroken.slice(0, 60)}`)}`);
+  for (const [place, text] of texts.entries()) {
+    const condition = {
+      logic: 'AND',
+      groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: text }] }],
+    };
+    const segment = await own.done('POST', '/segments', { name: text.slice(0, 100), description: text, condition });
+    const mail = { subject: text, body: `<p>${text}</p>`, from: project.sender, fromName: text.slice(0, 100) };
+    const template = await own.done('POST', '/templates', { name: text, ...mail });
+    const { data: campaign } = await own.done('POST', '/campaigns', { name: text, ...mail, audienceType: 'ALL' });
+    const { id: workflow } = await own.automation({ name: text, eventName: text });
+    await own.done('POST', '/v1/track', { email: longest, event: text, data: { text } });
+    await own.done('POST', '/suppressions', {
+      name: text.slice(0, 100),
+      kind: 'DOMAIN',
+      pattern: `${'z'.repeat(60)}.of-birds-${place}.example`,
+    });
+    places.push(`segments/${segment.id}`, `segments/${segment.id}/edit`, `templates/${template.id}`);
+    places.push(`campaigns/${campaign.id}`, `workflows/${workflow}/executions`);
+  }
+  places.push('segments', 'templates', 'campaigns', 'workflows', 'activity', 'events', 'suppressions', 'domains');
+  places.push(`events?name=${encodeURIComponent(unbroken)}`, 'settings', 'settings?tab=keys', 'settings?tab=team');
+});
+afterAll(async () => {
+  await browser?.close();
+  await api?.close();
+  await database?.close();
+});
+
+/**
+ * What sticks out of its box: of the window, or of the box that holds it. What scrolls by itself, such as a wide table, may be
+ * wider inside; a text that ends in an ellipsis is cut on purpose.
+ */
+const sticksOut = (page: Page) =>
+  page.evaluate<string[]>(`(() => {
+    const cut = (element) => ['auto', 'scroll', 'hidden', 'clip'].includes(getComputedStyle(element).overflowX);
+    const isCut = (element) => element !== null && (cut(element) || isCut(element.parentElement));
+    const name = (element) => element.tagName.toLowerCase() + '.' + element.className + ': ' + element.textContent.slice(0, 60);
+    const found = [];
+    const all = document.querySelectorAll('main *, aside *, [role=dialog] *, [role=alertdialog] *, [role=menu] *');
+    for (const element of all) {
+      if (element.closest('svg, .visually-hidden, .cm-editor, .react-flow, canvas') || isCut(element.parentElement)) continue;
+      const { left, right, width } = element.getBoundingClientRect();
+      if (width === 0) continue;
+      if (left < -1 || right > window.innerWidth + 1) found.push('window: ' + name(element));
+      else if (!cut(element) && getComputedStyle(element).display !== 'inline' && element.scrollWidth > element.clientWidth + 1)
+        found.push('box: ' + name(element));
+    }
+    if (document.documentElement.scrollWidth > window.innerWidth) found.push('the page scrolls sideways');
+    return found;
+  })()`);
+
+async function settled(page: Page): Promise<void> {
+  await page.locator('h1').first().waitFor();
+  await page.waitForLoadState('networkidle');
+  await eventually(async () => (await page.locator('.loading').count()) === 0);
+}
+
+describe.each([
+  ['1280 pixels', desktop],
+  ['390 pixels', phone],
+] as const)('at %s', (_, viewport) => {
+  test('pasted HTML, long, right-to-left and emoji texts stay in their boxes on every page', async () => {
+    const problems: Record<string, string[]> = {};
+    await asOwner(
+      browser,
+      { api, database, project },
+      async (page) => {
+        for (const place of places) {
+          await page.goto(`${api.url}/app/${project.id}/${place}`);
+          await settled(page);
+          const found = await sticksOut(page);
+          if (found.length > 0) problems[place] = found.slice(0, 5);
+          expect(await page.locator('.pasted').count(), `${place} takes a text for HTML`).toBe(0);
+          expect(await page.evaluate('window.pwned'), `${place} runs a text`).toBeUndefined();
+        }
+      },
+      { viewport },
+    );
+    expect(problems).toEqual({});
+  });
+
+  test('they stay in the boxes of dialogs, menus and messages as well', async () => {
+    await asOwner(
+      browser,
+      { api, database, project },
+      async (page) => {
+        const menu = async () => {
+          if (viewport === phone) await page.getByRole('button', { name: 'Menu' }).click();
+        };
+        await page.goto(`${api.url}/app/${project.id}/segments`);
+        await settled(page);
+        await menu();
+        await page.getByRole('button', { name: /Change project/ }).click();
+        await page.getByRole('menu').waitFor();
+        expect(await sticksOut(page)).toEqual([]);
+        await page.keyboard.press('Escape');
+        await page.getByRole('menu').waitFor({ state: 'detached' });
+        for (const text of [unbroken, pasted]) {
+          await page.goto(`${api.url}/app/${project.id}/segments`);
+          await page.getByRole('link', { name: text.slice(0, 100), exact: true }).click();
+          await page.getByRole('button', { name: 'Delete', exact: true }).click();
+          const dialog = page.getByRole('alertdialog');
+          await dialog.waitFor();
+          expect(await sticksOut(page)).toEqual([]);
+          await dialog.getByRole('button', { name: 'Cancel' }).click();
+          await dialog.waitFor({ state: 'detached' });
+          await page.getByRole('button', { name: 'Count anew' }).click();
+          await page.locator('.toast').first().waitFor();
+          expect(await sticksOut(page)).toEqual([]);
+        }
+        await page.goto(`${api.url}/app/${project.id}/contacts?search=${encodeURIComponent(longest)}`);
+        await page.getByRole('link', { name: longest }).click();
+        await page.getByRole('button', { name: /^(Uns|S)ubscribe$/ }).click();
+        await page.locator('.toast', { hasText: longest }).waitFor();
+        expect(await sticksOut(page)).toEqual([]);
+      },
+      { viewport },
+    );
+  });
+});
