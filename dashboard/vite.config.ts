@@ -14,6 +14,19 @@ export default defineConfig({
     chunkSizeWarningLimit: 900,
     // All styles at once: those of a page that could not be loaded at the first try are not asked for again.
     cssCodeSplit: false,
+    rolldownOptions: {
+      output: {
+        // What nearly every page is made of comes as one file instead of a dozen small ones; the heavy parts stay apart.
+        codeSplitting: {
+          groups: [
+            {
+              name: 'parts',
+              test: /dashboard\/src\/(ui\/(?!Chart|CodeEditor)|api\/|app\/)|@tanstack\/(react-)?virtual/,
+            },
+          ],
+        },
+      },
+    },
   },
   server: {
     port: 3100,

@@ -6,6 +6,7 @@ import { createRoot } from 'react-dom/client';
 import { ApiError, Unreachable } from './api/errors.ts';
 import { reachable } from './api/signals.ts';
 import { SignInAgain } from './app/SignInAgain.tsx';
+import { whoAmI } from './app/session.ts';
 import { router } from './router.tsx';
 import { Toasts } from './ui/toasts.tsx';
 import './styles/tokens.css';
@@ -31,6 +32,12 @@ reachable.subscribe(() => {
   if (reachable.get())
     void queries.refetchQueries({ type: 'active', predicate: ({ state }) => state.error instanceof Unreachable });
 });
+
+// Who is signed in is asked, and the page's own script loaded, beside one another and before anything is drawn. What fails here is
+// asked for again by the router, which tells of it.
+if (!window.location.pathname.startsWith('/auth/')) void queries.prefetchQuery(whoAmI);
+const [matched] = router.getMatchedRoutes(window.location.pathname);
+for (const route of matched) void Promise.resolve(router.loadRouteChunk(route)).catch(() => undefined);
 
 const place = document.getElementById('root');
 if (place === null) throw new Error('index.html has no element "root"');

@@ -64,6 +64,7 @@ const inside = createRoute({
       throw error;
     });
     if (user === null) throw redirect({ to: '/auth/login', search: { next: location.href } });
+    void context.queries.prefetchQuery(myProjects);
     return { user };
   },
   errorComponent: RouteProblem,

@@ -41,7 +41,7 @@ function filtered(
   return { where: where.join(' and '), values };
 }
 
-/** A page of runs, newest first. */
+/** A page of runs, newest first. Only the rows of the page are looked at more closely than their index, however deep it lies. */
 export function pageOfRuns(
   sql: Sql,
   automationId: string,
@@ -50,8 +50,10 @@ export function pageOfRuns(
 ): Promise<ListedRun[]> {
   const { where, values } = filtered(automationId, filter);
   return sql.rows<ListedRun>(
-    `select ${listed} where ${where} order by r.started_at desc, r.id desc
-     limit $${values.push(pageSize)} offset $${values.push(offset)}`,
+    `select ${listed} where r.id in (
+       select r.id from automation_runs r where ${where} order by r.started_at desc, r.id desc
+       limit $${values.push(pageSize)} offset $${values.push(offset)})
+     order by r.started_at desc, r.id desc`,
     values,
   );
 }

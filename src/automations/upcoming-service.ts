@@ -25,22 +25,42 @@ interface Delay {
   workflowName: string;
 }
 
+/** What a page of delays says of itself, with one of the delays that were found on it. */
+type Looked = { looked: number; lastAt: string; lastId: string } & (Delay | { id: null });
+
+// Steps that a mail follows, in whatever version.
+const stepsBeforeMail = statement(
+  'automations.steps_before_mail',
+  `select distinct way ->> 'fromStepId' as id
+   from automations a join automation_versions v on v.automation_id = a.id,
+     jsonb_array_elements(v.graph -> 'transitions') way, jsonb_array_elements(v.graph -> 'steps') step
+   where a.project_id = $1 and step ->> 'id' = way ->> 'toStepId' and step ->> 'type' = 'SEND_EMAIL'`,
+);
+// Some thousand delays are looked at along their index, and those joined that are at such a step. The last one looked at says
+// where to go on, also when none was found.
 const delays = statement(
   'automations.upcoming_delays',
-  `select x.id, x.scheduled_for::text as at, x.step_id as "stepId", coalesce(r.next_version_id, r.version_id) as "versionId",
-     c.id as "contactId", c.email as "contactEmail", a.name as "workflowName"
-   from automation_step_runs x join automation_runs r on r.id = x.run_id and r.seq = x.seq + 1
-     join automations a on a.id = r.automation_id join contacts c on c.id = x.contact_id
-   where x.project_id = $1 and x.step_type = 'DELAY' and x.status = 'SCHEDULED' and r.status in ('RUNNING', 'WAITING')
-     and (x.scheduled_for, x.id) > ($2::timestamptz, $3::uuid) and x.scheduled_for <= $4::timestamptz
-   order by x.scheduled_for, x.id limit $5`,
+  `with looked as materialized (
+     select id, run_id, seq, step_id, contact_id, scheduled_for from automation_step_runs
+     where project_id = $1 and step_type = 'DELAY' and status = 'SCHEDULED'
+       and (scheduled_for, id) > ($2::timestamptz, $3::uuid) and scheduled_for <= $4::timestamptz
+     order by scheduled_for, id limit $5)
+   select (select count(*) from looked)::int as looked, l.scheduled_for::text as "lastAt", l.id as "lastId", found.*
+   from (select scheduled_for, id from looked order by scheduled_for desc, id desc limit 1) l
+     left join lateral (
+       select x.id, x.scheduled_for::text as at, x.step_id as "stepId", coalesce(r.next_version_id, r.version_id) as "versionId",
+         c.id as "contactId", c.email as "contactEmail", a.name as "workflowName"
+       from looked x join automation_runs r on r.id = x.run_id and r.seq = x.seq + 1
+         join automations a on a.id = r.automation_id join contacts c on c.id = x.contact_id
+       where x.step_id = any ($6::uuid[]) and r.status in ('RUNNING', 'WAITING')
+       order by x.scheduled_for, x.id) found on true`,
 );
 const subjects = statement(
   'automations.subjects',
   'select id, subject from templates where project_id = $1 and id = any ($2::uuid[])',
 );
 
-const atOnce = 500;
+const atOnce = 2_000;
 // Delays that no mail follows are passed over; an automation that has nothing else must not be read to its end.
 const mostLookedAt = 20_000;
 
@@ -50,22 +70,25 @@ const mostLookedAt = 20_000;
  */
 export async function upcomingMails(sql: Sql, projectId: string, until: Date, limit: number): Promise<UpcomingMail[]> {
   const found: (Omit<UpcomingMail, 'subject'> & { templateId: string | null })[] = [];
+  const steps = (await sql.rows<{ id: string }>(stepsBeforeMail, [projectId])).map(({ id }) => id);
+  if (steps.length === 0) return [];
   let place = ['-infinity', '00000000-0000-0000-0000-000000000000'];
   for (let seen = 0; found.length < limit && seen < mostLookedAt; ) {
-    const page = await sql.rows<Delay>(delays, [projectId, ...place, until.toISOString(), atOnce]);
+    const page = await sql.rows<Looked>(delays, [projectId, ...place, until.toISOString(), atOnce, steps]);
     for (const delay of page) {
+      if (delay.id === null || found.length === limit) continue;
       const version = await pinnedVersion(sql, delay.versionId);
       const next = version && nextStep(version.graph, delay.stepId);
-      if (next?.type !== 'SEND_EMAIL' || found.length === limit) continue;
+      if (next?.type !== 'SEND_EMAIL') continue;
       const { id, at, contactId, contactEmail, workflowName } = delay;
       const stepName = next.name;
       const { templateId } = next;
       found.push({ stepRunId: id, at: isoInstant(at), contactId, contactEmail, workflowName, stepName, templateId });
     }
-    seen += page.length;
-    const last = page.at(-1);
-    if (last === undefined || page.length < atOnce) break;
-    place = [last.at, last.id];
+    const [first] = page;
+    if (first === undefined || first.looked < atOnce) break;
+    seen += first.looked;
+    place = [first.lastAt, first.lastId];
   }
   const ids = [...new Set(found.flatMap(({ templateId }) => templateId ?? []))];
   const rows = ids.length === 0 ? [] : await sql.rows<{ id: string; subject: string }>(subjects, [projectId, ids]);

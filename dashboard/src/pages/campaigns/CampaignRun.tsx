@@ -123,7 +123,7 @@ export function CampaignRun({ campaign, above }: { campaign: Campaign; above: Re
             );
           }}
         </Shown>
-        <Audit campaign={id} isSending={isSending} />
+        <Audit campaign={id} recipients={campaign.totalRecipients} isSending={isSending} />
         <Ledger campaign={id} isSending={isSending} />
       </div>
       {asked === 'cancel' ? (
