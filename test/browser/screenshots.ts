@@ -11,6 +11,9 @@ import { eventually } from '../support/start-fakes.ts';
  * `npm run screenshots` takes a picture of every page into docs/screenshots. It starts a service of its own below a temporary
  * folder, fills it with the people of test/data and stops it again. With the path of a first-project.json it fills and shows
  * the project of a service that runs already: `npm run screenshots -- data/first-project.json`.
+ *
+ * Names in other scripts and emoji are boxes where no font has them: apt-get install fonts-noto-core fonts-noto-cjk
+ * fonts-noto-color-emoji.
  */
 const folder = fileURLToPath(new URL('../../docs/screenshots/', import.meta.url));
 /** What a picture may weigh, in bytes: they are part of the repository. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { crc32, deflateSync } from 'node:zlib';
 import { audience } from './audience.ts';
 
 /** Values of the parameters in the dashboard's addresses: one thing of each kind. */
@@ -45,6 +46,13 @@ export async function seedDashboard({ url, project, sender }: Place): Promise<Se
     if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}: ${text}`);
     return (text === '' ? {} : JSON.parse(text)) as Answer;
   };
+  for (const name of ['heron at low tide.png', '夜鷺 🌙.png']) {
+    const form = new FormData();
+    form.set('image', new Blob([plainPicture(240, 90)], { type: 'image/png' }), name);
+    const headers = { Authorization: `Bearer ${project.secretKey}` };
+    const { status } = await fetch(`${url}/uploads/image`, { method: 'POST', headers, body: form });
+    if (status !== 200) throw new Error(`the upload of a picture was answered ${status}`);
+  }
   const contacts: Found[] = [];
   for (const { email, data } of audience().slice(0, 60))
     contacts.push(await call('POST', '/contacts', { email, data: { ...data, firstName: data['first name'] } }));
@@ -119,6 +127,32 @@ export async function seedDashboard({ url, project, sender }: Place): Promise<Se
     workflow: workflow.id,
     execution: execution.id,
   };
+}
+
+/** A PNG of one colour. */
+function plainPicture(width: number, height: number): Uint8Array<ArrayBuffer> {
+  const chunk = (type: string, data: Buffer) => {
+    const named = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+    const around = Buffer.alloc(8);
+    around.writeUInt32BE(data.length, 0);
+    around.writeUInt32BE(crc32(named), 4);
+    return Buffer.concat([around.subarray(0, 4), named, around.subarray(4)]);
+  };
+  const size = Buffer.alloc(13);
+  size.writeUInt32BE(width, 0);
+  size.writeUInt32BE(height, 4);
+  // Eight bits for each of red, green and blue.
+  size.set([8, 2], 8);
+  const row = Buffer.concat([Buffer.of(0), Buffer.alloc(width * 3, Buffer.of(0xb3, 0x54, 0x1e))]);
+  const rows = Buffer.concat(Array.from({ length: height }, () => row));
+  return new Uint8Array(
+    Buffer.concat([
+      Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+      chunk('IHDR', size),
+      chunk('IDAT', deflateSync(rows)),
+      chunk('IEND', Buffer.alloc(0)),
+    ]),
+  );
 }
 
 /** An address of the dashboard and a name for it. */
