@@ -127,6 +127,16 @@ describe('the dashboard in Chromium', () => {
       expect(await page.getByText('Sent', { exact: true }).count()).toBeGreaterThan(0);
       const ledger = page.getByRole('region', { name: 'Recipients' });
       await ledger.getByText(written[0] ?? '').waitFor();
+
+      // A ledger of thousands is not read through before somebody asks for it.
+      await world.database.db.count(
+        `update campaigns set total_recipients = 30000 where name = 'Heron count in March'`,
+      );
+      await page.reload();
+      await page.getByText('With 30,000 recipients that takes a while').waitFor();
+      expect(await audit.locator('.figure').count()).toBe(0);
+      await button(page, 'Audit the ledger').click();
+      await audit.locator('.figure', { hasText: 'Handed over' }).getByText('12').waitFor();
     });
     for (const email of written) expect(await world.mailTo(email), email).toHaveLength(1);
     const { body } = await world.api.call(project.secretKey, 'GET', '/campaigns');
