@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { EmailField } from '../lib/email-address.ts';
+import { PageFigures } from '../lib/offset-page.ts';
 import { JsonObject, textField } from '../lib/validation.ts';
 import { SegmentBody } from '../segments/schema.ts';
 import { BodySource, ReplyTo, SenderName, SubjectSource, templateTypes } from '../templates/schema.ts';
@@ -111,10 +112,7 @@ export type ListCampaigns = v.InferOutput<typeof ListCampaigns>;
 /** A page of campaigns. */
 export const CampaignPage = v.object({
   data: v.array(CampaignWithSegment),
-  page: v.number(),
-  pageSize: v.number(),
-  total: v.number(),
-  totalPages: v.number(),
+  ...PageFigures.entries,
   archivedCount: v.number(),
 });
 

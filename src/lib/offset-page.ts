@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { clampLimit } from './cursor.ts';
 
 /** A page asked for by number (contract page 2, section 0). */
@@ -22,3 +23,11 @@ export function offsetPage(
 export function offsetAnswer<Item>(data: Item[], { page, pageSize }: OffsetPage, total: number) {
   return { data, page, pageSize, total, totalPages: Math.ceil(total / pageSize) };
 }
+
+/** What such an answer says of its page, for the schema of a list. */
+export const PageFigures = v.object({
+  page: v.number(),
+  pageSize: v.number(),
+  total: v.number(),
+  totalPages: v.number(),
+});

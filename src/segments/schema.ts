@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { ContactBody } from '../contacts/schema.ts';
+import { PageFigures } from '../lib/offset-page.ts';
 import { textField } from '../lib/validation.ts';
 
 /** The kinds of segments: members found by a condition, or put in by hand. */
@@ -58,10 +59,7 @@ export type ListMembers = v.InferOutput<typeof ListMembers>;
 /** A page of a segment's contacts. */
 export const MembersPage = v.object({
   data: v.array(ContactBody),
-  total: v.number(),
-  page: v.number(),
-  pageSize: v.number(),
-  totalPages: v.number(),
+  ...PageFigures.entries,
 });
 
 const Emails = v.pipe(v.array(v.string()), v.minLength(1, 'must name at least one address'));

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { EmailField } from '../lib/email-address.ts';
+import { PageFigures } from '../lib/offset-page.ts';
 import { singleLine, textField } from '../lib/validation.ts';
 
 /** The kinds of templates, campaigns and messages (contract page 2, 1.2). */
@@ -85,10 +86,7 @@ export type ListTemplates = v.InferOutput<typeof ListTemplates>;
 /** A page of templates. */
 export const TemplatePage = v.object({
   data: v.array(TemplateBody),
-  page: v.number(),
-  pageSize: v.number(),
-  total: v.number(),
-  totalPages: v.number(),
+  ...PageFigures.entries,
 });
 
 /** `POST /templates/bulk-update`. */

@@ -45,12 +45,15 @@ beforeAll(async () => {
     const template = await own.done('POST', '/templates', { name: text, ...mail });
     const { data: campaign } = await own.done('POST', '/campaigns', { name: text, ...mail, audienceType: 'ALL' });
     const { id: workflow } = await own.automation({ name: text, eventName: text });
-    await own.done('POST', '/v1/track', { email: longest, event: text, data: { text } });
+    const tracked = { email: longest, event: text, data: { text } };
+    expect((await api.call(project.publicKey, 'POST', '/v1/track', tracked)).status).toBe(200);
     await own.done('POST', '/suppressions', {
       name: text.slice(0, 100),
       kind: 'DOMAIN',
       pattern: `${'z'.repeat(60)}.of-birds-${place}.example`,
     });
+    // The lists show all of them; pages of their own have the two that are hardest to hold.
+    if (place < awkwardNames.length) continue;
     places.push(`segments/${segment.id}`, `segments/${segment.id}/edit`, `templates/${template.id}`);
     places.push(`campaigns/${campaign.id}`, `workflows/${workflow}/executions`);
   }
@@ -114,7 +117,7 @@ describe.each([
       { viewport },
     );
     expect(problems).toEqual({});
-  });
+  }, 600_000);
 
   test('they stay in the boxes of dialogs, menus and messages as well', async () => {
     await asOwner(
