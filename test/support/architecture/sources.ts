@@ -10,6 +10,7 @@ const folders = [
   'migrations',
   'temporal',
   'dashboard/src/conditions',
+  'dashboard/src/pages/workflows/graph',
   'test',
   'bench',
 ];

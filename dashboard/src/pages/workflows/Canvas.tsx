@@ -12,13 +12,14 @@ import {
   Position,
   ReactFlow,
   type ReactFlowInstance,
+  ReactFlowProvider,
   useNodesState,
 } from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
 import './designer.css';
-import { type DragEvent, type KeyboardEvent, memo, useEffect, useRef } from 'react';
+import { type DragEvent, type KeyboardEvent, memo, type ReactNode, useEffect, useRef } from 'react';
 import { count } from '../../ui/numbers.ts';
-import { stepNames, stepSize, summary, type WayOut, wayKey, wayOf, waysOut } from './graph.ts';
+import { passagesOf, stepNames, stepSize, summary, type WayOut, wayKey, wayOf, waysOut } from './graph/graph.ts';
 import type { Issue, People, Step, Transition } from './workflow.ts';
 
 /** A step as the canvas shows it. */
@@ -29,7 +30,8 @@ export interface ShownStep {
   /** Said below the summary: what became of one execution there. */
   trace?: string | undefined;
   tone?: 'good' | 'warn' | 'bad' | 'info' | undefined;
-  unsaved?: boolean;
+  /** What is said of it at its head: that it is new, or differs from what is published. */
+  mark?: string | undefined;
 }
 
 /** A way as the canvas shows it. */
@@ -50,14 +52,14 @@ export type Selection = { kind: 'step' | 'way'; id: string } | null;
 type StepNode = Node<{ shown: ShownStep; handles: WayOut[]; isEditable: boolean }, 'step'>;
 
 const StepBox = memo(function StepBox({ data: { shown, handles, isEditable }, selected }: NodeProps<StepNode>) {
-  const { step, people, issues = [], trace, tone, unsaved } = shown;
+  const { step, people, issues = [], trace, tone, mark } = shown;
   const inside = (people?.running ?? 0) + (people?.waiting ?? 0);
   return (
     <div className="step" data-type={step.type} data-selected={selected} data-tone={tone}>
       {step.type === 'TRIGGER' ? null : <Handle type="target" position={Position.Top} isConnectable={isEditable} />}
       <div className="step-kind">
         <span>{stepNames[step.type]}</span>
-        {unsaved ? <span>unsaved</span> : null}
+        {mark ? <span>{mark}</span> : null}
       </div>
       <div className="step-name" dir="auto">
         {step.name}
@@ -99,6 +101,9 @@ const StepBox = memo(function StepBox({ data: { shown, handles, isEditable }, se
   );
 });
 
+// Below the graph, so that it never lies on a step.
+const miniSize = { width: 120, height: 72 };
+
 const nodeTypes: NodeTypes = { step: StepBox };
 
 /** The graph of an automation. Without the callbacks it is only looked at. */
@@ -114,8 +119,11 @@ export function Canvas({
   onDrop,
   onUndo,
   onRedo,
+  foot,
 }: {
   label: string;
+  /** Said below the graph. */
+  foot?: ReactNode;
   steps: ShownStep[];
   ways: ShownWay[];
   selection: Selection;
@@ -157,6 +165,7 @@ export function Canvas({
             `${stepNames[step.type]}: ${step.name}`,
             summary(step),
             shown.trace ?? '',
+            shown.mark ?? '',
             inside > 0 ? `${inside} people here` : '',
             issues.length > 0 ? `${issues.length} problems` : '',
           ]
@@ -167,6 +176,24 @@ export function Canvas({
     );
   }, [steps, ways, selection, isEditable, setNodes]);
 
+  // A step that is chosen elsewhere, or was just added, comes into sight.
+  const chosen = selection?.kind === 'step' ? selection.id : null;
+  const isDrawn = nodes.some(({ id }) => id === chosen);
+  useEffect(() => {
+    const node = chosen === null || !isDrawn ? undefined : flow.current?.getNode(chosen);
+    const frame = place.current?.querySelector('.react-flow')?.getBoundingClientRect();
+    if (!node || !frame || !flow.current) return;
+    const { x, y, zoom } = flow.current.getViewport();
+    const [left, top] = [node.position.x * zoom + x, node.position.y * zoom + y];
+    const [right, bottom] = [left + stepSize.width * zoom, top + stepSize.height * zoom];
+    if (left >= 0 && top >= 0 && right <= frame.width && bottom <= frame.height) return;
+    const isCalm = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
+    void flow.current.setCenter(node.position.x + stepSize.width / 2, node.position.y + stepSize.height / 2, {
+      zoom,
+      duration: isCalm ? 0 : 200,
+    });
+  }, [chosen, isDrawn]);
+
   const edges: Edge[] = ways.map((way) => ({
     id: way.id,
     source: way.fromStepId,
@@ -175,7 +202,13 @@ export function Canvas({
     label: way.label,
     selected: selection?.kind === 'way' && selection.id === way.id,
     focusable: isEditable,
-    markerEnd: { type: MarkerType.ArrowClosed, width: 18, height: 18 },
+    markerEnd: {
+      type: MarkerType.ArrowClosed,
+      width: 16,
+      height: 16,
+      markerUnits: 'userSpaceOnUse',
+      color: way.taken ? 'var(--accent)' : 'var(--line-strong)',
+    },
     className: way.taken === undefined ? '' : way.taken ? 'taken' : 'not-taken',
     ariaLabel: `Way from ${nameOf(steps, way.fromStepId)} to ${nameOf(steps, way.toStepId)}${way.label ? `: ${way.label}` : ''}`,
   }));
@@ -230,45 +263,50 @@ export function Canvas({
         if (type && at && onDrop) onDrop(type, { x: Math.round(at.x), y: Math.round(at.y) });
       }}
     >
-      <ReactFlow
-        aria-label={label}
-        nodes={nodes}
-        edges={edges}
-        nodeTypes={nodeTypes}
-        colorMode="system"
-        minZoom={0.1}
-        fitView
-        fitViewOptions={{ maxZoom: 1, padding: 0.15 }}
-        disableKeyboardA11y
-        deleteKeyCode={null}
-        nodesDraggable={onMove !== undefined}
-        nodesConnectable={isEditable}
-        onInit={(instance) => {
-          flow.current = instance;
-        }}
-        onNodesChange={onNodesChange}
-        onNodeClick={(_, { id }) => onSelect({ kind: 'step', id })}
-        onEdgeClick={(_, { id }) => isEditable && onSelect({ kind: 'way', id })}
-        onPaneClick={() => onSelect(null)}
-        onNodeDragStart={() => {
-          isDragging.current = true;
-        }}
-        onNodeDragStop={(_, __, moved) => {
-          isDragging.current = false;
-          const changed = moved.filter(({ id, position }) => {
-            const before = steps.find(({ step }) => step.id === id)?.step.position;
-            return before && (before.x !== position.x || before.y !== position.y);
-          });
-          if (changed.length > 0) onMove?.(changed.map(({ id, position }) => ({ id, position })));
-        }}
-        onConnect={({ source, sourceHandle, target }: Connection) =>
-          onConnect?.(source, sourceHandle ?? 'next', target)
-        }
-      >
-        <Background />
-        <MiniMap pannable zoomable ariaLabel="Small map of the workflow" />
-        <Controls showInteractive={false} />
-      </ReactFlow>
+      <ReactFlowProvider>
+        <ReactFlow
+          aria-label={label}
+          nodes={nodes}
+          edges={edges}
+          nodeTypes={nodeTypes}
+          colorMode="system"
+          minZoom={0.1}
+          fitView
+          fitViewOptions={{ maxZoom: 1, padding: 0.15 }}
+          disableKeyboardA11y
+          deleteKeyCode={null}
+          nodesDraggable={onMove !== undefined}
+          nodesConnectable={isEditable}
+          onInit={(instance) => {
+            flow.current = instance;
+          }}
+          onNodesChange={onNodesChange}
+          onNodeClick={(_, { id }) => onSelect({ kind: 'step', id })}
+          onEdgeClick={(_, { id }) => isEditable && onSelect({ kind: 'way', id })}
+          onPaneClick={() => onSelect(null)}
+          onNodeDragStart={() => {
+            isDragging.current = true;
+          }}
+          onNodeDragStop={(_, __, moved) => {
+            isDragging.current = false;
+            const changed = moved.filter(({ id, position }) => {
+              const before = steps.find(({ step }) => step.id === id)?.step.position;
+              return before && (before.x !== position.x || before.y !== position.y);
+            });
+            if (changed.length > 0) onMove?.(changed.map(({ id, position }) => ({ id, position })));
+          }}
+          onConnect={({ source, sourceHandle, target }: Connection) =>
+            onConnect?.(source, sourceHandle ?? 'next', target)
+          }
+        >
+          <Background />
+          <Controls showInteractive={false} orientation="horizontal" />
+        </ReactFlow>
+        <div className="canvas-foot">
+          <p className="muted">{foot}</p>
+          <MiniMap pannable zoomable style={miniSize} ariaLabel="Small map of the workflow" />
+        </div>
+      </ReactFlowProvider>
     </div>
   );
 }
@@ -309,14 +347,21 @@ function neighbour(
 }
 
 /** The ways of a graph with their labels: branch or outcome, and how many took it. */
-export function shownWays(steps: readonly Step[], transitions: readonly Transition[], people?: People): ShownWay[] {
+export function shownWays(
+  steps: readonly Pick<Step, 'id' | 'type' | 'config'>[],
+  transitions: readonly Pick<Transition, 'id' | 'fromStepId' | 'toStepId' | 'branch' | 'waitOutcome'>[],
+  people?: People,
+): ShownWay[] {
   return transitions.map((transition) => {
-    const from = steps.find(({ id }) => id === transition.fromStepId);
-    const { key, label } = wayOf(from, transition);
-    const took = people?.steps
-      .find(({ stepId }) => stepId === transition.fromStepId)
-      ?.branches.find(({ branch }) => branch === key)?.count;
     const { id, fromStepId, toStepId, branch, waitOutcome } = transition;
-    return { id, fromStepId, toStepId, branch, waitOutcome, label: took ? `${label} · ${count(took)}` : label };
+    const { label } = wayOf(
+      steps.find((step) => step.id === fromStepId),
+      transition,
+    );
+    const siblings = transitions.filter((each) => each.fromStepId === fromStepId && each.id !== id);
+    const taken = passagesOf(transition, siblings, people);
+    const passed =
+      taken.count === 0 ? '' : `${count(taken.count)}${taken.failed > 0 ? ` (${count(taken.failed)} refused)` : ''}`;
+    return { id, fromStepId, toStepId, branch, waitOutcome, label: [label, passed].filter(Boolean).join(' · ') };
   });
 }

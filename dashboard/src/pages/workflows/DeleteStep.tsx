@@ -1,20 +1,18 @@
-import { answer, api } from '../../api/client.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
-import type { Editing } from './editing.ts';
-import { reachable } from './graph.ts';
-import type { Step, Workflow } from './workflow.ts';
+import type { DraftStep, Graph } from './graph/draft.ts';
+import { reachable } from './graph/graph.ts';
 
 /** Asks how a step is to go: alone, its ways then leading on, or with everything behind it, which it names. */
 export function DeleteStep({
-  workflow: { id, steps, transitions },
+  graph: { steps, transitions },
   step,
-  editing,
+  onDelete,
   onClose,
 }: {
-  workflow: Workflow;
-  step: Step;
-  editing: Editing;
+  graph: Graph;
+  step: DraftStep;
+  onDelete: (splice: boolean) => void;
   onClose: () => void;
 }) {
   const behind = reachable(transitions, step.id);
@@ -23,13 +21,7 @@ export function DeleteStep({
   const targets = new Set(transitions.filter((way) => way.fromStepId === step.id).map(({ toStepId }) => toStepId));
   const canSplice = step.type !== 'CONDITION' && targets.size <= 1;
   const remove = (splice: boolean) => {
-    void editing.edit(() =>
-      answer(
-        api.DELETE('/workflows/{id}/steps/{stepId}', {
-          params: { path: { id, stepId: step.id }, query: splice ? { splice: 'true' } : {} },
-        }),
-      ),
-    );
+    onDelete(splice);
     onClose();
   };
   return (
@@ -41,7 +33,7 @@ export function DeleteStep({
           <p>It leads to several steps, so it cannot be taken out alone.</p>
         )}
         {names.length > 0 ? <p>With everything behind it these go too: {names.join(', ')}.</p> : null}
-        <p className="muted">Undo brings it back. Who is inside keeps the graph they began with.</p>
+        <p className="muted">Undo brings it back, and nobody is touched before you publish.</p>
       </div>
       <footer>
         <Button onClick={onClose}>Keep it</Button>

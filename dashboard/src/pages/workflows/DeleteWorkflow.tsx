@@ -7,11 +7,12 @@ import { refreshWorkflows } from './workflow.ts';
 
 /** Asks before an automation is deleted, and names what goes with it. */
 export function DeleteWorkflow({
-  workflow: { id, name, steps, executions },
+  workflow: { id, name, steps, executions, revision },
   onDeleted,
   onClose,
 }: {
-  workflow: { id: string; name: string; steps: number; executions?: number };
+  /** With a `revision` it is deleted only while it is still that. */
+  workflow: { id: string; name: string; steps: number; executions?: number; revision?: number };
   onDeleted?: () => Promise<void>;
   onClose: () => void;
 }) {
@@ -22,7 +23,8 @@ export function DeleteWorkflow({
       title={`Delete the workflow ${name}`}
       action="Delete the workflow"
       onConfirm={async () => {
-        await answer(api.DELETE('/workflows/{id}', { params: { path: { id } } }));
+        const header = revision === undefined ? {} : { 'If-Match': `"${revision}"` };
+        await answer(api.DELETE('/workflows/{id}', { params: { path: { id }, header } }));
         await onDeleted?.();
         queries.removeQueries({ queryKey: ['workflows', project, id] });
         await refreshWorkflows(queries, project);

@@ -1,149 +1,150 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
-import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
-import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { count } from '../../ui/numbers.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Note, Problem } from '../../ui/States.tsx';
+import { toast } from '../../ui/toasts.tsx';
 import { useUnsaved } from '../mail/unsaved.ts';
 import { Canvas, type Selection, shownWays } from './Canvas.tsx';
+import { useCheck } from './check.ts';
 import { DeleteStep } from './DeleteStep.tsx';
 import { DeleteWorkflow } from './DeleteWorkflow.tsx';
-import { ChangedByOthers, useEditing } from './editing.ts';
-import { addable, automaticLayout, openWays, reachable, stepNames, stepSize, waysOut } from './graph.ts';
+import { EditState } from './EditState.tsx';
+import { useEditing } from './editing.ts';
+import {
+  connectProblem,
+  type DraftStep,
+  hasBrokenBody,
+  isSameStep,
+  newName,
+  withNewStep,
+  withoutStep,
+  withoutWay,
+  withPlaces,
+  withStepBetween,
+  withWay,
+} from './graph/draft.ts';
+import { addable, openWays, stepNames, stepSize } from './graph/graph.ts';
+import { automaticLayout } from './layout.ts';
 import { MigrateDialog } from './MigrateDialog.tsx';
 import { PeopleDialog } from './PeopleDialog.tsx';
-import { hasChanges, StepPanel, type Writing } from './StepPanel.tsx';
-import { type Settings, TriggerForm } from './TriggerForm.tsx';
+import { PublishDialog } from './PublishDialog.tsx';
+import { StepPanel } from './StepPanel.tsx';
+import { TriggerForm } from './TriggerForm.tsx';
 import { WayPanel } from './WayPanel.tsx';
 import { WorkflowSwitch } from './WorkflowSwitch.tsx';
 import { peopleQuery, type StepType, type Workflow } from './workflow.ts';
 
 type Addable = Exclude<StepType, 'TRIGGER'>;
 
-/** The graph of an automation, drawn and edited: each edit is saved at once and can be undone. */
+/** The graph of an automation, drawn and edited. An edit is of this browser alone until it is published as a whole. */
 export function Designer({ workflow }: { workflow: Workflow }) {
   const project = useProjectId();
   const navigate = useNavigate();
-  const { id, name, enabled, steps, transitions, issues } = workflow;
+  const { id, name, enabled } = workflow;
+  const editing = useEditing(workflow);
+  const { graph, changes } = editing;
+  const { issues, error: unchecked, isChecking } = useCheck(workflow, editing);
   const [selection, setSelection] = useState<Selection>(null);
-  const [writings, setWritings] = useState<Record<string, Writing>>({});
-  const [settings, setSettings] = useState<Settings | null>(null);
-  const [dialog, setDialog] = useState<'step' | 'way' | 'people' | 'workflow' | 'migrate' | null>(null);
+  const [dialog, setDialog] = useState<'step' | 'people' | 'workflow' | 'migrate' | 'publish' | null>(null);
   const [refused, setRefused] = useState<unknown>(null);
-  const editing = useEditing(id, workflow);
+  const [isSaving, setSaving] = useState(false);
   const people = useQuery(peopleQuery(project, id));
-  const step = selection?.kind === 'step' ? steps.find((each) => each.id === selection.id) : undefined;
-  const way = selection?.kind === 'way' ? transitions.find((each) => each.id === selection.id) : undefined;
-  const isUnsaved = settings !== null || steps.some((each) => hasChanges(writings[each.id]));
-  useUnsaved(isUnsaved);
+  const step = selection?.kind === 'step' ? graph.steps.find((each) => each.id === selection.id) : undefined;
+  const way = selection?.kind === 'way' ? graph.transitions.find((each) => each.id === selection.id) : undefined;
+  // What the browser keeps is there when one comes back.
+  useUnsaved(!editing.isKept);
 
-  const shownSteps = useMemo(
-    () =>
-      steps.map((each) => ({
-        step: each,
-        people: people.data?.steps.find(({ stepId }) => stepId === each.id),
-        issues: issues.filter(({ stepId }) => stepId === each.id),
-        unsaved: hasChanges(writings[each.id]) || (each.type === 'TRIGGER' && settings !== null),
-      })),
-    [steps, issues, people.data, writings, settings],
-  );
-  const ways = useMemo(() => shownWays(steps, transitions, people.data), [steps, transitions, people.data]);
-  const write = (stepId: string, writing: Writing | undefined) =>
-    setWritings(({ [stepId]: _, ...others }) => (writing ? { ...others, [stepId]: writing } : others));
+  const shownSteps = useMemo(() => {
+    const published = new Map(workflow.steps.map((each) => [each.id, each]));
+    const undecided = new Set(editing.conflicts.map(({ stepId }) => stepId));
+    const markOf = (each: DraftStep) => {
+      const before = published.get(each.id);
+      if (undecided.has(each.id)) return 'changed by two';
+      if (before === undefined) return 'new';
+      return isSameStep(each, before) && !(each.type === 'TRIGGER' && editing.settings) ? undefined : 'changed';
+    };
+    return graph.steps.map((each) => ({
+      step: each,
+      people: people.data?.steps.find(({ stepId }) => stepId === each.id),
+      issues: issues.filter(({ stepId }) => stepId === each.id),
+      mark: markOf(each),
+    }));
+  }, [graph, issues, people.data, workflow.steps, editing.conflicts, editing.settings]);
+  const ways = useMemo(() => shownWays(graph.steps, graph.transitions, people.data), [graph, people.data]);
   const close = () => setDialog(null);
 
-  const connect = (fromStepId: string, key: string, toStepId: string) =>
-    void editing.edit(async (fresh) => {
-      const from = fresh.steps.find((each) => each.id === fromStepId);
-      const out = from && waysOut(from).find((each) => each.key === key);
-      await answer(
-        api.POST('/workflows/{id}/transitions', {
-          params: { path: { id } },
-          body: { fromStepId, toStepId, branch: out?.branch ?? null, waitOutcome: out?.waitOutcome ?? null },
-        }),
-      );
-    });
-
-  const add = async (type: Addable, position?: { x: number; y: number }) => {
-    const config = addable.find((each) => each.type === type)?.config ?? {};
-    const names = new Set(steps.map((each) => each.name));
-    const made = await editing.edit(async (fresh) => {
-      const from = position ? undefined : fresh.steps.find((each) => each.id === step?.id);
-      const [out] = from ? openWays(from, fresh.transitions) : [];
-      const lowest = Math.max(...fresh.steps.map((each) => each.position.y));
-      const nextTo = fresh.transitions.filter(({ fromStepId }) => fromStepId === from?.id).length;
-      const at =
-        position ??
-        (from && out
-          ? { x: from.position.x + nextTo * (stepSize.width + 48), y: from.position.y + stepSize.height + 72 }
-          : { x: fresh.steps[0]?.position.x ?? 100, y: lowest + stepSize.height + 72 });
-      const body = { type, name: freeName(stepNames[type], names), config, position: at, autoConnect: false };
-      const added = await answer(api.POST('/workflows/{id}/steps', { params: { path: { id } }, body }));
-      if (from && out)
-        await answer(
-          api.POST('/workflows/{id}/transitions', {
-            params: { path: { id } },
-            body: { fromStepId: from.id, toStepId: added.id, branch: out.branch, waitOutcome: out.waitOutcome },
-          }),
-        );
-      return added;
-    });
-    if (made) setSelection({ kind: 'step', id: made.id });
+  const connect = (fromStepId: string, key: string, toStepId: string) => {
+    const problem = connectProblem(graph, fromStepId, toStepId);
+    if (problem !== null) toast(problem);
+    else editing.edit((before) => withWay(before, fromStepId, key, toStepId));
   };
 
-  const insert = async (type: Addable) => {
+  const made = (type: Addable, position: DraftStep['position']): DraftStep => {
+    const config = addable.find((each) => each.type === type)?.config ?? {};
+    const names = new Set(graph.steps.map((each) => each.name));
+    return { id: newName(), type, name: freeName(stepNames[type], names), position, config, templateId: null };
+  };
+
+  const add = (type: Addable, position?: DraftStep['position']) => {
+    const from = position ? undefined : step;
+    const [out] = from ? openWays(from, graph.transitions) : [];
+    const nextTo = graph.transitions.filter(({ fromStepId }) => fromStepId === from?.id).length;
+    const lowest = Math.max(...graph.steps.map((each) => each.position.y));
+    const at =
+      position ??
+      (from && out
+        ? { x: from.position.x + nextTo * (stepSize.width + 48), y: from.position.y + stepSize.height + 72 }
+        : { x: graph.steps[0]?.position.x ?? 100, y: lowest + stepSize.height + 72 });
+    const added = made(type, at);
+    editing.edit((before) => {
+      const grown = withNewStep(before, added);
+      return from && out ? withWay(grown, from.id, out.key, added.id) : grown;
+    });
+    setSelection({ kind: 'step', id: added.id });
+  };
+
+  const insert = (type: Addable) => {
     if (way === undefined) return;
-    const config = addable.find((each) => each.type === type)?.config ?? {};
-    const names = new Set(steps.map((each) => each.name));
-    const made = await editing.edit(async (fresh) => {
-      const target = fresh.steps.find((each) => each.id === way.toStepId);
-      const source = fresh.steps.find((each) => each.id === way.fromStepId);
-      const position = { x: target?.position.x ?? 0, y: (source?.position.y ?? 0) + stepSize.height + 72 };
-      const added = await answer(
-        api.POST('/workflows/{id}/transitions/{transitionId}/insert-step', {
-          params: { path: { id, transitionId: way.id } },
-          body: { type, name: freeName(stepNames[type], names), config, position },
-        }),
-      );
-      // What follows makes room.
-      for (const below of fresh.steps)
-        if (reachable(fresh.transitions, way.toStepId).has(below.id))
-          await answer(
-            api.PATCH('/workflows/{id}/steps/{stepId}', {
-              params: { path: { id, stepId: below.id } },
-              body: { position: { x: below.position.x, y: below.position.y + stepSize.height + 72 } },
-            }),
-          );
-      return added;
+    const source = graph.steps.find((each) => each.id === way.fromStepId);
+    const target = graph.steps.find((each) => each.id === way.toStepId);
+    const added = made(type, {
+      x: target?.position.x ?? 0,
+      y: (source?.position.y ?? 0) + stepSize.height + 72,
     });
-    if (made) setSelection({ kind: 'step', id: made.id });
+    editing.edit((before) => withStepBetween(before, way.id, added));
+    setSelection({ kind: 'step', id: added.id });
   };
 
-  const move = (moved: { id: string; position: { x: number; y: number } }[]) =>
-    void editing.edit(
-      async () => {
-        for (const { id: stepId, position } of moved)
-          await answer(
-            api.PATCH('/workflows/{id}/steps/{stepId}', { params: { path: { id, stepId } }, body: { position } }),
-          );
-      },
-      { moves: true },
+  const removeWay = (wayId: string) => {
+    editing.edit((before) => withoutWay(before, wayId));
+    setSelection(null);
+  };
+
+  const inside = people.data?.active ?? 0;
+  const needsDialog = enabled || inside > 0;
+  const save = async () => {
+    if (needsDialog) {
+      setDialog('publish');
+      return;
+    }
+    setSaving(true);
+    await editing.publish(null).then(
+      () => setRefused(null),
+      (problem: unknown) => setRefused(problem),
     );
-
-  const arrange = () => {
-    const places = automaticLayout(steps, transitions);
-    const moved = steps.flatMap((each) => {
-      const position = places.get(each.id);
-      const isSame = position?.x === each.position.x && position.y === each.position.y;
-      return position && !isSame ? [{ id: each.id, position }] : [];
-    });
-    if (moved.length > 0) move(moved);
+    setSaving(false);
   };
+  const blocked =
+    editing.conflicts.length > 0
+      ? 'Decide first on the steps that two people have changed.'
+      : graph.steps.some(hasBrokenBody)
+        ? 'The body of a webhook is no JSON yet.'
+        : null;
 
   const general = issues.filter(({ stepId }) => stepId === null);
   return (
@@ -175,7 +176,15 @@ export function Designer({ workflow }: { workflow: Workflow }) {
           <Button look="danger" onClick={() => setDialog('workflow')}>
             Delete
           </Button>
-          <WorkflowSwitch workflow={workflow} onRefused={setRefused} />
+          <WorkflowSwitch
+            workflow={workflow}
+            onRefused={setRefused}
+            onTurn={async (next) => {
+              // What is enabled is what is seen.
+              if (next && changes > 0 && blocked === null) await editing.publish(null);
+              await editing.patch({ enabled: next });
+            }}
+          />
         </>
       }
     >
@@ -188,18 +197,8 @@ export function Designer({ workflow }: { workflow: Workflow }) {
             </Button>
           </div>
         ) : null}
-        {editing.error ? (
-          <div>
-            {editing.error instanceof ChangedByOthers ? (
-              <Note tone="warn">{editing.error.message}</Note>
-            ) : (
-              <Problem error={editing.error} />
-            )}
-            <Button size="small" look="plain" onClick={editing.dismiss}>
-              Close
-            </Button>
-          </div>
-        ) : null}
+        <EditState editing={editing} onSelect={(stepId) => setSelection({ kind: 'step', id: stepId })} />
+        {unchecked ? <Problem error={unchecked} /> : null}
         {general.length > 0 ? (
           <Note tone="warn">
             <ul>
@@ -219,8 +218,7 @@ export function Designer({ workflow }: { workflow: Workflow }) {
             size="small"
             draggable
             onDragStart={(event) => event.dataTransfer.setData('text/step-type', type)}
-            disabled={editing.isBusy}
-            onClick={() => void add(type)}
+            onClick={() => add(type)}
           >
             Add {stepNames[type].toLowerCase()}
           </Button>
@@ -231,11 +229,35 @@ export function Designer({ workflow }: { workflow: Workflow }) {
         <Button size="small" disabled={!editing.canRedo} onClick={editing.redo}>
           Redo
         </Button>
-        <Button size="small" disabled={editing.isBusy} onClick={arrange}>
+        <Button
+          size="small"
+          onClick={() =>
+            editing.edit((before) => withPlaces(before, automaticLayout(before.steps, before.transitions)))
+          }
+        >
           Arrange
         </Button>
-        <span className="muted" role="status">
-          {editing.isBusy ? 'Saving…' : 'All edits of the graph are saved'}
+        <span className="palette-end">
+          <span className="muted" role="status">
+            {changes === 0
+              ? 'No changes'
+              : `${count(changes)} ${changes === 1 ? 'change' : 'changes'} not ${needsDialog ? 'published' : 'saved'}${isChecking ? ', checking …' : ''}`}
+          </span>
+          {changes > 0 ? (
+            <Button size="small" look="plain" onClick={editing.discard}>
+              Discard changes
+            </Button>
+          ) : null}
+          <Button
+            size="small"
+            look="primary"
+            busy={isSaving}
+            disabled={changes === 0 || blocked !== null}
+            title={blocked ?? undefined}
+            onClick={() => void save()}
+          >
+            {needsDialog ? 'Publish …' : 'Save'}
+          </Button>
         </span>
       </div>
       <div className="designer">
@@ -245,46 +267,46 @@ export function Designer({ workflow }: { workflow: Workflow }) {
           ways={ways}
           selection={selection}
           onSelect={setSelection}
-          onMove={move}
+          onMove={(moved) =>
+            editing.edit((before) => withPlaces(before, new Map(moved.map((each) => [each.id, each.position]))))
+          }
           onConnect={connect}
-          onDelete={() => (step && step.type !== 'TRIGGER' ? setDialog('step') : way ? setDialog('way') : undefined)}
+          onDelete={() => {
+            if (step && step.type !== 'TRIGGER') setDialog('step');
+            else if (way) removeWay(way.id);
+          }}
           onDrop={(type, position) => {
             const known = addable.find((each) => each.type === type);
-            if (known) void add(known.type, position);
+            if (known) add(known.type, position);
           }}
-          onUndo={() => editing.canUndo && editing.undo()}
-          onRedo={() => editing.canRedo && editing.redo()}
+          onUndo={editing.undo}
+          onRedo={editing.redo}
+          foot="Numbers on the ways say how many people have taken them so far."
         />
         <aside className="card" aria-label="What is selected">
           {step ? (
             <div className="stack" key={step.id}>
-              {step.type === 'TRIGGER' ? (
-                <TriggerForm workflow={workflow} draft={settings} onWrite={setSettings} />
-              ) : null}
+              {step.type === 'TRIGGER' ? <TriggerForm workflow={workflow} editing={editing} /> : null}
               <StepPanel
-                workflow={workflow}
                 step={step}
-                writing={writings[step.id]}
                 editing={editing}
-                onWrite={(writing) => write(step.id, writing)}
+                issues={issues.filter(({ stepId }) => stepId === step.id)}
                 onDelete={() => setDialog('step')}
                 onPeople={() => setDialog('people')}
               />
             </div>
           ) : way ? (
-            <WayPanel
-              workflow={workflow}
-              way={way}
-              editing={editing}
-              onInsert={(type) => void insert(type)}
-              onRemove={() => setDialog('way')}
-            />
+            <WayPanel graph={graph} way={way} onInsert={insert} onRemove={() => removeWay(way.id)} />
           ) : (
             <div className="stack">
               <h2>Nothing selected</h2>
               <p>
                 Select a step to change it, or a way to put a step into it. A step that you add follows the selected
                 one. Drag from the lower edge of a step to connect it.
+              </p>
+              <p>
+                Your changes are kept in this browser and touch nobody until you {needsDialog ? 'publish' : 'save'}{' '}
+                them.
               </p>
               <p className="muted">
                 By keyboard: Tab to a step, arrows to its neighbours, Alt and arrows to move it, Enter to open it,
@@ -295,33 +317,19 @@ export function Designer({ workflow }: { workflow: Workflow }) {
         </aside>
       </div>
       {dialog === 'step' && step ? (
-        <DeleteStep workflow={workflow} step={step} editing={editing} onClose={close} />
+        <DeleteStep
+          graph={graph}
+          step={step}
+          onDelete={(splice) => editing.edit((before) => withoutStep(before, step.id, splice))}
+          onClose={close}
+        />
       ) : null}
       {dialog === 'people' && step ? <PeopleDialog workflow={id} step={step} onClose={close} /> : null}
       {dialog === 'migrate' ? <MigrateDialog workflow={workflow} onClose={close} /> : null}
-      {dialog === 'way' && way ? (
-        <ConfirmDialog
-          title="Remove the way"
-          action="Remove the way"
-          onConfirm={async () => {
-            await editing.edit(() =>
-              answer(
-                api.DELETE('/workflows/{id}/transitions/{transitionId}', {
-                  params: { path: { id, transitionId: way.id } },
-                }),
-              ),
-            );
-            setSelection(null);
-          }}
-          onClose={close}
-        >
-          The way from {steps.find((each) => each.id === way.fromStepId)?.name} to{' '}
-          {steps.find((each) => each.id === way.toStepId)?.name} is removed; both steps stay. Undo brings it back.
-        </ConfirmDialog>
-      ) : null}
+      {dialog === 'publish' ? <PublishDialog workflow={workflow} editing={editing} onClose={close} /> : null}
       {dialog === 'workflow' ? (
         <DeleteWorkflow
-          workflow={{ id, name, steps: steps.length }}
+          workflow={{ id, name, steps: workflow.steps.length, revision: editing.revision }}
           onDeleted={() => navigate({ to: '/app/$project/workflows', params: { project }, ignoreBlocker: true })}
           onClose={close}
         />

@@ -10,15 +10,15 @@ import { Card, Page } from '../../ui/Page.tsx';
 import { Shown } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { Canvas, type Selection, type ShownStep, type ShownWay, shownWays } from './Canvas.tsx';
-import { stepNames, stepSize } from './graph.ts';
+import { stepNames, stepSize } from './graph/graph.ts';
+import { automaticLayout } from './layout.ts';
 import {
   type Execution,
   executionStates,
   isActive,
   refreshWorkflows,
   type StepExecution,
-  type Workflow,
-  workflowQuery,
+  type Version,
 } from './workflow.ts';
 
 const tones: Record<StepExecution['status'], Tone | undefined> = {
@@ -35,27 +35,35 @@ const tones: Record<StepExecution['status'], Tone | undefined> = {
 export function ExecutionPage() {
   const project = useProjectId();
   const { workflow: id = '', execution: executionId = '' } = useParams({ strict: false });
-  const workflow = useQuery(workflowQuery(project, id));
   const execution = useQuery({
     queryKey: ['workflows', project, id, 'executions', executionId],
     refetchInterval: ({ state }) => (state.data && !isActive(state.data) ? false : 1_500),
     queryFn: () =>
       answer(api.GET('/workflows/{id}/executions/{executionId}', { params: { path: { id, executionId } } })),
   });
+  const number = execution.data?.version ?? 0;
+  const version = useQuery({
+    queryKey: ['workflows', project, id, 'versions', number],
+    enabled: number > 0,
+    queryFn: () =>
+      answer(api.GET('/workflows/{id}/versions/{version}', { params: { path: { id, version: String(number) } } })),
+    // Another arrangement or a newer version may come; the graph itself never changes.
+    placeholderData: (before) => before,
+  });
   return (
-    <Shown query={workflow}>
-      {(graph) => <Shown query={execution}>{(story) => <Story workflow={graph} execution={story} />}</Shown>}
+    <Shown query={execution}>
+      {(story) => <Shown query={version}>{(graph) => <Story version={graph} execution={story} />}</Shown>}
     </Shown>
   );
 }
 
-function Story({ workflow, execution }: { workflow: Workflow; execution: Execution }) {
+function Story({ version, execution }: { version: Version; execution: Execution }) {
   const project = useProjectId();
   const queries = useQueryClient();
   const [selection, setSelection] = useState<Selection>(null);
   const [isCancelling, setCancelling] = useState(false);
-  const { contact, status, stepExecutions, temporal, waitingFor } = execution;
-  const { steps, ways } = useMemo(() => drawn(workflow, stepExecutions), [workflow, stepExecutions]);
+  const { contact, status, stepExecutions, temporal, waitingFor, workflow } = execution;
+  const { steps, ways } = useMemo(() => drawn(version, stepExecutions), [version, stepExecutions]);
   const shown =
     selection?.kind === 'step' ? stepExecutions.filter(({ stepId }) => stepId === selection.id) : stepExecutions;
   return (
@@ -140,7 +148,8 @@ function Story({ workflow, execution }: { workflow: Workflow; execution: Executi
             <dt>Version</dt>
             <dd>
               {execution.version}
-              {execution.nextVersion === null ? '' : `, from the next step ${execution.nextVersion}`}
+              {version.isCurrent ? ', the one that is published' : ', an older one: the graph below is as it was then'}
+              {execution.nextVersion === null ? '' : `; from the next step it follows version ${execution.nextVersion}`}
             </dd>
           </dl>
         </Card>
@@ -150,6 +159,16 @@ function Story({ workflow, execution }: { workflow: Workflow; execution: Executi
           ways={ways}
           selection={selection}
           onSelect={setSelection}
+          foot={
+            <>
+              Version {version.version} of the graph, made <Timestamp at={version.createdAt} />.{' '}
+              {version.isCurrent ? null : (
+                <Link to="/app/$project/workflows/$workflow" params={{ project, workflow: workflow.id }}>
+                  The graph as it is now
+                </Link>
+              )}
+            </>
+          }
         />
         <Card
           title={selection ? `At ${steps.find(({ step }) => step.id === selection.id)?.step.name ?? ''}` : 'Each step'}
@@ -250,20 +269,26 @@ function took(ms: number): string {
   return minutes < 120 ? `${Math.round(minutes)} minutes` : `${Math.round(minutes / 60)} hours`;
 }
 
-/** The graph with the way through it; what has been deleted since stands beside it. */
-function drawn(workflow: Workflow, runs: readonly StepExecution[]): { steps: ShownStep[]; ways: ShownWay[] } {
-  const right = Math.max(0, ...workflow.steps.map(({ position }) => position.x)) + stepSize.width + 120;
+/** The version's graph with the way through it; steps of a version that was left meanwhile stand beside it. */
+function drawn(version: Version, runs: readonly StepExecution[]): { steps: ShownStep[]; ways: ShownWay[] } {
+  const places = automaticLayout(version.steps, version.transitions);
+  const hasPlaces = version.steps.every(({ position }) => position !== null);
+  const placed = version.steps.map((step) => ({
+    ...step,
+    position: (hasPlaces ? step.position : places.get(step.id)) ?? { x: 0, y: 0 },
+  }));
+  const right = Math.max(0, ...placed.map(({ position }) => position.x)) + stepSize.width + 120;
   const gone = new Map(
-    runs.filter(({ stepId }) => workflow.steps.every(({ id }) => id !== stepId)).map(({ step }) => [step.id, step]),
+    runs.filter(({ stepId }) => placed.every(({ id }) => id !== stepId)).map(({ step }) => [step.id, step]),
   );
   const steps: ShownStep[] = [
-    ...workflow.steps.map((step) => traced({ step }, runs)),
+    ...placed.map((step) => traced({ step }, runs)),
     ...[...gone.values()].map((step, n) =>
       traced({ step: { ...step, config: {}, position: { x: right, y: n * (stepSize.height + 72) } } }, runs),
     ),
   ];
   const pairs = runs.slice(1).map((run, n) => ({ from: runs[n]?.stepId ?? '', to: run.stepId }));
-  const ways: ShownWay[] = shownWays(workflow.steps, workflow.transitions).map((way) => ({
+  const ways: ShownWay[] = shownWays(placed, version.transitions).map((way) => ({
     ...way,
     taken: pairs.some(({ from, to }) => from === way.fromStepId && to === way.toStepId) && fits(way, runs),
   }));
@@ -275,7 +300,7 @@ function drawn(workflow: Workflow, runs: readonly StepExecution[]): { steps: Sho
         toStepId: to,
         branch: null,
         waitOutcome: null,
-        label: 'as it was then',
+        label: 'moved',
         taken: true,
       });
   return { steps, ways };

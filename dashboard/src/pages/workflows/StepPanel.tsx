@@ -1,94 +1,33 @@
-import { type FormEvent, useState } from 'react';
-import { answer, api } from '../../api/client.ts';
 import { Button } from '../../ui/Button.tsx';
 import { SelectField, TextField } from '../../ui/Field.tsx';
 import { Note } from '../../ui/States.tsx';
 import type { Editing } from './editing.ts';
-import { ConfigForm, parsedBody, type StepDraft } from './forms.tsx';
-import { sameJson, stepNames, wayKey, waysOut } from './graph.ts';
-import type { Step, Workflow } from './workflow.ts';
+import { ConfigForm } from './forms.tsx';
+import { connectProblem, type DraftStep, type Graph, withStep, withWay } from './graph/draft.ts';
+import { stepNames, summary, wayKey, waysOut } from './graph/graph.ts';
+import type { Conflict } from './graph/merge.ts';
+import type { Issue } from './workflow.ts';
 
-/** What is being written of a step, and the step as it was when the writing began. */
-export interface Writing {
-  base: StepDraft;
-  draft: StepDraft;
-}
-
-/** A step as the form has it. */
-export function draftOf({ name, config, templateId }: Step): StepDraft {
-  const { body } = config;
-  return {
-    name,
-    config,
-    templateId,
-    bodyText: body === undefined || body === null ? '' : JSON.stringify(body, null, 2),
-  };
-}
-
-const same = (one: StepDraft, other: StepDraft) =>
-  sameJson(
-    [one.name, one.config, one.templateId, one.bodyText],
-    [other.name, other.config, other.templateId, other.bodyText],
-  );
-
-/** Whether there is something to save. */
-export function hasChanges(writing: Writing | undefined): boolean {
-  return writing !== undefined && !same(writing.base, writing.draft);
-}
-
-/** The form of a step: name, config and where its ways lead. Its text stays until it is saved or thrown away. */
+/** The form of a step: name, config and where its ways lead. What is typed is part of the edit at once. */
 export function StepPanel({
-  workflow,
   step,
-  writing,
   editing,
-  onWrite,
+  issues,
   onDelete,
   onPeople,
 }: {
-  workflow: Workflow;
-  step: Step;
-  writing: Writing | undefined;
+  step: DraftStep;
   editing: Editing;
-  onWrite: (writing: Writing | undefined) => void;
+  /** Those of this step. */
+  issues: readonly Issue[];
   onDelete: () => void;
   onPeople: () => void;
 }) {
-  const now = draftOf(step);
-  const { base, draft } = hasChanges(writing) && writing ? writing : { base: now, draft: now };
-  const isChanged = !same(base, draft);
-  const byOthers = isChanged && !same(base, now);
-  const [isSaving, setSaving] = useState(false);
-  const path = { id: workflow.id, stepId: step.id };
-  const issues = workflow.issues.filter(({ stepId }) => stepId === step.id);
+  const conflict = editing.conflicts.find(({ stepId }) => stepId === step.id);
   const problemOf = (field: string) =>
     issues.find((issue) => issue.field === `config.${field}` || issue.field === field)?.message;
-  const save = async (event: FormEvent) => {
-    event.preventDefault();
-    if (step.type === 'TRIGGER') return;
-    const body = parsedBody(draft.bodyText);
-    if (step.type === 'WEBHOOK' && body === undefined) return;
-    const { body: _, ...rest } = draft.config;
-    const config =
-      step.type === 'WEBHOOK' && body !== null ? { ...rest, body } : step.type === 'WEBHOOK' ? rest : draft.config;
-    const isContentNew = !sameJson([config, draft.templateId], [step.config, step.templateId]);
-    setSaving(true);
-    const saved = await editing.edit(() =>
-      answer(
-        api.PATCH('/workflows/{id}/steps/{stepId}', {
-          params: { path },
-          body: {
-            ...(draft.name === step.name ? {} : { name: draft.name }),
-            ...(isContentNew
-              ? { config, ...(draft.templateId === step.templateId ? {} : { templateId: draft.templateId }) }
-              : {}),
-          },
-        }),
-      ),
-    );
-    setSaving(false);
-    if (saved !== undefined) onWrite(undefined);
-  };
+  const change = (part: Partial<DraftStep>) =>
+    editing.edit((graph) => withStep(graph, step.id, part), `step ${step.id}`);
   return (
     <div className="stack">
       <div>
@@ -104,47 +43,21 @@ export function StepPanel({
           </ul>
         </Note>
       ) : null}
-      {byOthers ? (
-        <Note tone="warn">
-          <p>Somebody else has saved this step while you wrote. Your text is kept here.</p>
-          <span className="row">
-            <Button size="small" onClick={() => onWrite(undefined)}>
-              Take theirs
-            </Button>
-            <Button size="small" onClick={() => onWrite({ base: now, draft })}>
-              Go on with mine
-            </Button>
-          </span>
-        </Note>
-      ) : null}
+      {conflict ? <Decision conflict={conflict} editing={editing} /> : null}
       {step.type === 'TRIGGER' ? null : (
-        <form className="stack" onSubmit={(event) => void save(event)}>
+        <div className="stack">
           <TextField
             label="Name"
             required
             maxLength={255}
-            value={draft.name}
-            onChange={(event) => onWrite({ base, draft: { ...draft, name: event.target.value } })}
+            value={step.name}
+            problem={step.name === '' ? 'Every step needs a name.' : problemOf('name')}
+            onChange={(event) => change({ name: event.target.value })}
           />
-          <ConfigForm
-            type={step.type}
-            draft={draft}
-            problemOf={problemOf}
-            onChange={(change) => onWrite({ base, draft: { ...draft, ...change } })}
-          />
-          <div className="row">
-            <Button type="submit" look="primary" busy={isSaving} disabled={!isChanged || byOthers}>
-              Save the step
-            </Button>
-            {isChanged ? (
-              <Button look="plain" onClick={() => onWrite(undefined)}>
-                Throw changes away
-              </Button>
-            ) : null}
-          </div>
-        </form>
+          <ConfigForm type={step.type} draft={step} problemOf={problemOf} onChange={change} />
+        </div>
       )}
-      <Ways workflow={workflow} step={step} editing={editing} />
+      <Ways graph={editing.graph} step={step} editing={editing} />
       <div className="row">
         <Button size="small" onClick={onPeople}>
           Who is here
@@ -159,43 +72,50 @@ export function StepPanel({
   );
 }
 
+/** A step that somebody else has changed too: says what theirs is, and lets one of the two be chosen. */
+function Decision({ conflict, editing }: { conflict: Conflict; editing: Editing }) {
+  const { theirs } = conflict;
+  return (
+    <Note tone="warn">
+      <p>
+        {theirs
+          ? 'Somebody else has changed this step too. What you see is yours; theirs is:'
+          : 'Somebody else has deleted this step. What you see is yours.'}
+      </p>
+      {theirs ? (
+        <p className="break">
+          <strong dir="auto">{theirs.name}</strong>, <span dir="auto">{summary(theirs)}</span>
+        </p>
+      ) : null}
+      <span className="row">
+        <Button size="small" onClick={() => editing.decide(conflict, 'theirs')}>
+          {theirs ? 'Take theirs' : 'Let it be deleted'}
+        </Button>
+        <Button size="small" onClick={() => editing.decide(conflict, 'mine')}>
+          Go on with mine
+        </Button>
+      </span>
+    </Note>
+  );
+}
+
 /** Where the ways of a step lead, as choices: what the canvas does by dragging. */
-function Ways({ workflow, step, editing }: { workflow: Workflow; step: Step; editing: Editing }) {
-  const { id, steps, transitions } = workflow;
-  const own = transitions.filter(({ fromStepId }) => fromStepId === step.id);
-  const connect = (key: string, toStepId: string) =>
-    editing.edit(async () => {
-      const before = own.find((way) => wayKey(way) === key);
-      if (before)
-        await answer(
-          api.DELETE('/workflows/{id}/transitions/{transitionId}', {
-            params: { path: { id, transitionId: before.id } },
-          }),
-        );
-      const way = waysOut(step).find((each) => each.key === key);
-      if (toStepId === '' || way === undefined) return;
-      await answer(
-        api.POST('/workflows/{id}/transitions', {
-          params: { path: { id } },
-          body: { fromStepId: step.id, toStepId, branch: way.branch, waitOutcome: way.waitOutcome },
-        }),
-      );
-    });
+function Ways({ graph, step, editing }: { graph: Graph; step: DraftStep; editing: Editing }) {
+  const own = graph.transitions.filter(({ fromStepId }) => fromStepId === step.id);
   return (
     <>
       {waysOut(step).map(({ key, label }) => (
         <SelectField
           key={key}
           label={label ? `“${label}” leads to` : 'Leads to'}
-          disabled={editing.isBusy}
           value={own.find((way) => wayKey(way) === key)?.toStepId ?? ''}
-          onChange={(event) => void connect(key, event.target.value)}
+          onChange={(event) => editing.edit((before) => withWay(before, step.id, key, event.target.value))}
         >
           <option value="">Nothing: the way ends</option>
-          {steps
-            .filter(({ id: other, type }) => other !== step.id && type !== 'TRIGGER')
-            .map(({ id: other, name }) => (
-              <option key={other} value={other}>
+          {graph.steps
+            .filter(({ id }) => connectProblem(graph, step.id, id) === null)
+            .map(({ id, name }) => (
+              <option key={id} value={id}>
                 {name}
               </option>
             ))}

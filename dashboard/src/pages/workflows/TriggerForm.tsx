@@ -1,14 +1,18 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { ApiError } from '../../api/errors.ts';
 import { useProjectId } from '../../app/address.ts';
+import { ConditionEditor } from '../../conditions/ConditionEditor.tsx';
+import { filtersIn, formOf, inOrder, type Tree } from '../../conditions/tree.ts';
 import { Button } from '../../ui/Button.tsx';
+import { Dialog } from '../../ui/Dialog.tsx';
 import { CheckField, SelectField, TextArea, TextField } from '../../ui/Field.tsx';
 import { Problem } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
+import type { Editing } from './editing.ts';
 import { EventField } from './NewWorkflow.tsx';
-import { refreshWorkflows, type Workflow } from './workflow.ts';
+import type { Workflow } from './workflow.ts';
 
 /** What an automation is called, what starts it, and whether contacts may come again. */
 export interface Settings {
@@ -20,6 +24,8 @@ export interface Settings {
   schedule: string;
   timezone: string;
   segmentId: string;
+  /** Only those whom it finds are let in; beside a segment, those of its people. */
+  audienceCondition: Tree | null;
 }
 
 /** The settings of a saved automation. */
@@ -35,31 +41,32 @@ export function settingsOf(workflow: Workflow): Settings {
     schedule: text('schedule'),
     timezone: text('timezone') || 'UTC',
     segmentId: text('segmentId'),
+    // What the service has stored has passed its grammar, or is named among the issues.
+    audienceCondition: isTree(triggerConfig?.audienceCondition) ? inOrder(triggerConfig.audienceCondition) : null,
   };
 }
 
-function triggerBody(settings: Settings, workflow: Workflow) {
-  const { triggerType, eventName, schedule, timezone, segmentId } = settings;
+function isTree(value: unknown): value is Tree {
+  return typeof value === 'object' && value !== null && Array.isArray((value as { groups?: unknown }).groups);
+}
+
+function triggerBody({ triggerType, eventName, schedule, timezone, segmentId, audienceCondition }: Settings) {
   if (triggerType === 'EVENT') return { triggerType, triggerConfig: { eventName } };
   if (triggerType === 'MANUAL') return { triggerType, triggerConfig: {} };
-  // A condition that was made by the API stays while no segment is chosen.
-  const { audienceCondition } = workflow.triggerConfig ?? {};
-  const audience = segmentId ? { segmentId } : audienceCondition ? { audienceCondition } : {};
+  const audience = { ...(segmentId ? { segmentId } : {}), ...(audienceCondition ? { audienceCondition } : {}) };
   return { triggerType, triggerConfig: { schedule, timezone, ...audience } };
 }
 
-/** The form of these settings; `draft` is null while nothing was typed. */
+/** The form of these settings, which are saved apart from the graph. */
 export function TriggerForm({
   workflow,
-  draft,
-  onWrite,
+  editing: { settings: draft, writeSettings: onWrite, patch },
 }: {
   workflow: Workflow;
-  draft: Settings | null;
-  onWrite: (draft: Settings | null) => void;
+  editing: Editing;
 }) {
   const project = useProjectId();
-  const queries = useQueryClient();
+  const [isConditionOpen, setConditionOpen] = useState(false);
   const saved = settingsOf(workflow);
   const [base, setBase] = useState(saved);
   const shown = draft ?? saved;
@@ -76,14 +83,12 @@ export function TriggerForm({
   const save = useMutation({
     mutationFn: () => {
       const { name, description, allowReentry } = shown;
-      const trigger = triggerBody(shown, workflow);
-      const isSameTrigger = JSON.stringify(trigger) === JSON.stringify(triggerBody(saved, workflow));
-      const body = { name, description: description || null, allowReentry, ...(isSameTrigger ? {} : trigger) };
-      return answer(api.PATCH('/workflows/{id}', { params: { path: { id: workflow.id } }, body }));
+      const trigger = triggerBody(shown);
+      const isSameTrigger = JSON.stringify(trigger) === JSON.stringify(triggerBody(saved));
+      return patch({ name, description: description || null, allowReentry, ...(isSameTrigger ? {} : trigger) });
     },
-    onSuccess: async () => {
+    onSuccess: () => {
       toast('Settings saved');
-      await refreshWorkflows(queries, project);
       onWrite(null);
     },
   });
@@ -161,17 +166,44 @@ export function TriggerForm({
           />
           <SelectField
             label="For the segment"
+            hint="Everybody in it at that time, or those of them whom the condition finds."
             value={shown.segmentId}
             problem={refused?.problemOf('triggerConfig.segmentId')}
             onChange={(event) => change({ segmentId: event.target.value })}
           >
-            <option value="">{workflow.triggerConfig?.audienceCondition ? 'Its own condition' : 'Choose one'}</option>
+            <option value="">No segment</option>
             {segments.data?.map(({ id, name }) => (
               <option key={id} value={id}>
                 {name}
               </option>
             ))}
           </SelectField>
+          <div className="field">
+            <span>Condition</span>
+            <span className="hint">{conditionText(shown)}</span>
+            <span className="row">
+              <Button size="small" onClick={() => setConditionOpen(true)}>
+                {shown.audienceCondition ? 'Edit the condition …' : 'Add a condition …'}
+              </Button>
+              {shown.audienceCondition ? (
+                <Button size="small" look="plain" onClick={() => change({ audienceCondition: null })}>
+                  Remove the condition
+                </Button>
+              ) : null}
+            </span>
+            {refused?.problemOf('triggerConfig.audienceCondition') ? (
+              <span className="problem" role="alert">
+                {refused.problemOf('triggerConfig.audienceCondition')}
+              </span>
+            ) : null}
+          </div>
+          {isConditionOpen ? (
+            <ConditionDialog
+              initial={shown.audienceCondition}
+              onTake={(audienceCondition) => change({ audienceCondition })}
+              onClose={() => setConditionOpen(false)}
+            />
+          ) : null}
         </>
       ) : null}
       <CheckField
@@ -192,5 +224,49 @@ export function TriggerForm({
         ) : null}
       </div>
     </form>
+  );
+}
+
+function conditionText({ audienceCondition, segmentId }: Settings): string {
+  if (audienceCondition === null)
+    return segmentId
+      ? 'None: everybody in the segment is let in.'
+      : 'None yet: a schedule needs a segment or a condition.';
+  const filters = [...filtersIn(formOf(audienceCondition))].length;
+  return filters === 1 ? 'One filter.' : `${filters} filters.`;
+}
+
+/** Builds the condition of a schedule, beside the people whom it finds now. */
+function ConditionDialog({
+  initial,
+  onTake,
+  onClose,
+}: {
+  initial: Tree | null;
+  onTake: (tree: Tree) => void;
+  onClose: () => void;
+}) {
+  const [tree, setTree] = useState(initial);
+  return (
+    <Dialog
+      title="Who is let in"
+      description="Asked anew at each time of the schedule; what you see is who would be let in now."
+      onClose={onClose}
+    >
+      <ConditionEditor initial={initial} onChange={setTree} />
+      <footer>
+        <Button onClick={onClose}>Close</Button>
+        <Button
+          look="primary"
+          disabled={tree === null || tree === initial}
+          onClick={() => {
+            if (tree) onTake(tree);
+            onClose();
+          }}
+        >
+          Take this condition
+        </Button>
+      </footer>
+    </Dialog>
   );
 }

@@ -1,24 +1,22 @@
 import { Button } from '../../ui/Button.tsx';
-import type { Editing } from './editing.ts';
-import { addable, stepNames, wayOf } from './graph.ts';
-import type { StepType, Transition, Workflow } from './workflow.ts';
+import type { DraftWay, Graph } from './graph/draft.ts';
+import { addable, stepNames, wayOf } from './graph/graph.ts';
+import type { StepType } from './workflow.ts';
 
 /** A way between two steps: put a step into it, or remove it. */
 export function WayPanel({
-  workflow,
+  graph,
   way,
-  editing,
   onInsert,
   onRemove,
 }: {
-  workflow: Workflow;
-  way: Transition;
-  editing: Editing;
+  graph: Graph;
+  way: DraftWay;
   onInsert: (type: Exclude<StepType, 'TRIGGER'>) => void;
   onRemove: () => void;
 }) {
-  const from = workflow.steps.find(({ id }) => id === way.fromStepId);
-  const to = workflow.steps.find(({ id }) => id === way.toStepId);
+  const from = graph.steps.find(({ id }) => id === way.fromStepId);
+  const to = graph.steps.find(({ id }) => id === way.toStepId);
   const { label } = wayOf(from, way);
   return (
     <div className="stack">
@@ -31,14 +29,14 @@ export function WayPanel({
         {addable
           .filter(({ type }) => type !== 'EXIT')
           .map(({ type }) => (
-            <Button key={type} size="small" disabled={editing.isBusy} onClick={() => onInsert(type)}>
+            <Button key={type} size="small" onClick={() => onInsert(type)}>
               Insert {stepNames[type].toLowerCase()}
             </Button>
           ))}
       </div>
       <div>
-        <Button size="small" look="danger" disabled={editing.isBusy} onClick={onRemove}>
-          Remove this way …
+        <Button size="small" look="danger" onClick={onRemove}>
+          Remove this way
         </Button>
       </div>
     </div>

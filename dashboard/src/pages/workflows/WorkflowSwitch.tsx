@@ -9,16 +9,19 @@ import { refreshWorkflows, type Workflow } from './workflow.ts';
 export function WorkflowSwitch({
   workflow: { id, enabled, name },
   size,
+  onTurn = (next) => answer(api.PATCH('/workflows/{id}', { params: { path: { id } }, body: { enabled: next } })),
   onRefused,
 }: {
   workflow: Pick<Workflow, 'id' | 'enabled' | 'name'>;
   size?: 'small';
+  /** How it is done, where more than the switch itself has to be. */
+  onTurn?: (enabled: boolean) => Promise<unknown>;
   onRefused: (error: unknown) => void;
 }) {
   const project = useProjectId();
   const queries = useQueryClient();
   const turn = useMutation({
-    mutationFn: () => answer(api.PATCH('/workflows/{id}', { params: { path: { id } }, body: { enabled: !enabled } })),
+    mutationFn: () => onTurn(!enabled),
     onSuccess: () => {
       onRefused(null);
       toast(enabled ? `${name} lets nobody in any more; who is inside goes on` : `${name} is enabled`);

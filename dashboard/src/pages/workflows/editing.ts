@@ -1,124 +1,228 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
+import { ApiError, answer, api } from '../../api/client.ts';
+import type { paths } from '../../api/schema.d.ts';
 import { useProjectId } from '../../app/address.ts';
-import { fingerprint } from './graph.ts';
-import { restore, type Snapshot, withNewIds } from './restore.ts';
-import { type Workflow, workflowQuery } from './workflow.ts';
+import { countChanges, type Graph, graphOf, withIds } from './graph/draft.ts';
+import { type Conflict, merge, takeTheirs } from './graph/merge.ts';
+import { type Kept, keep, readKept } from './kept.ts';
+import type { Settings } from './TriggerForm.tsx';
+import { type PutGraph, putGraph, type Workflow, workflowKey, workflowQuery } from './workflow.ts';
 
-/** Somebody else has changed the graph since it was loaded. */
-export class ChangedByOthers extends Error {
-  override name = 'ChangedByOthers';
+type PatchBody = paths['/workflows/{id}']['patch']['requestBody']['content']['application/json'];
+
+/** Somebody else has changed the automation meanwhile. */
+export interface News {
+  by: Workflow['editedBy'];
+  at: string | null;
+  /** Whether one's own changes were brought together with theirs. */
+  isMerged: boolean;
+  /** Whether an edit was refused because of it. */
+  wasRefused: boolean;
 }
 
-/** How a graph is edited, one edit after the other. */
+interface State {
+  base: { revision: number; graph: Graph };
+  graph: Graph;
+  back: Graph[];
+  forth: Graph[];
+  conflicts: Conflict[];
+  /** What the last edit was about: further ones about the same are undone together with it. */
+  about: string | null;
+  news: News | null;
+}
+
+/** How a graph is edited: in this browser, until it is published. */
 export interface Editing {
-  /**
-   * Makes an edit that can be undone; answers what it answered, or undefined when it was refused. `moves` says that it only
-   * changes places, which overwrites nobody's work.
-   */
-  edit<Result>(
-    work: (workflow: Workflow) => Promise<Result>,
-    options?: { moves?: boolean },
-  ): Promise<Result | undefined>;
+  graph: Graph;
+  /** The revision that the edit is of. */
+  revision: number;
+  /** How many steps and ways differ from what the service has. */
+  changes: number;
+  conflicts: readonly Conflict[];
+  news: News | null;
+  dismissNews(): void;
+  /** Changes the graph. Edits in a row that are `about` the same, such as letters typed into one step, are one undo. */
+  edit(change: (graph: Graph) => Graph, about?: string): void;
   undo(): void;
   redo(): void;
   canUndo: boolean;
   canRedo: boolean;
-  isBusy: boolean;
-  error: unknown;
-  dismiss(): void;
+  /** Forgets every change; undo brings them back. */
+  discard(): void;
+  decide(conflict: Conflict, choice: 'mine' | 'theirs'): void;
+  /**
+   * Replaces the graph of the service by this one, with a move of the people inside. A `rest` with `dryRun` is not for here.
+   * @throws ApiError; where somebody was faster the graph then has their changes, and `news` says so
+   */
+  publish(migrate: PutGraph['migrate']): Promise<{ migration: { id: string } | null }>;
+  /** Changes the automation itself, guarded like the graph. @throws as `publish` */
+  patch(body: PatchBody): Promise<void>;
+  /** Settings that were typed and not saved. */
+  settings: Settings | null;
+  writeSettings(settings: Settings | null): void;
+  /** Whether the browser keeps the edit when the page is left. */
+  isKept: boolean;
+  /** Since when there is an edit that was made before this page was opened; null when there is none. */
+  foundFrom: string | null;
 }
 
 const mostSteps = 100;
 
-/**
- * Edits of one automation. Each is a call of the API, so what is seen is what is saved. Before each the graph is read again:
- * when somebody else has changed it, the edit is not made, and its author is told and shown the new graph. Undo and redo lead
- * the graph back to how it was by further calls; a change by others empties them, for it must not be undone unseen.
- */
-export function useEditing(id: string, workflow: Workflow): Editing {
+/** The edit of an automation: a graph of this browser over the one that the service has. */
+export function useEditing(workflow: Workflow): Editing {
   const project = useProjectId();
   const queries = useQueryClient();
-  const [history, setHistory] = useState<{ back: Snapshot[]; forth: Snapshot[] }>({ back: [], forth: [] });
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const seen = useRef(fingerprint(workflow));
-  const queue = useRef<Promise<unknown>>(Promise.resolve());
-  const waiting = useRef(0);
+  const { id } = workflow;
+  const [found] = useState(() => readKept(project, id));
+  const [state, setState] = useState(() => begin(workflow, found));
+  const [settings, setSettings] = useState<Settings | null>(found?.settings ?? null);
+  const [isKept, setKept] = useState(true);
+  const { base, graph, conflicts } = state;
+  const changes = countChanges(base.graph, graph);
+  // Edits of one's own are no news.
+  const own = useRef(new Set<number>());
+  // What is sent next belongs to the newest revision, also where one call follows another without a rendering between.
+  const revision = useRef(base.revision);
+  revision.current = Math.max(revision.current, base.revision);
 
-  const load = () => queries.fetchQuery({ ...workflowQuery(project, id), staleTime: 0 });
-
-  // A look at the service in between may show what others did.
   useEffect(() => {
-    const now = fingerprint(workflow);
-    if (waiting.current > 0 || now === seen.current) return;
-    seen.current = now;
-    setHistory({ back: [], forth: [] });
-    setError(new ChangedByOthers('Somebody else has just changed this workflow; what you see includes it.'));
+    setState((before) => follow(before, workflow, own.current.has(workflow.revision), false));
   }, [workflow]);
 
-  function inTurn<Result>(work: (fresh: Workflow) => Promise<Result>, moves: boolean): Promise<Result | undefined> {
-    waiting.current += 1;
-    setBusy(true);
-    const run = async () => {
-      try {
-        const fresh = await load();
-        if (!moves && fingerprint(fresh) !== seen.current) {
-          setHistory({ back: [], forth: [] });
-          throw new ChangedByOthers(
-            'Somebody else has changed this workflow meanwhile, so your edit was not made. You see their version now: make the edit again if it still fits.',
-          );
-        }
-        setError(null);
-        return await work(fresh);
-      } catch (problem) {
-        setError(problem);
-        return undefined;
-      } finally {
-        // Also after a refusal: some of it may have been done.
-        await load().then(
-          (after) => {
-            seen.current = fingerprint(after);
-          },
-          () => undefined,
-        );
-        waiting.current -= 1;
-        if (waiting.current === 0) setBusy(false);
-      }
-    };
-    const turn = queue.current.then(run);
-    queue.current = turn;
-    return turn;
-  }
+  useEffect(() => {
+    const isClean = changes === 0 && settings === null;
+    setKept(keep(project, id, isClean ? null : { base, graph, settings, at: new Date().toISOString() }));
+  }, [project, id, base, graph, settings, changes]);
 
-  const travel = (way: 'back' | 'forth') =>
-    void inTurn(async (fresh) => {
-      const target = history[way].at(-1);
-      if (target === undefined) return;
-      const renamed = await restore(id, fresh, target);
-      const here: Snapshot = { steps: fresh.steps, transitions: fresh.transitions };
-      const other = way === 'back' ? 'forth' : 'back';
-      setHistory((before) => {
-        const left = withNewIds(before[way].slice(0, -1), renamed);
-        const right = withNewIds([...before[other], here], renamed);
-        return way === 'back' ? { back: left, forth: right } : { back: right, forth: left };
-      });
-    }, false);
+  const show = (fresh: Workflow) => queries.setQueryData(workflowKey(project, id), fresh);
+  const guard = async <Result>(call: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await call();
+    } catch (problem) {
+      if (problem instanceof ApiError && problem.status === 412) {
+        const fresh = await queries.fetchQuery({ ...workflowQuery(project, id), staleTime: 0 });
+        setState((before) => follow(before, fresh, false, true));
+      }
+      throw problem;
+    }
+  };
 
   return {
-    edit: (work, { moves = false } = {}) =>
-      inTurn(async (fresh) => {
-        const result = await work(fresh);
-        const before: Snapshot = { steps: fresh.steps, transitions: fresh.transitions };
-        setHistory(({ back }) => ({ back: [...back, before].slice(-mostSteps), forth: [] }));
-        return result;
-      }, moves),
-    undo: () => travel('back'),
-    redo: () => travel('forth'),
-    canUndo: history.back.length > 0 && !isBusy,
-    canRedo: history.forth.length > 0 && !isBusy,
-    isBusy,
-    error,
-    dismiss: () => setError(null),
+    graph,
+    revision: base.revision,
+    changes,
+    conflicts,
+    news: state.news,
+    dismissNews: () => setState((before) => ({ ...before, news: null })),
+    edit: (change, about) =>
+      setState((before) => {
+        const next = change(before.graph);
+        if (next === before.graph) return before;
+        const isSame = about !== undefined && about === before.about;
+        const back = isSame ? before.back : [...before.back, before.graph].slice(-mostSteps);
+        return { ...before, graph: next, back, forth: [], about: about ?? null };
+      }),
+    undo: () => setState((before) => travel(before, 'back', 'forth')),
+    redo: () => setState((before) => travel(before, 'forth', 'back')),
+    canUndo: state.back.length > 0,
+    canRedo: state.forth.length > 0,
+    discard: () =>
+      setState((before) => ({
+        ...before,
+        graph: before.base.graph,
+        back: [...before.back, before.graph].slice(-mostSteps),
+        forth: [],
+        conflicts: [],
+        about: null,
+      })),
+    decide: (conflict, choice) =>
+      setState((before) => ({
+        ...before,
+        graph: choice === 'theirs' ? takeTheirs(before.graph, conflict) : before.graph,
+        conflicts: before.conflicts.filter(({ stepId }) => stepId !== conflict.stepId),
+        about: null,
+      })),
+    publish: (migrate) =>
+      guard(async () => {
+        const done = await putGraph(id, revision.current, graph, { migrate });
+        if (done.dryRun) throw new Error('The service answered a dry run that nobody asked for');
+        own.current.add(done.workflow.revision);
+        revision.current = done.workflow.revision;
+        setState((before) => published(before, graph, done.workflow, done.ids));
+        show(done.workflow);
+        return { migration: done.migration };
+      }),
+    patch: (body) =>
+      guard(async () => {
+        const params = { path: { id }, header: { 'If-Match': `"${revision.current}"` } };
+        const call = api.PATCH('/workflows/{id}', { params, body });
+        await answer(call);
+        const tag = (await call).response.headers.get('etag');
+        own.current.add(Number(tag?.replaceAll('"', '')));
+        await queries.fetchQuery({ ...workflowQuery(project, id), staleTime: 0 });
+      }),
+    settings,
+    writeSettings: setSettings,
+    isKept,
+    foundFrom: found && (changes > 0 || settings !== null) ? found.at : null,
+  };
+}
+
+function begin(workflow: Workflow, found: Kept | null): State {
+  const base = { revision: workflow.revision, graph: graphOf(workflow) };
+  const state = { base, graph: base.graph, back: [], forth: [], conflicts: [], about: null, news: null };
+  if (found === null) return state;
+  const kept = { ...state, base: found.base, graph: found.graph };
+  return found.base.revision === workflow.revision ? kept : follow(kept, workflow, false, false);
+}
+
+// What the service has now becomes the base; what was changed here stays on top of it.
+function follow(before: State, workflow: Workflow, isOwn: boolean, wasRefused: boolean): State {
+  if (workflow.revision === before.base.revision || workflow.revision < before.base.revision) return before;
+  const theirs = graphOf(workflow);
+  const hadChanges = countChanges(before.base.graph, before.graph) > 0;
+  const merged = merge(before.base.graph, before.graph, theirs);
+  const known = new Set(merged.graph.steps.map(({ id }) => id));
+  const older = before.conflicts.filter(
+    ({ stepId }) => known.has(stepId) && merged.conflicts.every((each) => each.stepId !== stepId),
+  );
+  return {
+    base: { revision: workflow.revision, graph: theirs },
+    graph: merged.graph,
+    // Leading back past it would undo the work of others unseen.
+    back: isOwn ? before.back : [],
+    forth: isOwn ? before.forth : [],
+    conflicts: [...older, ...merged.conflicts],
+    about: null,
+    news: isOwn ? before.news : { by: workflow.editedBy, at: workflow.editedAt, isMerged: hadChanges, wasRefused },
+  };
+}
+
+// Whoever went on editing while it was being published has those edits on top of what is published.
+function published(before: State, sent: Graph, workflow: Workflow, ids: Record<string, string>): State {
+  const fresh = graphOf(workflow);
+  const renamed = (graph: Graph) => withIds(graph, ids);
+  const graph = before.graph === sent ? fresh : merge(renamed(sent), renamed(before.graph), fresh).graph;
+  return {
+    base: { revision: workflow.revision, graph: fresh },
+    graph,
+    back: before.back.map(renamed),
+    forth: before.forth.map(renamed),
+    conflicts: [],
+    about: null,
+    news: null,
+  };
+}
+
+function travel(state: State, from: 'back' | 'forth', to: 'back' | 'forth'): State {
+  const target = state[from].at(-1);
+  if (target === undefined) return state;
+  return {
+    ...state,
+    graph: target,
+    [from]: state[from].slice(0, -1),
+    [to]: [...state[to], state.graph],
+    about: null,
   };
 }

@@ -5,25 +5,17 @@ import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
 import { Button } from '../../ui/Button.tsx';
 import { CheckField, SelectField, TextArea, TextField } from '../../ui/Field.tsx';
-import { branchesOf, operatorNames } from './graph.ts';
+import { type DraftStep, parsedBody, shownBody } from './graph/draft.ts';
+import { branchesOf, operatorNames } from './graph/graph.ts';
 import { EventField } from './NewWorkflow.tsx';
 import { ValueField } from './values.tsx';
 import type { StepType } from './workflow.ts';
 
-/** What is being written of a step. */
-export interface StepDraft {
-  name: string;
-  config: Record<string, unknown>;
-  templateId: string | null;
-  /** The body of a webhook as it was typed, which need not be JSON yet. */
-  bodyText: string;
-}
-
 interface Form {
-  draft: StepDraft;
+  draft: DraftStep;
   /** What the service finds wrong with a field of the config. */
   problemOf: (field: string) => string | undefined;
-  onChange: (change: Partial<StepDraft>) => void;
+  onChange: (change: Partial<DraftStep>) => void;
 }
 
 const text = (value: unknown) => (value === undefined || value === null ? '' : String(value));
@@ -68,7 +60,12 @@ function SendEmail(form: Form) {
         onChange={(event) => {
           const templateId = event.target.value || null;
           const { templateId: _, ...config } = draft.config;
-          onChange({ templateId, config: templateId ? { ...config, templateId } : config });
+          const name = offered.find(({ id }) => id === templateId)?.name;
+          onChange({
+            templateId,
+            config: templateId ? { ...config, templateId } : config,
+            template: templateId ? { id: templateId, name: name ?? '' } : null,
+          });
         }}
       >
         <option value="">Choose one</option>
@@ -389,7 +386,14 @@ const FieldValue = (props: { label: string; value: unknown; onChange: (value: un
 );
 
 function Webhook(form: Form) {
-  const { config, bodyText } = form.draft;
+  const { config } = form.draft;
+  const bodyText = shownBody(form.draft);
+  const write = (typed: string) => {
+    const body = parsedBody(typed);
+    const { body: _, ...rest } = config;
+    const parsed = body === undefined ? {} : { config: body === null ? rest : { ...rest, body } };
+    form.onChange({ bodyText: typed, ...parsed });
+  };
   const headers = Object.entries((config.headers ?? {}) as Record<string, unknown>);
   return (
     <>
@@ -425,7 +429,7 @@ function Webhook(form: Form) {
         dir="ltr"
         value={bodyText}
         problem={form.problemOf('body') ?? (parsedBody(bodyText) === undefined ? 'This is no JSON yet.' : undefined)}
-        onChange={(event) => form.onChange({ bodyText: event.target.value })}
+        onChange={(event) => write(event.target.value)}
       />
       <CheckField
         label="End the execution when the answer is no success"
@@ -443,16 +447,6 @@ function Webhook(form: Form) {
       />
     </>
   );
-}
-
-/** The body that was typed: null for none, undefined for what is no JSON. */
-export function parsedBody(bodyText: string): unknown {
-  if (bodyText.trim() === '') return null;
-  try {
-    return JSON.parse(bodyText) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 function UpdateContact(form: Form) {

@@ -2,6 +2,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import { answer, api } from '../../api/client.ts';
 import type { paths } from '../../api/schema.d.ts';
 import type { Tone } from '../../ui/Badge.tsx';
+import { bodyOf, type Graph } from './graph/draft.ts';
 
 type Reply<Path extends keyof paths> = paths[Path] extends {
   get: { responses: { 200: { content: { 'application/json': infer Body } } } };
@@ -19,6 +20,10 @@ export type Transition = Workflow['transitions'][number];
 export type Issue = Workflow['issues'][number];
 export type People = Reply<'/workflows/{id}/people'>;
 export type Execution = Reply<'/workflows/{id}/executions/{executionId}'>;
+/** A version of a graph, which never changes. */
+export type Version = Reply<'/workflows/{id}/versions/{version}'>;
+/** What replaces a graph. */
+export type PutGraph = paths['/workflows/{id}/graph']['put']['requestBody']['content']['application/json'];
 export type StepExecution = Execution['stepExecutions'][number];
 
 /** How the states of an execution are named and meant. */
@@ -51,6 +56,26 @@ export const peopleQuery = (project: string, id: string) => ({
   refetchInterval: 4_000,
   queryFn: () => answer(api.GET('/workflows/{id}/people', { params: { path: { id } } })),
 });
+
+/**
+ * Replaces the graph of an automation, or says with `dryRun` what that would do.
+ * @throws ApiError; its status is 412 when the graph is not of this revision any more
+ */
+export function putGraph(
+  id: string,
+  revision: number,
+  graph: Graph,
+  rest: Pick<PutGraph, 'migrate' | 'dryRun'>,
+  signal?: AbortSignal,
+) {
+  const params = { path: { id }, header: { 'If-Match': `"${revision}"` } };
+  return answer(api.PUT('/workflows/{id}/graph', { params, body: { ...bodyOf(graph), ...rest }, signal }));
+}
+
+/** Who made an edit, in words. */
+export function editorName(by: Workflow['editedBy']): string {
+  return by === null ? 'Somebody else' : by.kind === 'user' ? by.email : 'Somebody with an API key';
+}
 
 /** What an automation starts by, in words. */
 export function startedBy({ triggerType, triggerConfig }: Pick<Workflow, 'triggerType' | 'triggerConfig'>): string {

@@ -1,5 +1,4 @@
-import { layout as arrange, graphlib } from '@dagrejs/dagre';
-import type { Step, StepType, Transition, Workflow } from './workflow.ts';
+import type { Passages, Step, StepType, Transition } from './shapes.ts';
 
 /** The size of a step on the canvas, in pixels of the graph; its height is that of its usual content. */
 export const stepSize = { width: 240, height: 104 };
@@ -83,14 +82,39 @@ export function wayKey({ branch, waitOutcome }: Pick<Transition, 'branch' | 'wai
 }
 
 /** The way of a transition; one that the config knows no more is shown by its own name. */
-export function wayOf(step: Pick<Step, 'type' | 'config'> | undefined, transition: Transition): WayOut {
+export function wayOf(
+  step: Pick<Step, 'type' | 'config'> | undefined,
+  transition: Pick<Transition, 'branch' | 'waitOutcome'>,
+): WayOut {
   const key = wayKey(transition);
   const known = step && waysOut(step).find((way) => way.key === key);
   return known ?? { ...transition, key, label: transition.branch ?? transition.waitOutcome ?? '' };
 }
 
+/**
+ * How many people have taken a way so far; one for every outcome has those of all outcomes that no other way is for. Of a
+ * webhook `failed` says how many of them went on although the receiver refused.
+ */
+export function passagesOf(
+  way: Pick<Transition, 'fromStepId' | 'branch' | 'waitOutcome'>,
+  siblings: readonly Pick<Transition, 'branch' | 'waitOutcome'>[],
+  people: Passages | undefined,
+): { count: number; failed: number } {
+  const taken = people?.steps.find(({ stepId }) => stepId === way.fromStepId)?.branches ?? [];
+  const key = wayKey(way);
+  const others = new Set(siblings.map(wayKey));
+  const own = taken.filter(({ branch }) =>
+    key === 'next' ? branch === 'next' || !others.has(branch) : branch === key,
+  );
+  const sum = (counts: typeof own) => counts.reduce((total, { count }) => total + count, 0);
+  return { count: sum(own), failed: sum(own.filter(({ branch }) => branch === 'failure')) };
+}
+
 /** The ways of a step that lead nowhere yet and may be connected. */
-export function openWays(step: Step, transitions: readonly Transition[]): WayOut[] {
+export function openWays(
+  step: Pick<Step, 'id' | 'type' | 'config'>,
+  transitions: readonly Pick<Transition, 'fromStepId' | 'branch' | 'waitOutcome'>[],
+): WayOut[] {
   const used = transitions.filter(({ fromStepId }) => fromStepId === step.id);
   const taken = new Set(used.map(wayKey));
   if (taken.has('next')) return [];
@@ -155,35 +179,6 @@ export function duration(seconds: number): string {
   return `${seconds} seconds`;
 }
 
-type Positions = Map<string, { x: number; y: number }>;
-
-/** Places for all steps, from the top down, without crossings where that can be. */
-export function automaticLayout(
-  steps: readonly { id: string }[],
-  ways: readonly { fromStepId: string; toStepId: string }[],
-): Positions {
-  const graph = new graphlib.Graph();
-  graph.setGraph({ rankdir: 'TB', nodesep: 48, ranksep: 72 });
-  graph.setDefaultEdgeLabel(() => ({}));
-  for (const { id } of steps) graph.setNode(id, { ...stepSize });
-  for (const { fromStepId, toStepId } of ways) graph.setEdge(fromStepId, toStepId);
-  arrange(graph);
-  return new Map(
-    steps.map(({ id }) => {
-      const { x = 0, y = 0 } = graph.node(id) as { x?: number; y?: number };
-      return [id, { x: Math.round(x - stepSize.width / 2), y: Math.round(y - stepSize.height / 2) }];
-    }),
-  );
-}
-
-/** What an edit must not overwrite: two graphs with the same text lead everybody the same way. Places are left out. */
-export function fingerprint({ steps, transitions }: Pick<Workflow, 'steps' | 'transitions'>): string {
-  const sorted = (texts: string[]) => texts.sort().join('\n');
-  return `${sorted(
-    steps.map(({ id, name, config, templateId }) => JSON.stringify([id, name, config, templateId])),
-  )}\n${sorted(transitions.map(transitionText))}`;
-}
-
 /** A transition as its meaning, without its id. */
 export function transitionText({
   fromStepId,
@@ -209,7 +204,10 @@ function ordered(value: unknown): string {
 }
 
 /** The steps that go when a step is deleted with everything behind it, itself included. */
-export function reachable(transitions: readonly Transition[], stepId: string): Set<string> {
+export function reachable(
+  transitions: readonly Pick<Transition, 'fromStepId' | 'toStepId'>[],
+  stepId: string,
+): Set<string> {
   const reached = new Set([stepId]);
   for (const id of reached) for (const way of transitions) if (way.fromStepId === id) reached.add(way.toStepId);
   return reached;

@@ -1,0 +1,176 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ApiError } from '../../api/client.ts';
+import type { paths } from '../../api/schema.d.ts';
+import { useProjectId } from '../../app/address.ts';
+import { Button } from '../../ui/Button.tsx';
+import { Dialog } from '../../ui/Dialog.tsx';
+import { count } from '../../ui/numbers.ts';
+import { Note, Problem, Shown } from '../../ui/States.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import type { Editing } from './editing.ts';
+import type { Graph } from './graph/draft.ts';
+import { isUnfinished, MovePlan, MoveProgress, type MoveRules, planOf } from './MovePlan.tsx';
+import { putGraph, refreshWorkflows, type Workflow } from './workflow.ts';
+
+type Answer = paths['/workflows/{id}/graph']['put']['responses'][200]['content']['application/json'];
+type Changes = Answer['changes'];
+
+/** Publishes the edit of a graph: what changes, whom it meets, what becomes of them, and how far their move is. */
+export function PublishDialog({
+  workflow,
+  editing,
+  onClose,
+}: {
+  workflow: Workflow;
+  editing: Editing;
+  onClose: () => void;
+}) {
+  const project = useProjectId();
+  const queries = useQueryClient();
+  const { id, name, enabled } = workflow;
+  const { graph, revision } = editing;
+  const [rules, setRules] = useState<MoveRules>({});
+  const [job, setJob] = useState<string | null>(null);
+  const migrate = planOf(rules);
+  const dryRun = (plan: typeof migrate, key: unknown) => ({
+    queryKey: ['workflows', project, id, 'publish', revision, graph, key],
+    staleTime: 0,
+    gcTime: 0,
+    retry: false,
+    queryFn: async () => {
+      const told = await putGraph(id, revision, graph, { dryRun: true, migrate: plan });
+      if (!told.dryRun) throw new Error('The service has published where it was only asked');
+      return told;
+    },
+  });
+  const preview = useQuery(dryRun(null, 'as it is'));
+  // Says at once what cannot work; with nobody to move there is nothing to ask.
+  const plan = useQuery({ ...dryRun(migrate, migrate), enabled: migrate !== null && !isUnfinished(rules) });
+  const publish = useMutation({
+    mutationFn: () => editing.publish(migrate),
+    onSuccess: ({ migration }) => {
+      void refreshWorkflows(queries, project);
+      if (migration) setJob(migration.id);
+      else {
+        toast(enabled ? `${name} is published: who enters now follows the new graph` : `${name} is saved`);
+        onClose();
+      }
+    },
+    // Somebody was faster: the page behind says so, and shows both edits together.
+    onError: (problem) => problem instanceof ApiError && problem.status === 412 && onClose(),
+  });
+  if (job)
+    return (
+      <Dialog title="Published, and moving people" onClose={onClose}>
+        <MoveProgress workflow={id} job={job} onEnded={() => void refreshWorkflows(queries, project)} />
+        <footer>
+          <Button onClick={onClose}>Close</Button>
+        </footer>
+      </Dialog>
+    );
+  const issues = preview.data?.issues ?? [];
+  const isBlocked = !preview.data || (enabled && issues.length > 0);
+  return (
+    <Dialog
+      title={`Publish ${name}`}
+      description={
+        enabled
+          ? 'In one go: whoever enters from then on follows the new graph. The workflow is never off, so no event is missed.'
+          : 'The workflow is disabled, so nobody enters until you enable it.'
+      }
+      onClose={onClose}
+    >
+      <Shown query={preview}>
+        {(told) => (
+          <div className="stack">
+            <section aria-label="What changes">
+              <h3>What changes</h3>
+              <ChangeList changes={told.changes} graph={graph} ids={told.ids} workflow={workflow} />
+            </section>
+            {issues.length > 0 ? (
+              <Note tone={enabled ? 'bad' : 'warn'}>
+                <p>
+                  {enabled
+                    ? 'People enter this workflow, so these have to be put right first:'
+                    : 'Before it can be enabled, these have to be put right:'}
+                </p>
+                <ul>
+                  {issues.map(({ field, message }) => (
+                    <li key={`${field} ${message}`} className="break">
+                      {message}
+                    </li>
+                  ))}
+                </ul>
+              </Note>
+            ) : null}
+            <section className="stack" aria-label="People inside">
+              <h3>People inside</h3>
+              {told.people.people === 0 ? (
+                <p>Nobody inside is in an older graph, so there is nobody to move.</p>
+              ) : (
+                <>
+                  <p>
+                    {count(told.people.people)} {told.people.people === 1 ? 'person is' : 'people are'} in an older
+                    graph. Unless you say otherwise they finish there.
+                  </p>
+                  <MovePlan standing={told.people.rules} steps={graph.steps} rules={rules} onChange={setRules} />
+                </>
+              )}
+              {plan.error && migrate ? <Problem error={plan.error} /> : null}
+            </section>
+          </div>
+        )}
+      </Shown>
+      {publish.error ? <Problem error={publish.error} /> : null}
+      <footer>
+        <Button onClick={onClose}>Go on editing</Button>
+        <Button
+          look="primary"
+          busy={publish.isPending}
+          disabled={isBlocked || isUnfinished(rules) || (migrate !== null && !plan.data)}
+          onClick={() => publish.mutate()}
+        >
+          {migrate ? 'Publish and move them' : 'Publish'}
+        </Button>
+      </footer>
+    </Dialog>
+  );
+}
+
+const verbs = { added: 'New', removed: 'Removed', changed: 'Changed', moved: 'Only at another place' } as const;
+const fieldNames: Record<string, string> = { name: 'name', config: 'settings', templateId: 'template' };
+
+function ChangeList({
+  changes: { steps, transitions },
+  graph,
+  ids,
+  workflow,
+}: {
+  changes: Changes;
+  graph: Graph;
+  ids: Answer['ids'];
+  workflow: Workflow;
+}) {
+  const names = new Map([
+    ...workflow.steps.map((step) => [step.id, step.name] as const),
+    ...graph.steps.map((step) => [ids[step.id] ?? step.id, step.name] as const),
+  ]);
+  if (steps.length + transitions.length === 0) return <p>Nothing: the graph is as it is published.</p>;
+  return (
+    <ul>
+      {steps.map(({ id, name, change, fields }) => (
+        <li key={id} className="break">
+          {verbs[change]}: <strong dir="auto">{name}</strong>
+          {fields.length > 0 ? ` (${fields.map((field) => fieldNames[field] ?? field).join(', ')})` : ''}
+        </li>
+      ))}
+      {transitions.map(({ fromStepId, toStepId, branch, waitOutcome, change }) => (
+        <li key={`${fromStepId} ${toStepId} ${branch} ${waitOutcome} ${change}`} className="break">
+          {verbs[change]} way: {names.get(fromStepId) ?? '…'} → {names.get(toStepId) ?? '…'}
+          {branch || waitOutcome ? ` (${branch ?? waitOutcome?.toLowerCase()})` : ''}
+        </li>
+      ))}
+    </ul>
+  );
+}

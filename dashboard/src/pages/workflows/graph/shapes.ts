@@ -1,0 +1,41 @@
+/*
+ * What the pure parts of the designer need of the service's types. They know neither page nor service, so that they can be
+ * tested by themselves; whatever the service answers is checked against these wherever it is handed to them.
+ */
+
+/** The types of steps. */
+export type StepType =
+  | 'TRIGGER'
+  | 'SEND_EMAIL'
+  | 'DELAY'
+  | 'WAIT_FOR_EVENT'
+  | 'CONDITION'
+  | 'WEBHOOK'
+  | 'UPDATE_CONTACT'
+  | 'EXIT';
+
+/** A step of a graph. */
+export interface Step {
+  id: string;
+  type: StepType;
+  name: string;
+  position: { x: number; y: number };
+  config: Record<string, unknown>;
+  templateId: string | null;
+  template?: { id: string; name: string } | null;
+}
+
+/** A way between two steps. */
+export interface Transition {
+  id: string;
+  fromStepId: string;
+  toStepId: string;
+  branch: string | null;
+  waitOutcome: 'EVENT' | 'TIMEOUT' | null;
+  priority: number;
+}
+
+/** How often the ways out of steps were taken. */
+export interface Passages {
+  steps: readonly { stepId: string | null; branches: readonly { branch: string; count: number }[] }[];
+}

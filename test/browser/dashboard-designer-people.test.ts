@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { audience } from '../support/audience.ts';
+import { accessibilityProblems } from '../support/browser.ts';
+import { add, type DesignerWorld, designerWorld, pick, press, publish, stepOn, type } from '../support/designer.ts';
+
+let designer: DesignerWorld;
+const people = audience();
+
+beforeAll(async () => {
+  designer = await designerWorld();
+}, 180_000);
+afterAll(() => designer?.[Symbol.asyncDispose]());
+
+/** Lets contacts in and waits until each stands at the DELAY. */
+async function letIn(id: string, from: number, count: number): Promise<{ id: string; email: string }[]> {
+  const { own } = designer;
+  const runs = [];
+  for (const { email } of people.slice(from, from + count)) {
+    const contactId = await own.contact(email);
+    runs.push({ ...(await own.done('POST', `/workflows/${id}/executions`, { contactId })), email });
+  }
+  await expect
+    .poll(async () => (await own.done('GET', `/workflows/${id}/executions?status=WAITING`)).total, { timeout: 30_000 })
+    .toBe(count);
+  return runs;
+}
+
+test('an edit is published in one go while people are inside, who move by a plan and are watched to its end', async () => {
+  const { own, inDashboard, open, waiting } = designer;
+  const { id, wait, done } = await waiting('Jahresbeitrag');
+  const [first] = await letIn(id, 0, 3);
+  await inDashboard(async (page) => {
+    await open(page, `workflows/${id}`);
+    await stepOn(page, 'Wait a month').getByText('3 here, 3 waiting').waitFor();
+    await stepOn(page, 'Wait a month').click();
+    await press(page, 'Who is here');
+    await page
+      .getByRole('dialog')
+      .getByRole('link', { name: first?.email ?? '' })
+      .waitFor();
+    await page.keyboard.press('Escape');
+    // What the API refuses of a single step while people are inside is published as a whole.
+    await type(page, 'How long', '31');
+    await add(page, 'update contact', 'Mark as member');
+    await press(page, 'Add field');
+    await type(page, 'Field 1', 'member');
+    await type(page, 'Value of field 1', 'yes');
+    await press(page, 'Publish …');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Changed: Wait a month (settings)').waitFor();
+    await dialog.getByText('New: Mark as member').waitFor();
+    await dialog.getByText('3 people are in an older graph').waitFor();
+    await pick(page, 'What they do (Wait a month)', 'moveNow');
+    expect(await dialog.getByRole('button', { name: 'Publish and move them' }).isDisabled()).toBe(true);
+    await pick(page, 'To the step (Wait a month)', 'Mark as member');
+    await expect.poll(() => dialog.getByRole('button', { name: 'Publish and move them' }).isEnabled()).toBe(true);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await press(page, 'Publish and move them');
+    await page.getByRole('heading', { name: 'Published, and moving people' }).waitFor();
+    await dialog.getByText('3 went to another step or got new times').waitFor({ timeout: 60_000 });
+    await dialog.getByText('completed', { exact: true }).waitFor();
+    await press(page, 'Close');
+    await page.getByText('No changes', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Disable Jahresbeitrag' }).waitFor();
+  });
+  const { steps } = await own.done('GET', `/workflows/${id}`);
+  const byId = new Map<string, Record<string, unknown>>(steps.map((step: { id: string }) => [step.id, step]));
+  expect([byId.get(wait)?.config, byId.get(done)?.name]).toEqual([{ amount: 31, unit: 'days' }, 'Done']);
+  await expect
+    .poll(async () => (await own.done('GET', `/workflows/${id}/executions/${first?.id}`)).status, { timeout: 30_000 })
+    .toBe('COMPLETED');
+  expect(await own.done('GET', `/workflows/${id}/executions/${first?.id}`)).toMatchObject({ version: 2 });
+}, 120_000);
+
+test('an execution is drawn on the graph of its own version, which says that it is an older one', async () => {
+  const { own, inDashboard, open, waiting } = designer;
+  const { id, wait, done } = await waiting('Altes und Neues');
+  const [run] = await letIn(id, 10, 1);
+  await inDashboard(async (page) => {
+    await open(page, `workflows/${id}`);
+    await stepOn(page, 'Wait a month').click();
+    await type(page, 'Name', 'Wait a year');
+    await type(page, 'How long', '365');
+    await stepOn(page, 'Done').click();
+    await press(page, 'Delete the step …');
+    await press(page, 'Take it out alone');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await publish(page);
+    // Whoever enters now makes the second version.
+    const contactId = await own.contact(people[20]?.email ?? '');
+    const late = await own.done('POST', `/workflows/${id}/executions`, { contactId });
+    await open(page, `workflows/${id}/executions/${run?.id}`);
+    await stepOn(page, 'Wait a month').getByText('30 days').waitFor();
+    await stepOn(page, 'Wait a month').getByText('scheduled').waitFor();
+    await stepOn(page, 'Done').waitFor();
+    await page.getByText('1, an older one').waitFor();
+    await page.getByText('timer').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await open(page, `workflows/${id}/executions/${late.id}`);
+    await stepOn(page, 'Wait a year').getByText('365 days').waitFor();
+    expect(await stepOn(page, 'Done').count()).toBe(0);
+    await page.getByText('2, the one that is published').waitFor();
+  });
+  expect(await own.done('GET', `/workflows/${id}/versions/1`)).toMatchObject({
+    isCurrent: false,
+    steps: [{ type: 'TRIGGER' }, { id: wait, name: 'Wait a month' }, { id: done }],
+  });
+}, 120_000);
+
+test('people of an older graph are moved later as well, and a move can be stopped', async () => {
+  const { own, inDashboard, open, waiting } = designer;
+  const { id } = await waiting('Später');
+  await letIn(id, 30, 2);
+  await inDashboard(async (page) => {
+    await open(page, `workflows/${id}`);
+    await stepOn(page, 'Done').click();
+    await type(page, 'Reason', 'member');
+    await publish(page);
+    await press(page, 'Move people inside …');
+    await pick(page, 'What they do (Wait a month)', 'exit');
+    await type(page, 'Reason (Wait a month)', 'new rules');
+    await press(page, 'Move them');
+    await page.getByRole('dialog').getByText('2 left').waitFor({ timeout: 60_000 });
+    await page.getByRole('dialog').getByText('completed', { exact: true }).waitFor();
+  });
+  const { data } = await own.done('GET', `/workflows/${id}/executions`);
+  expect(data.map(({ status, exitReason }: Record<string, string>) => [status, exitReason])).toEqual([
+    ['EXITED', 'new rules'],
+    ['EXITED', 'new rules'],
+  ]);
+}, 120_000);
+
+test('all executions are cancelled by a button that names how many people it concerns', async () => {
+  const { own, inDashboard, open, waiting } = designer;
+  const { id } = await waiting('Alle hinaus');
+  await letIn(id, 40, 3);
+  await inDashboard(async (page) => {
+    await open(page, `workflows/${id}/executions`);
+    await press(page, 'Cancel all …');
+    const dialog = page.getByRole('alertdialog');
+    await dialog.getByText('3 contacts leave Alle hinaus where they stand').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Cancel 3 executions' }).click();
+    await page.getByText('3 executions cancelled').waitFor();
+    await expect.poll(() => page.getByRole('cell', { name: 'Cancelled', exact: true }).count()).toBe(3);
+    expect(await page.getByRole('button', { name: 'Cancel all …' }).isDisabled()).toBe(true);
+  });
+  const { data } = await own.done('GET', `/workflows/${id}/executions`);
+  expect(data.map(({ status }: { status: string }) => status)).toEqual(['CANCELLED', 'CANCELLED', 'CANCELLED']);
+}, 120_000);

@@ -1,0 +1,325 @@
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { audience } from '../support/audience.ts';
+import { accessibilityProblems } from '../support/browser.ts';
+import {
+  add,
+  type DesignerWorld,
+  designerWorld,
+  pick,
+  press,
+  publish,
+  save,
+  stepOn,
+  type,
+} from '../support/designer.ts';
+
+let designer: DesignerWorld;
+const people = audience();
+
+beforeAll(async () => {
+  designer = await designerWorld();
+}, 180_000);
+afterAll(() => designer?.[Symbol.asyncDispose]());
+
+test('an automation with every step type is drawn, enabled, run for a contact and watched to its end', async () => {
+  const { own, inDashboard, open } = designer;
+  await own.template('Willkommen bei den Vogelfreunden');
+  const email = people[0]?.email ?? '';
+  await own.contact(email, { plan: 'pro' });
+  await inDashboard(async (page) => {
+    await open(page, 'workflows');
+    await page.getByRole('button', { name: 'New workflow' }).first().click();
+    await type(page, 'Name', 'Willkommen');
+    await type(page, 'Starts with the event', 'user.signup');
+    await press(page, 'Create');
+    await page.getByRole('heading', { level: 1, name: 'Willkommen' }).waitFor();
+    await stepOn(page, 'Trigger').click();
+
+    await add(page, 'update contact', 'Mark as invited');
+    await press(page, 'Add field');
+    await type(page, 'Field 1', 'stage');
+    await type(page, 'Value of field 1', 'invited');
+
+    await add(page, 'condition', 'Has a paid plan');
+    await type(page, 'Field', 'data.plan');
+    await type(page, 'Value', 'pro');
+
+    await add(page, 'send email', 'Welcome mail');
+    await pick(page, 'Template', 'Willkommen bei den Vogelfreunden');
+
+    await add(page, 'delay', 'A moment');
+    await type(page, 'How long', '0.001');
+    await pick(page, 'Unit', 'minutes');
+
+    await add(page, 'wait for event', 'Wait for an order');
+    await type(page, 'Event', 'order.paid');
+    await page.getByLabel('Wait only for a time').check();
+    await type(page, 'At most', '0.02');
+    await pick(page, 'Unit', 'minutes');
+    await type(page, 'At most', '0.02');
+
+    await add(page, 'webhook', 'Tell the shop');
+    await type(page, 'Address', 'https://127.0.0.1/none');
+
+    await stepOn(page, 'Wait for an order').click();
+    await add(page, 'exit', 'Gave up');
+    await type(page, 'Reason', 'no order yet');
+
+    await press(page, 'Arrange');
+    // Enabling saves what is seen.
+    await press(page, 'Enable Willkommen');
+    await page.getByRole('button', { name: 'Disable Willkommen' }).waitFor();
+    await page.getByText('No changes', { exact: true }).waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+
+    await page.getByRole('link', { name: 'Executions', exact: true }).click();
+    await press(page, 'Start for a contact');
+    await type(page, 'Find the contact', email);
+    await page.getByRole('radio', { name: email }).check();
+    await press(page, 'Start');
+    await page.getByRole('heading', { level: 1, name: email }).waitFor();
+    await page.getByText('no order yet').first().waitFor();
+    await stepOn(page, 'Has a paid plan').getByText('completed: yes').waitFor();
+    await stepOn(page, 'Wait for an order').getByText('completed: TIMEOUT').waitFor();
+    const link = await page.getByRole('link', { name: 'Open in Temporal' }).getAttribute('href');
+    expect(link).toContain('/namespaces/default/workflows/automation%2F');
+    expect(await accessibilityProblems(page)).toEqual([]);
+
+    await page.getByRole('link', { name: 'Willkommen', exact: true }).click();
+    await page.getByText('timeout · 1', { exact: true }).waitFor();
+    await page.getByText('yes · 1', { exact: true }).waitFor();
+    expect(await page.locator('.react-flow__edge-text', { hasText: /^1$/ }).count()).toBe(4);
+  });
+  const { data } = await own.done('GET', '/workflows?search=Willkommen');
+  expect(await own.ways(data[0].id)).toEqual([
+    'A moment → Wait for an order',
+    'Has a paid plan → Welcome mail (yes)',
+    'Mark as invited → Has a paid plan',
+    'Trigger: user.signup → Mark as invited',
+    'Wait for an order → Gave up (TIMEOUT)',
+    'Wait for an order → Tell the shop (EVENT)',
+    'Welcome mail → A moment',
+  ]);
+  const runs = await own.done('GET', `/workflows/${data[0].id}/executions`);
+  expect(runs.data).toMatchObject([{ status: 'EXITED', exitReason: 'no order yet', contact: { email } }]);
+}, 120_000);
+
+test('a step goes and comes back by undo and redo, taken out, put into a way and by keyboard', async () => {
+  const { own, inDashboard, open, waiting } = designer;
+  const { id } = await waiting('Rundbrief');
+  const before = await own.ways(id);
+  await inDashboard(async (page) => {
+    await open(page, `workflows/${id}`);
+    // Steps are hidden, and cannot have the focus, until the canvas has measured them.
+    await stepOn(page, 'Wait a month').waitFor();
+    await stepOn(page, 'Wait a month').focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 2, name: 'Wait a month' }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('heading', { level: 2, name: 'Done' }).waitFor();
+    await page.keyboard.press('ArrowUp');
+    await page.getByRole('heading', { level: 2, name: 'Wait a month' }).waitFor();
+    await page.keyboard.press('Delete');
+    await press(page, 'Take it out alone');
+    // What lies behind a dialog is hidden from everybody who asks for it by its role.
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await stepOn(page, 'Wait a month').waitFor({ state: 'detached' });
+    // Nobody is touched before it is published.
+    expect(await own.ways(id)).toEqual(before);
+    await press(page, 'Undo');
+    await stepOn(page, 'Wait a month').waitFor();
+    await page.getByText('No changes', { exact: true }).waitFor();
+    await press(page, 'Redo');
+    await stepOn(page, 'Wait a month').waitFor({ state: 'detached' });
+    await publish(page);
+    expect(await own.ways(id)).toEqual(['Trigger: user.signup → Done']);
+    // What was published can be undone as well: the step comes back as who it was.
+    await press(page, 'Undo');
+    await stepOn(page, 'Wait a month').waitFor();
+    await publish(page);
+    expect(await own.ways(id)).toEqual(before);
+    await page.locator('.react-flow__edge').first().focus();
+    await page.keyboard.press('Enter');
+    await press(page, 'Insert webhook');
+    await page.getByRole('heading', { level: 2, name: 'Webhook' }).waitFor();
+    await type(page, 'Address', 'https://hooks.acme.test');
+    await publish(page);
+  });
+  expect(await own.ways(id)).toEqual([
+    'Trigger: user.signup → Webhook',
+    'Wait a month → Done',
+    'Webhook → Wait a month',
+  ]);
+}, 60_000);
+
+async function middle(place: Locator): Promise<{ x: number; y: number }> {
+  // Waits until the canvas has come to rest.
+  await place.hover();
+  const box = await place.boundingBox();
+  if (box === null) throw new Error('It is not to be seen');
+  return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+}
+
+async function drag(page: Page, from: Locator, to: { x: number; y: number }): Promise<void> {
+  const start = await middle(from);
+  await page.mouse.move(start.x, start.y);
+  await page.mouse.down();
+  await page.mouse.move((start.x + to.x) / 2, (start.y + to.y) / 2, { steps: 6 });
+  await page.mouse.move(to.x, to.y, { steps: 6 });
+  await page.mouse.up();
+}
+
+test('by mouse: a step is dropped on the canvas, moved, and connected by dragging', async () => {
+  const { own, inDashboard, open } = designer;
+  const { id } = await own.automation({ name: 'Mit der Maus' });
+  const wait = await own.step(
+    id,
+    'DELAY',
+    { amount: 1, unit: 'days' },
+    { name: 'One day', position: { x: 100, y: 300 } },
+  );
+  await inDashboard(async (page) => {
+    await open(page, `workflows/${id}`);
+    const canvas = await page.locator('.react-flow__pane').boundingBox();
+    if (canvas === null) throw new Error('No canvas');
+    await page
+      .getByRole('button', { name: 'Add exit' })
+      .dragTo(page.locator('.react-flow__pane'), { targetPosition: { x: canvas.width - 160, y: canvas.height - 120 } });
+    await stepOn(page, 'Exit').waitFor();
+    await drag(
+      page,
+      stepOn(page, 'One day').locator('.react-flow__handle.source'),
+      await middle(stepOn(page, 'Exit').locator('.react-flow__handle.target')),
+    );
+    await expect.poll(() => page.locator('.react-flow__edge').count()).toBe(2);
+
+    const before = await middle(stepOn(page, 'One day').locator('.step-name'));
+    await drag(page, stepOn(page, 'One day').locator('.step-name'), { x: before.x + 90, y: before.y + 10 });
+    await expect
+      .poll(async () => Math.round((await middle(stepOn(page, 'One day').locator('.step-name'))).x - before.x))
+      .toBeGreaterThan(60);
+    await save(page);
+  });
+  expect(await own.ways(id)).toEqual(['One day → Exit', 'Trigger: user.signup → One day']);
+  const { steps } = await own.done('GET', `/workflows/${id}`);
+  expect(steps.find((step: { id: string }) => step.id === wait).position).not.toEqual({ x: 100, y: 300 });
+}, 60_000);
+
+test('a way that would lead in a circle is not drawn, and the reason is said', async () => {
+  const { own, inDashboard, open } = designer;
+  const { id } = await own.automation({ name: 'Kreis' });
+  const ask = { eventName: 'order.paid', timeout: 60 };
+  await own.step(id, 'WAIT_FOR_EVENT', ask, { name: 'First wait', position: { x: 100, y: 250 } });
+  await own.step(id, 'WAIT_FOR_EVENT', ask, { name: 'Second wait', position: { x: 100, y: 450 } });
+  await inDashboard(async (page) => {
+    await open(page, `workflows/${id}`);
+    const out = stepOn(page, 'Second wait').locator('.react-flow__handle.source').first();
+    await drag(page, out, await middle(stepOn(page, 'First wait').locator('.react-flow__handle.target')));
+    await page.getByText('the steps would go round in a circle').waitFor();
+    await page.getByText('No changes', { exact: true }).waitFor();
+  });
+}, 60_000);
+
+test('what keeps an automation from being enabled is shown on the step it concerns, as it is typed', async () => {
+  const { own, inDashboard, open } = designer;
+  const { id } = await own.automation({ name: 'Unfertig' });
+  await own.step(id, 'WAIT_FOR_EVENT', {}, { name: 'Wait for what' });
+  await inDashboard(async (page) => {
+    await open(page, `workflows/${id}`);
+    await press(page, 'Enable Unfertig');
+    await page.getByRole('alert').getByText('eventName').first().waitFor();
+    await stepOn(page, 'Wait for what').getByText('1 problem').waitFor();
+    await stepOn(page, 'Wait for what').click();
+    await type(page, 'Event', 'order.paid');
+    await stepOn(page, 'Wait for what').getByText('1 problem').waitFor({ state: 'detached' });
+    // A step that the service does not know yet has its problems too.
+    await add(page, 'webhook', 'Tell them');
+    await type(page, 'Address', 'https://hooks.acme.test/{{');
+    await stepOn(page, 'Tell them').getByText('1 problem').waitFor();
+    await page.getByText('does not parse at line 1').first().waitFor();
+  });
+}, 60_000);
+
+test('an edit survives that the page is closed, and is thrown away when that is wanted', async () => {
+  const { own, inDashboard, open, waiting } = designer;
+  const { id } = await waiting('Vergesslich');
+  await inDashboard(async (page) => {
+    await open(page, `workflows/${id}`);
+    await stepOn(page, 'Wait a month').click();
+    await type(page, 'Name', 'Wait 🪶 länger');
+    await stepOn(page, 'Trigger').click();
+    await type(page, 'Description', 'Noch nicht fertig');
+    await page.reload();
+    await stepOn(page, 'Wait 🪶 länger').waitFor();
+    await page.getByText('that are not published yet').waitFor();
+    await stepOn(page, 'Trigger').click();
+    expect(await page.getByLabel('Description', { exact: true }).inputValue()).toBe('Noch nicht fertig');
+    await press(page, 'Discard changes');
+    await stepOn(page, 'Wait a month').waitFor();
+    await page.reload();
+    await stepOn(page, 'Wait a month').waitFor();
+  });
+  expect((await own.done('GET', `/workflows/${id}`)).revision).toBe(4);
+}, 60_000);
+
+test('the condition of a schedule is built in the designer, beside whom it finds', async () => {
+  const { own, inDashboard, open } = designer;
+  await own.contact('frida.sommer@wattenmeer.test', { plan: 'pro' });
+  const { id } = await own.automation({ name: 'Montags' });
+  await inDashboard(async (page) => {
+    await open(page, `workflows/${id}`);
+    await stepOn(page, 'Trigger').click();
+    await pick(page, 'Starts by', 'SCHEDULE');
+    await type(page, 'Schedule (cron)', '0 9 * * 1');
+    await press(page, 'Add a condition …');
+    const filter = page.getByRole('group', { name: 'Filter 1 of group 1', exact: true });
+    await filter.getByLabel('About').selectOption('email');
+    await filter.getByLabel('Comparison').selectOption('contains');
+    await filter.getByLabel('Value').fill('@wattenmeer.test');
+    await page.getByRole('dialog').getByText('frida.sommer@wattenmeer.test').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await press(page, 'Take this condition');
+    await page.getByText('One filter.').waitFor();
+    await press(page, 'Save the settings');
+    await page.getByText('Settings saved').waitFor();
+  });
+  expect(await own.done('GET', `/workflows/${id}`)).toMatchObject({
+    triggerType: 'SCHEDULE',
+    triggerConfig: {
+      schedule: '0 9 * * 1',
+      timezone: 'UTC',
+      audienceCondition: {
+        logic: 'AND',
+        groups: [{ filters: [{ field: 'email', operator: 'contains', value: '@wattenmeer.test' }] }],
+      },
+    },
+    issues: [],
+  });
+}, 60_000);
+
+test('the small map lies beside the graph at every width, never on a step', async () => {
+  const { world, person, own, open } = designer;
+  const { id } = await own.automation({ name: 'Lang' });
+  for (let n = 0; n < 14; n += 1)
+    await own.step(
+      id,
+      'DELAY',
+      { amount: 1, unit: 'days' },
+      { name: `Tag ${n}`, position: { x: 100 + (n % 3) * 280, y: 250 + n * 150 } },
+    );
+  for (const width of [1280, 1920])
+    await world.inPage({ viewport: { width, height: 900 } }, async (page) => {
+      await page.goto(`${world.url}/app`);
+      await page.getByLabel('Email address').fill(person.email);
+      await page.getByLabel('Password').fill(person.password);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.waitForURL('**/app/**');
+      await open(page, `workflows/${id}`);
+      await stepOn(page, 'Tag 13').waitFor();
+      const map = await page.locator('.react-flow__minimap').boundingBox();
+      const graph = await page.locator('.react-flow__pane').boundingBox();
+      if (!map || !graph) throw new Error('Something is not to be seen');
+      expect(map.y).toBeGreaterThanOrEqual(graph.y + graph.height);
+    });
+}, 60_000);

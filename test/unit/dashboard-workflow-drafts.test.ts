@@ -1,0 +1,177 @@
+import { describe, expect, test } from 'vitest';
+import {
+  bodyOf,
+  connectProblem,
+  countChanges,
+  type DraftStep,
+  type DraftWay,
+  type Graph,
+  withIds,
+  withoutStep,
+  withStep,
+  withStepBetween,
+  withWay,
+} from '../../dashboard/src/pages/workflows/graph/draft.ts';
+import { passagesOf } from '../../dashboard/src/pages/workflows/graph/graph.ts';
+import { merge, takeTheirs } from '../../dashboard/src/pages/workflows/graph/merge.ts';
+
+const step = (id: string, type: DraftStep['type'], config: DraftStep['config'] = {}): DraftStep => ({
+  id,
+  type,
+  name: id,
+  position: { x: 0, y: 0 },
+  config,
+  templateId: null,
+});
+const way = (fromStepId: string, toStepId: string, more: Partial<DraftWay> = {}): DraftWay => ({
+  id: `${fromStepId}-${toStepId}`,
+  fromStepId,
+  toStepId,
+  branch: null,
+  waitOutcome: null,
+  priority: 0,
+  ...more,
+});
+/** trigger → wait → mail → end. */
+const base: Graph = {
+  steps: [
+    step('trigger', 'TRIGGER'),
+    step('wait', 'DELAY', { amount: 1, unit: 'days' }),
+    step('mail', 'SEND_EMAIL'),
+    step('end', 'EXIT'),
+  ],
+  transitions: [way('trigger', 'wait'), way('wait', 'mail'), way('mail', 'end')],
+};
+const ways = ({ transitions }: Graph) =>
+  transitions.map(({ fromStepId, toStepId, branch, waitOutcome }) => {
+    const label = branch ?? waitOutcome;
+    return `${fromStepId} → ${toStepId}${label ? ` (${label})` : ''}`;
+  });
+
+describe('an edit of a graph', () => {
+  test('counts what differs, and nothing once it is led back', () => {
+    const renamed = withStep(base, 'wait', { name: 'Wait' });
+    expect([countChanges(base, renamed), countChanges(base, withStep(renamed, 'wait', { name: 'wait' }))]).toEqual([
+      1, 0,
+    ]);
+    expect(countChanges(base, withWay(base, 'wait', 'next', 'end'))).toBe(2);
+    expect(countChanges(base, withoutStep(base, 'mail', true))).toBe(4);
+  });
+
+  test('takes a step out alone, its ways then leading on, or with everything behind it', () => {
+    expect(ways(withoutStep(base, 'wait', true))).toEqual(['trigger → mail', 'mail → end']);
+    const cut = withoutStep(base, 'wait', false);
+    expect([cut.steps.map(({ id }) => id), ways(cut)]).toEqual([['trigger'], []]);
+  });
+
+  test('puts a step into a way by its first branch, and what follows makes room', () => {
+    const grown = withStepBetween(base, 'wait-mail', step('new-1', 'CONDITION', { field: 'data.plan' }));
+    expect(ways(grown)).toEqual(['trigger → wait', 'wait → new-1', 'mail → end', 'new-1 → mail (yes)']);
+    expect(grown.steps.filter(({ position }) => position.y > 0).map(({ id }) => id)).toEqual(['mail', 'end']);
+  });
+
+  test('says why two steps cannot be connected', () => {
+    expect(connectProblem(base, 'wait', 'end')).toBeNull();
+    expect(connectProblem(base, 'mail', 'wait')).toContain('circle');
+    expect(connectProblem(base, 'wait', 'wait')).toContain('itself');
+    expect(connectProblem(base, 'wait', 'trigger')).toContain('trigger');
+  });
+
+  test('is sent without what only the form knows, and takes over the ids that new steps have got', () => {
+    const grown = withStep(withStepBetween(base, 'wait-mail', step('new-1', 'DELAY')), 'new-1', { bodyText: '{' });
+    expect(bodyOf(grown).steps.at(-1)).toEqual({ ...step('new-1', 'DELAY') });
+    expect(ways(withIds(grown, { 'new-1': 'b7' }))).toContain('wait → b7');
+  });
+});
+
+describe('two edits of one graph', () => {
+  test('come together where they touch different things, down to the parts of one step', () => {
+    const mine = withStep(base, 'wait', { name: 'Mine' });
+    const theirs = withStep(withWay(base, 'wait', 'next', 'end'), 'wait', { config: { amount: 2, unit: 'days' } });
+    const { graph, conflicts } = merge(base, mine, theirs);
+    expect(conflicts).toEqual([]);
+    expect(graph.steps[1]).toMatchObject({ name: 'Mine', config: { amount: 2 } });
+    expect(ways(graph).sort()).toEqual(['mail → end', 'trigger → wait', 'wait → end']);
+  });
+
+  test('clash where both have changed the same part: one’s own stays until it is decided', () => {
+    const mine = withStep(base, 'wait', { name: 'Mine' });
+    const theirs = withStep(base, 'wait', { name: 'Theirs' });
+    const { graph, conflicts } = merge(base, mine, theirs);
+    expect(graph.steps[1]?.name).toBe('Mine');
+    expect(conflicts).toMatchObject([{ stepId: 'wait', theirs: { name: 'Theirs' } }]);
+    const [conflict] = conflicts;
+    expect(conflict && takeTheirs(graph, conflict).steps[1]?.name).toBe('Theirs');
+    expect(merge(base, mine, mine).conflicts).toEqual([]);
+  });
+
+  test('never delete unseen what the other has changed', () => {
+    const changed = withStep(base, 'mail', { name: 'Changed' });
+    const deleted = withoutStep(base, 'mail', true);
+    const kept = merge(base, deleted, changed);
+    expect(kept.graph.steps.map(({ name }) => name)).toContain('Changed');
+    const mine = merge(base, changed, deleted);
+    expect(mine.conflicts).toEqual([{ stepId: 'mail', theirs: null }]);
+    expect(ways(mine.graph)).toContain('mail → end');
+    const [conflict] = mine.conflicts;
+    expect(conflict && takeTheirs(mine.graph, conflict).steps.map(({ id }) => id)).not.toContain('mail');
+    // What neither has touched goes when one deletes it.
+    expect(merge(base, deleted, base).graph.steps.map(({ id }) => id)).not.toContain('mail');
+    expect(merge(base, base, deleted).graph.steps.map(({ id }) => id)).not.toContain('mail');
+  });
+
+  test('leave no way to a step that is gone, and none of two ways out of one place', () => {
+    const mine = withWay(base, 'wait', 'next', 'end');
+    const theirs = withoutStep(base, 'end', false);
+    expect(ways(merge(base, mine, theirs).graph)).toEqual(['trigger → wait']);
+    const other = withWay(base, 'wait', 'next', '');
+    expect(ways(merge(base, mine, other).graph).filter((text) => text.startsWith('wait'))).toEqual(['wait → end']);
+  });
+
+  test('follow the trigger, which is saved apart', () => {
+    const mine = withStep(base, 'trigger', { position: { x: 5, y: 5 } });
+    const theirs = withStep(base, 'trigger', { name: 'Trigger: order.paid', config: { eventName: 'order.paid' } });
+    expect(merge(base, mine, theirs).graph.steps[0]).toMatchObject({
+      name: 'Trigger: order.paid',
+      position: { x: 5, y: 5 },
+    });
+  });
+});
+
+test('a way for every outcome has counted all those whom no other way is for', () => {
+  const people = {
+    active: 0,
+    arriving: 0,
+    steps: [
+      {
+        stepId: 'ask',
+        name: 'Ask',
+        type: 'WAIT_FOR_EVENT' as const,
+        running: 0,
+        waiting: 0,
+        branches: [
+          { branch: 'EVENT', count: 3 },
+          { branch: 'TIMEOUT', count: 4 },
+        ],
+      },
+      {
+        stepId: 'hook',
+        name: 'Hook',
+        type: 'WEBHOOK' as const,
+        running: 0,
+        waiting: 0,
+        branches: [
+          { branch: 'success', count: 8 },
+          { branch: 'failure', count: 2 },
+        ],
+      },
+    ],
+  };
+  const either = way('ask', 'end');
+  const onEvent = way('ask', 'mail', { waitOutcome: 'EVENT' });
+  expect(passagesOf(either, [], people)).toEqual({ count: 7, failed: 0 });
+  expect(passagesOf(either, [onEvent], people)).toEqual({ count: 4, failed: 0 });
+  expect(passagesOf(onEvent, [either], people)).toEqual({ count: 3, failed: 0 });
+  expect(passagesOf(way('hook', 'end'), [], people)).toEqual({ count: 10, failed: 2 });
+  expect(passagesOf(way('mail', 'end'), [], people)).toEqual({ count: 0, failed: 0 });
+});
