@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sessionCookie } from '../../src/accounts/sessions.ts';
 import { aProject, type TestProject } from '../support/api.ts';
 import { audience } from '../support/audience.ts';
+import { followRequests } from '../support/browser.ts';
 import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
 import { aPerson, joins, type Person } from '../support/people.ts';
 import { eventually, temporaryFolder } from '../support/start-fakes.ts';
@@ -145,6 +146,7 @@ describe('the dashboard in Chromium', () => {
 
   test('a session that ends in mid-edit loses nothing of what was typed', async () => {
     await world.inPage({}, async (page) => {
+      const isAnswered = followRequests(page);
       await signIn(page, `/app/${project.id}/templates/new`);
       await page.getByLabel('Name', { exact: true }).fill('Welcome of new members');
       await page.getByLabel('From', { exact: true }).fill(project.sender);
@@ -152,6 +154,7 @@ describe('the dashboard in Chromium', () => {
       await writeBody(page, '<p>An hour of work that nobody wants to write twice.</p>');
       // The preview asks the service a while after the typing: had it not been answered, its question would find the session gone.
       await page.frameLocator('iframe[title="The message as it is shown"]').getByText('An hour of work').waitFor();
+      await eventually(isAnswered);
       await page.context().clearCookies({ name: sessionCookie });
       await button(page, 'Save').click();
 

@@ -2,9 +2,10 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sessionCookie } from '../../src/accounts/sessions.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
-import { startBrowser } from '../support/browser.ts';
+import { followRequests, startBrowser } from '../support/browser.ts';
 import { asOwner, builtDashboard, ownAddress } from '../support/dashboard-owner.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { eventually } from '../support/start-fakes.ts';
 
 let database: TestDatabase;
 let settings: Record<string, string>;
@@ -75,16 +76,23 @@ test('what was typed while the service was away is still there, and saved once i
 
 test('a session that ends while a condition is built is renewed in another window, and nothing of the condition is lost', async () => {
   await inDashboard(async (page) => {
+    const isAnswered = followRequests(page);
     await open(page, 'segments/new');
     await page.getByLabel('Name', { exact: true }).fill('Members who pay');
     const filter = page.getByRole('group', { name: 'Filter 1 of group 1', exact: true });
     await filter.getByLabel('About', { exact: true }).selectOption('data');
     await filter.getByLabel('Name of the field', { exact: true }).fill('plan');
+    await filter.getByLabel('Value', { exact: true }).fill('free');
+    const found = page.getByRole('region', { name: 'People whom this finds' });
+    await found.getByText('0 people').waitFor();
     const session = (await page.context().cookies()).filter(({ name }) => name === sessionCookie);
     expect(session).toHaveLength(1);
+    // What the form has asked for is answered before the session ends, so that it ends under the next edit and not before.
+    await eventually(isAnswered);
     await page.context().clearCookies({ name: sessionCookie });
     // Counting whom it finds asks the service by itself.
-    await filter.getByLabel('Value', { exact: true }).fill('pro');
+    const comparison = filter.getByLabel('Comparison', { exact: true });
+    await comparison.selectOption('notEquals');
 
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
     await dialog.waitFor();
@@ -93,8 +101,9 @@ test('a session that ends while a condition is built is renewed in another windo
     await page.context().addCookies(session);
     await dialog.getByRole('button', { name: 'I have signed in elsewhere' }).click();
     await dialog.waitFor({ state: 'detached' });
-    await page.getByRole('region', { name: 'People whom this finds' }).getByText('1 person').waitFor();
-    expect(await filter.getByLabel('Value', { exact: true }).inputValue()).toBe('pro');
+    await found.getByText('1 person').waitFor();
+    expect(await comparison.inputValue()).toBe('notEquals');
+    expect(await filter.getByLabel('Value', { exact: true }).inputValue()).toBe('free');
     await button(page, 'Save').click();
     await page.getByRole('heading', { level: 1, name: 'Members who pay' }).waitFor();
   });
