@@ -107,7 +107,7 @@ test('an execution is drawn on the graph of its own version, which says that it 
   });
 }, 120_000);
 
-test('people of an older graph are moved later as well, and a move can be stopped', async () => {
+test('people of an older graph are moved later as well, and leave with the reason that was given', async () => {
   const { own, inDashboard, open, waiting } = designer;
   const { id } = await waiting('Später');
   await letIn(id, 30, 2);
