@@ -90,6 +90,8 @@ test('a forgotten password is replaced by the link of a mail', async () => {
   await world.inPage({}, async (page) => {
     await page.goto(`${world.url}/auth/login`);
     await page.getByRole('link', { name: 'Forgotten your password?' }).click();
+    // The page before has a field of the same name.
+    await heading(page, 'A new password').waitFor();
     await page.getByLabel('Email address').fill(person.email);
     await button(page, 'Send the link').click();
     await page.locator('.note[data-tone="good"]').waitFor();
@@ -102,6 +104,7 @@ test('a forgotten password is replaced by the link of a mail', async () => {
     await button(page, 'Change the password').click();
     await heading(page, 'Your password is changed').waitFor();
     await page.getByRole('link', { name: 'Sign in' }).click();
+    await heading(page, 'Sign in').waitFor();
     await page.getByLabel('Email address').fill(person.email);
     await page.getByLabel('Password').fill('a tern that came back from Ghana');
     await button(page, 'Sign in').click();
