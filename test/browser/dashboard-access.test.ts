@@ -160,6 +160,15 @@ describe('by keyboard alone', () => {
   });
 });
 
+test('the overview says what happened lately, although the latest are all events of a campaign', async () => {
+  await world.inPage({ viewport: desktop }, async (page) => {
+    await signedIn(page);
+    await open(page, `/app/${project.id}`);
+    const lately = page.locator('section', { has: page.getByRole('heading', { name: 'Lately' }) });
+    await eventually(async () => (await lately.getByRole('listitem').count()) === 8);
+  });
+});
+
 test('what is loaded first is below 300 kB compressed', () => {
   const folder = fileURLToPath(new URL('../../dashboard/dist/', import.meta.url));
   const index = readFileSync(join(folder, 'index.html'));

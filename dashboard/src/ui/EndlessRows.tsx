@@ -47,13 +47,17 @@ export function EndlessRows<PageOfRows, Row>({
   const items = virtual.getVirtualItems();
   const lastSeen = items.at(-1)?.index ?? 0;
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
+  // After a failure it is for the person to ask again.
+  const asksByItself = hasNextPage && !isFetchingNextPage && !query.error;
   useEffect(() => {
-    if (hasNextPage && !isFetchingNextPage && rows.length > 0 && lastSeen >= rows.length - 10) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage, lastSeen, rows.length]);
+    if (asksByItself && lastSeen >= rows.length - 10) void fetchNextPage();
+  }, [asksByItself, fetchNextPage, lastSeen, rows.length]);
 
   if (query.data === undefined)
     return query.error ? <Problem error={query.error} again={() => void query.refetch()} /> : <Loading />;
-  if (rows.length === 0) return <>{empty}</>;
+  // A page whose rows are all left out says nothing of the next one.
+  if (rows.length === 0 && query.error) return <Problem error={query.error} again={() => void fetchNextPage()} />;
+  if (rows.length === 0) return hasNextPage ? <Loading /> : <>{empty}</>;
   return (
     <section
       ref={place}

@@ -41,7 +41,7 @@ export function Overview() {
                 data.length === 0 ? (
                   <Empty title="Nothing yet">Send a mail or track an event, and it appears here.</Empty>
                 ) : (
-                  <Rows items={data.filter((item) => !isToldTwice(item)).slice(0, 8)} />
+                  <Rows items={latestOf(data)} />
                 )
               }
             </Shown>
@@ -68,6 +68,14 @@ export function Overview() {
       </div>
     </Page>
   );
+}
+
+const mostLately = 8;
+
+// After a campaign everything on the first page may be an event of a mail; then those are what happened lately.
+function latestOf(items: readonly ActivityItem[]): readonly ActivityItem[] {
+  const once = items.filter((item) => !isToldTwice(item));
+  return (once.length < Math.min(mostLately, items.length) ? items : once).slice(0, mostLately);
 }
 
 function Rows({ items }: { items: readonly ActivityItem[] }) {
