@@ -16,6 +16,8 @@ import { StartError } from '../../src/main/local/start-error.ts';
 import { findTemporalCli } from '../../src/main/local/temporal-cli.ts';
 import { startTemporal } from '../../src/main/local/temporal-server.ts';
 import { openTerminal } from '../../src/main/local/terminal.ts';
+import { openTemporal } from '../../temporal/connection.ts';
+import { prepareNamespace } from '../../temporal/setup.ts';
 
 const terminal = openTerminal();
 const { signal } = new AbortController();
@@ -31,6 +33,9 @@ let dropTemplate = async () => {};
 export async function setup(project: TestProject): Promise<void> {
   try {
     const [databaseUrl, temporalAddress] = await Promise.all([testPostgres(), testTemporal()]);
+    // Whichever test comes first, its executions may carry search attributes.
+    await using temporal = openTemporal({ address: temporalAddress, namespace: 'default', apiKey: null, tls: null });
+    await prepareNamespace(temporal);
     const templateDatabase = `posthorn_template_${randomBytes(4).toString('hex')}`;
     const template = Object.assign(new URL(databaseUrl), { pathname: `/${templateDatabase}` }).href;
     await query(databaseUrl, `create database ${templateDatabase}`);
