@@ -2,8 +2,8 @@ import { callsOf, givenUp, retryDelay, submissionUnknown } from '../delivery/att
 import { reportOf } from '../delivery/breaker.ts';
 import type { Accepted, OutgoingMessage } from '../delivery/mailer.ts';
 import { pause } from '../lib/time.ts';
-import { enabledRules } from '../suppressions/queries.ts';
-import { catchMail } from '../suppressions/service.ts';
+import { writeCaught } from '../suppressions/mail-queries.ts';
+import { findCaught } from '../suppressions/service.ts';
 import { noteQuietly } from './call-notes.ts';
 import { ClaimRound } from './claim-round.ts';
 import { type Claim, renewClaim } from './claims.ts';
@@ -123,17 +123,17 @@ async function handOver(deps: LaneDeps, send: LaneSend, claim: TakenClaim, round
 
 /** The open recipients to whose addresses nothing may be sent by the project's rules; their rows say so. */
 async function catchRecipients({ db }: LaneDeps, send: LaneSend, round: ClaimRound): Promise<ReadonlySet<Recipient>> {
-  if ((await enabledRules(db, send.projectId)).length === 0) return new Set();
-  return db.transaction(async (sql) => {
-    const caught = await catchMail(sql, [...round.open], {
-      projectId: send.projectId,
-      claimId: null,
-      idOf: ({ emailId }) => emailId,
-      textsOf: () => null,
-    });
-    if (caught.size > 0) await countSuppressed(sql, send, caught.size);
-    return caught;
+  const { mails, rows } = await findCaught(db, [...round.open], {
+    projectId: send.projectId,
+    idOf: ({ emailId }) => emailId,
+    textsOf: () => null,
   });
+  if (rows.length > 0)
+    await db.transaction(async (sql) => {
+      await writeCaught(sql, rows, null);
+      await countSuppressed(sql, send, rows.length);
+    });
+  return mails;
 }
 
 // A first call that only probes is small; what was refused before goes in ever smaller calls.

@@ -25,9 +25,8 @@ export async function handOver(deps: DeliveryDeps, claim: Claim): Promise<Tally>
     tally.failed += failed;
   };
 
-  const caught = await catchMail(deps.db, claim.mails, {
+  const caught = await catchMail(deps.db, claim.mails, claim.id, {
     projectId: claim.mails[0]?.projectId ?? '',
-    claimId: claim.id,
     idOf: ({ id }) => id,
     textsOf: (mail) => textsOf(deps, mail),
   });

@@ -1,7 +1,7 @@
 import type { Sql } from '../db/sql.ts';
 import { domainOf, localPartOf } from '../lib/email-address.ts';
 import { matchesGlob } from '../lib/glob.ts';
-import { writeCaught } from './mail-queries.ts';
+import { type CaughtMail, writeCaught } from './mail-queries.ts';
 import { enabledRules, type SuppressionRule } from './queries.ts';
 import type { SuppressionMatch } from './schema.ts';
 
@@ -32,38 +32,51 @@ function matches({ kind, pattern }: SuppressionRule, address: string): boolean {
   }
 }
 
-/** How mail is caught at hand-over. */
-export interface CatchOptions<Mail> {
+/** How mail is looked at before it is handed over. */
+export interface LookOptions<Mail> {
   projectId: string;
-  /** The claim that holds queued mail; null for a campaign's, which its own claim holds. */
-  claimId: string | null;
   /** The id of the mail's row. */
   idOf(mail: Mail): string;
   /** The texts that would have been sent; null where they are not kept or cannot be made. */
   textsOf(mail: Mail): { subject: string; body: string } | null;
 }
 
-/**
- * Looks at mail once more before it is handed over: what a rule of the project matches by now ends as SUPPRESSED. Answers
- * that mail; the rest may go.
- */
-export async function catchMail<Mail extends { toAddress: string }>(
+/** Mail that the rules of a project match, and what its rows shall say, as `writeCaught` takes it. */
+export interface Caught<Mail> {
+  mails: ReadonlySet<Mail>;
+  rows: CaughtMail[];
+}
+
+/** Which mail a rule of the project matches by now. Only looks: nothing is written. */
+export async function findCaught<Mail extends { toAddress: string }>(
   sql: Sql,
   mails: readonly Mail[],
-  { projectId, claimId, idOf, textsOf }: CatchOptions<Mail>,
-): Promise<ReadonlySet<Mail>> {
+  { projectId, idOf, textsOf }: LookOptions<Mail>,
+): Promise<Caught<Mail>> {
   const rules = mails.length === 0 ? [] : await enabledRules(sql, projectId);
-  if (rules.length === 0) return new Set();
   const now = new Date();
   const caught = mails.flatMap((mail) => {
     const suppression = suppressionOf(rules, mail.toAddress, now);
     return suppression === null ? [] : [{ mail, suppression }];
   });
-  if (caught.length === 0) return new Set();
   const rows = caught.map(({ mail, suppression }) => {
     const texts = textsOf(mail);
     return { id: idOf(mail), suppression, subject: texts?.subject ?? null, body: texts?.body ?? null };
   });
-  await writeCaught(sql, rows, claimId);
-  return new Set(caught.map(({ mail }) => mail));
+  return { mails: new Set(caught.map(({ mail }) => mail)), rows };
+}
+
+/**
+ * Looks at queued mail once more before it is handed over: what a rule of the project matches by now ends as SUPPRESSED,
+ * where `claimId` still holds it. Answers that mail; the rest may go.
+ */
+export async function catchMail<Mail extends { toAddress: string }>(
+  sql: Sql,
+  mails: readonly Mail[],
+  claimId: string,
+  options: LookOptions<Mail>,
+): Promise<ReadonlySet<Mail>> {
+  const caught = await findCaught(sql, mails, options);
+  if (caught.rows.length > 0) await writeCaught(sql, caught.rows, claimId);
+  return caught.mails;
 }
