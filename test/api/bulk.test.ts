@@ -1,11 +1,10 @@
-import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { jobActivities } from '../../activities/jobs.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { jobsWorker } from '../support/jobs.ts';
 import { jobDone } from '../support/uploads.ts';
-import { type TestWorker, testWorker } from '../support/worker.ts';
+import type { TestWorker } from '../support/worker.ts';
 
 let database: TestDatabase;
 let api: TestApi;
@@ -14,16 +13,8 @@ let project: TestProject;
 
 beforeAll(async () => {
   database = await testDatabase();
-  worker = await testWorker({
-    activities: jobActivities({
-      db: database.db,
-      log: pino({ level: 'silent' }),
-      stopping: new AbortController().signal,
-      // Every step is an activity of its own, so that shares are tested as well.
-      shareMs: 0,
-    }),
-    queues: ['bulk'],
-  });
+  // Every step is an activity of its own, so that shares are tested as well.
+  worker = await jobsWorker(database, { shareMs: 0 });
   api = await testApi(database, { TEMPORAL_TASK_QUEUE: worker.queuePrefix });
 });
 beforeEach(async () => {

@@ -1,15 +1,14 @@
 import { connect } from 'node:net';
-import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { jobActivities } from '../../activities/jobs.ts';
 import { restartStalledJobs } from '../../src/jobs/recovery.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { isOpen } from '../../src/outbox/calls.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { audienceFile, importInMemory } from '../support/audience-model.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { jobsWorker } from '../support/jobs.ts';
 import { jobDone, upload, uploaded } from '../support/uploads.ts';
-import { type TestWorker, testWorker } from '../support/worker.ts';
+import type { TestWorker } from '../support/worker.ts';
 
 let database: TestDatabase;
 let api: TestApi;
@@ -19,14 +18,7 @@ const megabyte = 1024 * 1024;
 
 beforeAll(async () => {
   database = await testDatabase();
-  worker = await testWorker({
-    activities: jobActivities({
-      db: database.db,
-      log: pino({ level: 'silent' }),
-      stopping: new AbortController().signal,
-    }),
-    queues: ['bulk'],
-  });
+  worker = await jobsWorker(database);
   api = await testApi(database, { TEMPORAL_TASK_QUEUE: worker.queuePrefix });
   project = await aProject(database);
 });

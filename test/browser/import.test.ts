@@ -1,15 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { pino } from 'pino';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { jobActivities } from '../../activities/jobs.ts';
 import { aProject, type TestApi, type TestProject } from '../support/api.ts';
 import { audience } from '../support/audience.ts';
 import { accessibilityProblems, startBrowser } from '../support/browser.ts';
 import { apiWithDashboard, asOwner } from '../support/dashboard-owner.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { type TestWorker, testWorker } from '../support/worker.ts';
+import { jobsWorker } from '../support/jobs.ts';
+import type { TestWorker } from '../support/worker.ts';
 
 let database: TestDatabase;
 let worker: TestWorker;
@@ -21,14 +20,7 @@ const file = fileURLToPath(new URL('../data/audience.csv', import.meta.url));
 beforeAll(async () => {
   browser = await startBrowser();
   database = await testDatabase();
-  worker = await testWorker({
-    activities: jobActivities({
-      db: database.db,
-      log: pino({ level: 'silent' }),
-      stopping: new AbortController().signal,
-    }),
-    queues: ['bulk'],
-  });
+  worker = await jobsWorker(database);
   api = await apiWithDashboard(database, { TEMPORAL_TASK_QUEUE: worker.queuePrefix });
   project = await aProject(database, 'Vogelfreunde am Wattenmeer e. V.');
 });

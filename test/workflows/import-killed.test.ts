@@ -1,14 +1,12 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { jobActivities } from '../../activities/jobs.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type Audience, audienceFile, importInMemory } from '../support/audience-model.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { jobsWorker } from '../support/jobs.ts';
 import { jobDone, uploaded } from '../support/uploads.ts';
-import { testWorker } from '../support/worker.ts';
 
 let database: TestDatabase;
 let api: TestApi;
@@ -45,16 +43,7 @@ async function killedInTheMiddle(
   return jobId;
 }
 
-const servingJobs = () =>
-  testWorker({
-    activities: jobActivities({
-      db: database.db,
-      log: pino({ level: 'silent' }),
-      stopping: new AbortController().signal,
-    }),
-    queues: ['bulk'],
-    queuePrefix,
-  });
+const servingJobs = () => jobsWorker(database, { queuePrefix });
 
 async function stored(project: TestProject): Promise<Audience> {
   const rows = await database.db.rows<{ email: string; subscribed: boolean; data: Record<string, string> }>(

@@ -1,0 +1,24 @@
+import { pino } from 'pino';
+import { jobActivities } from '../../activities/jobs.ts';
+import type { TestDatabase } from './database.ts';
+import { type TestWorker, testWorker } from './worker.ts';
+
+/**
+ * Serves the jobs of a test database, on queues of its own where none are named. `shareMs: 0` makes every step of a job an
+ * activity of its own.
+ */
+export function jobsWorker(
+  { db }: TestDatabase,
+  { queuePrefix, ...changes }: { shareMs?: number; queuePrefix?: string } = {},
+): Promise<TestWorker> {
+  return testWorker({
+    activities: jobActivities({
+      db,
+      log: pino({ level: 'silent' }),
+      stopping: new AbortController().signal,
+      ...changes,
+    }),
+    queues: ['bulk'],
+    ...(queuePrefix === undefined ? {} : { queuePrefix }),
+  });
+}
