@@ -22,11 +22,14 @@ export async function segmentsAsking(sql: Sql, projectId: string, eventName: str
   return whose(await segmentConditions(sql, projectId), (condition) => mentionsEvent(condition, eventName));
 }
 
-/** The campaigns of the project, not sent or cancelled, whose audience condition mentions a contact field. */
+/**
+ * The campaigns of the project, not sent or cancelled, whose audience is chosen by a condition that mentions a contact
+ * field. A condition that came with another kind of audience is kept as it was given, and nobody goes by it.
+ */
 export async function campaignsMentioning(sql: Sql, projectId: string, field: string): Promise<Use[]> {
   const rows = await sql.rows<Conditional>(
     `select id, name, audience_condition as condition from campaigns
-     where project_id = $1 and audience_condition is not null and status not in ('SENT', 'CANCELLED')
+     where project_id = $1 and audience_type = 'FILTERED' and audience_condition is not null and status not in ('SENT', 'CANCELLED')
      order by created_at, id`,
     [projectId],
   );

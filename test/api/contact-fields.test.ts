@@ -263,6 +263,17 @@ describe('usage and deletion', () => {
     expect(await get('/contacts/fields/data.plan/usage')).toEqual(expected);
   });
 
+  test('nobody goes by a condition that came with another kind of audience, whatever it is', async () => {
+    await upsert('a@example.org', { plan: 'free' });
+    const campaign = { name: 'All', subject: 's', body: 'b', from: project.sender, audienceType: 'ALL' };
+    for (const audienceCondition of [condition('data.plan'), { no: 'tree' }]) {
+      const created = await api.call(project.secretKey, 'POST', '/campaigns', { ...campaign, audienceCondition });
+      expect(created.status).toBe(201);
+    }
+    expect(await get('/contacts/fields/plan/usage')).toMatchObject({ usedInCampaigns: [], canDelete: true });
+    expect((await api.call(project.secretKey, 'DELETE', '/contacts/fields/data.plan')).status).toBe(200);
+  });
+
   test('deleting removes the key from every contact of this project, without events', async () => {
     const neighbour = await aProject(database);
     await api.call(neighbour.secretKey, 'POST', '/contacts', { email: 'n@example.org', data: { plan: 'free' } });
