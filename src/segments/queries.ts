@@ -49,11 +49,16 @@ export async function lockDefinitions(sql: Sql, projectId: string): Promise<void
   await sql.rows("select pg_advisory_xact_lock(hashtextextended('segments ' || $1, 0))", [projectId]);
 }
 
-/** How many campaigns that are not over go to the segment. */
+/**
+ * How many campaigns that are not over go to the segment, or are on their way to an audience whose condition asks for its
+ * members: without it one that leaves its members out would go to everybody.
+ */
 export async function campaignsUsing(sql: Sql, projectId: string, segmentId: string): Promise<number> {
   const row = await sql.row<{ total: number }>(
     `select count(*)::int as total from campaigns
-     where project_id = $1 and segment_id = $2 and status in ('DRAFT', 'SCHEDULED', 'SENDING')`,
+     where project_id = $1 and (segment_id = $2::uuid and status in ('DRAFT', 'SCHEDULED', 'SENDING')
+       or audience_type = 'FILTERED' and status in ('SCHEDULED', 'SENDING')
+         and strpos(lower(audience_condition::text), '"segment.' || $2::text || '"') > 0)`,
     [projectId, segmentId],
   );
   return row?.total ?? 0;

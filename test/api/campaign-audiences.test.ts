@@ -203,6 +203,22 @@ describe('a segment that a campaign goes to', () => {
     expect((await call('GET', `/campaigns/${copy.body.data.id}`)).body.data.status).toBe('DRAFT');
   });
 
+  test('cannot be deleted while a campaign is on its way to a condition that asks for its members', async () => {
+    const [one, two] = addresses(2) as [string, string];
+    await hand.contact(one, { plan: 'pro' });
+    await hand.contact(two, { plan: 'free' });
+    const segment = await hand.segment({ name: 'Pros', condition: isPro });
+    const others = { field: `segment.${segment.id.toUpperCase()}`, operator: 'notMemberOfSegment' };
+    const audienceCondition = { logic: 'AND', groups: [{ filters: [others] }] };
+    const { id } = (await create({ audienceType: 'FILTERED', audienceCondition })).body.data;
+    await call('POST', `/campaigns/${id}/send`, { scheduledFor: '2999-01-01T00:00:00Z' });
+    const refused = await call('DELETE', `/segments/${segment.id}`);
+    expect(refused.status).toBe(409);
+    expect(refused.body.error.details).toEqual({ campaigns: 1 });
+    await call('POST', `/campaigns/${id}/cancel`);
+    expect((await call('DELETE', `/segments/${segment.id}`)).status).toBe(204);
+  });
+
   test('is not deleted by one who asks at the moment in which a campaign takes it', async () => {
     for (let round = 0; round < 5; round += 1) {
       const segment = await hand.segment({ name: `Pros ${round}`, condition: isPro });
