@@ -43,7 +43,8 @@ const algorithms: Record<string, string> = { 1: 'RSA-SHA1', 2: 'RSA-SHA256' };
 /** The text that SNS signs: name and value of each field that is there, a line each. */
 export function signedText(envelope: SnsEnvelope): string {
   // What is of no known type is signed like a notification: its type is judged only once it is known to be Amazon's.
-  const names = signedFields[envelope.Type as keyof typeof signedFields] ?? signedFields.Notification;
+  const { Type = '' } = envelope;
+  const names = signedFields[Object.hasOwn(signedFields, Type) ? (Type as keyof typeof signedFields) : 'Notification'];
   return names
     .map((name) => [name, envelope[name]] as const)
     .filter(([, value]) => value !== undefined)

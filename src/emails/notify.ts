@@ -3,6 +3,7 @@ import { leftBefore } from '../contacts/flip-queries.ts';
 import { type Sql, statement } from '../db/sql.ts';
 import type { Notification } from '../delivery/notification.ts';
 import { newId } from '../lib/ids.ts';
+import { receiptKey } from './receipt-key.ts';
 import { isLeftOut, isoText, mailPayload, statusRank } from './sql.ts';
 
 /** What became of a notification: `unsettled` means that our own record of the hand-over is still on its way. */
@@ -127,7 +128,7 @@ export async function applyNotification(
     mail.emailId,
     mail.projectId,
     source,
-    key,
+    receiptKey(key),
     effect.kind,
     statusOf(effect),
     messageId,

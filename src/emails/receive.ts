@@ -5,6 +5,7 @@ import type { ReceivedMail } from '../delivery/received.ts';
 import { domainOf, normaliseEmail } from '../lib/email-address.ts';
 import { newId } from '../lib/ids.ts';
 import { isSimulated } from './queries.ts';
+import { receiptKey } from './receipt-key.ts';
 
 /** What became of a received mail: `ignored` when it is for nobody here, or from nobody that can be a contact. */
 export type Received = 'done' | 'duplicate' | 'ignored';
@@ -42,7 +43,7 @@ export async function receiveMail(db: Database, billing: BillingSettings, mail: 
     const domains = [...new Set(addresses.map(domainOf))];
     const receivers = await sql.rows<{ projectId: string; domain: string }>(projects, [domains]);
     if (receivers.length === 0) return 'ignored';
-    if ((await sql.count(receipt, [mail.provider, mail.key])) === 0) return 'duplicate';
+    if ((await sql.count(receipt, [mail.provider, receiptKey(mail.key)])) === 0) return 'duplicate';
     const told = new Set<string>();
     for (const address of addresses) {
       const receiver = receivers.find(({ domain }) => domain === domainOf(address));

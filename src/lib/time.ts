@@ -4,10 +4,17 @@ export type Clock = () => Date;
 /** The machine's own clock. */
 export const systemClock: Clock = () => new Date();
 
-/** Reads a date as `new Date(text)` does; null when it is none. */
+const firstInstant = Date.parse('0001-01-01T00:00:00.000Z');
+const lastInstant = Date.parse('9999-12-31T23:59:59.999Z');
+
+/**
+ * Reads a date as `new Date(text)` does; null when it is none, or outside of the years 1 to 9999: beyond them ISO text takes
+ * another form, which Postgres does not read.
+ */
 export function parseDate(value: string | number): Date | null {
   const date = new Date(value);
-  return Number.isNaN(date.getTime()) ? null : date;
+  const instant = date.getTime();
+  return instant >= firstInstant && instant <= lastInstant ? date : null;
 }
 
 /** Waits; resolves early and quietly when the signal aborts. */

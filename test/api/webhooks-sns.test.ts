@@ -243,6 +243,7 @@ test('forged messages are refused before anything is read or fetched that they n
     ['the other version', { SignatureVersion: '1' }],
     ['an unknown version', { SignatureVersion: '3' }],
     ['the name of a method of objects', { SignatureVersion: 'constructor' }],
+    ['the name of a method of objects as its type', { Type: 'constructor' }],
     ['a signature by a stranger', JSON.parse(signedPost(fields, '2', stranger))],
     ['a certificate that has run out', JSON.parse(signedPost({ ...fields, SigningCertURL: expiredUrl }, '2', expired))],
     [

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { receivePostmark } from '../../src/delivery/webhooks.ts';
 import { removeOldReceipts } from '../../src/emails/notify.ts';
@@ -334,6 +335,18 @@ test('mail for nobody and unknown records are taken and left alone; what is no J
     expect(await post(nonsense)).toMatchObject({ status: 400, body: { success: false } });
 });
 
+test('what no database can hold is no reason to ask the provider again: instants of other ages, keys of any length', async () => {
+  const mail = await sentMail();
+  for (const ReceivedAt of ['+200000-01-01T00:00:00Z', '-000001-01-01T00:00:00Z', '0000-06-01T00:00:00Z', 'spring'])
+    await report(mail, 'Open', { ReceivedAt });
+  // Random, so that it cannot be made shorter.
+  const MessageID = randomBytes(20_000).toString('base64url');
+  const long = payload(mail, 'Delivery', { MessageID });
+  expect(await post(long)).toMatchObject({ status: 200, body: { success: true } });
+  expect(await post(long)).toMatchObject({ status: 200, body: { success: true, duplicate: true } });
+  expect(await rowOf(mail)).toMatchObject({ status: 'OPENED', opens: 4 });
+});
+
 test('a report about an unknown mail, or of another project, is asked for again for a day and then dropped', async () => {
   const mail = await sentMail();
   const other = await aProject(store.db);
@@ -466,6 +479,14 @@ test('a sender who had unsubscribed stays unsubscribed, and a mail without a sub
   expect(await receivedBy(project.id)).toMatchObject([
     { subject: '(No subject)', body: 'a &#60; b', subscribed: false },
   ]);
+});
+
+test('received mail is taken in whatever its sender wrote as its date', async () => {
+  for (const date of ['Sat, 1 Jan 20000 00:00:00 +0000', '+275760-09-13T00:00:00Z', 'yesterday']) {
+    const project = await aProject(store.db);
+    expect(await post(JSON.stringify({ ...inbound([project.sender]), Date: date }))).toMatchObject({ status: 200 });
+    expect(await receivedBy(project.id)).toMatchObject([{ status: 'RECEIVED' }]);
+  }
 });
 
 test('mail for an unverified domain, over the cap for received mail, or from no address is taken silently', async () => {
