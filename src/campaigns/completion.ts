@@ -96,7 +96,7 @@ export interface RowWalk {
 // Steps go by contact id: asking for "the next rows that wait" would read all that are done already each time.
 const unsentPage = `
   page as materialized (
-    select id, contact_id, sent_at is null and message_id is null as unsent, status from emails
+    select id, contact_id, sent_at is null and message_id is null and bounced_at is null as unsent, status from emails
     where campaign_id = $1::uuid and send_seq = $2::int and contact_id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
     order by campaign_id, send_seq, contact_id limit $4::int)`;
 const walked = `
@@ -131,7 +131,7 @@ const deleteUnsent = statement(
   'campaigns.delete_unsent',
   `with ${unsentPage},
    changed as (
-     delete from emails e using page p where e.id = p.id and p.unsent and e.sent_at is null and e.message_id is null
+     delete from emails e using page p where e.id = p.id and p.unsent and e.sent_at is null and e.message_id is null and e.bounced_at is null
      returning e.project_id, e.source_type, e.message_class, e.created_at, e.status),
    ${usageMoved('changed', 'false', `status = 'PENDING'`)}
    ${walked}`,

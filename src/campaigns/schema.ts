@@ -16,6 +16,8 @@ export type AudienceType = (typeof audienceTypes)[number];
 const TypeField = v.picklist(templateTypes, `must be one of ${templateTypes.join(', ')}`);
 const AudienceTypeField = v.picklist(audienceTypes, `must be one of ${audienceTypes.join(', ')}`);
 const Uuid = v.pipe(v.string(), v.uuid('must be a UUID'));
+/** An id in a request; ids are kept and compared in lower case. */
+const GivenId = v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase());
 const Instant = v.pipe(v.string(), v.isoTimestamp());
 const Name = v.pipe(v.string(), v.minLength(1, 'name must not be empty'));
 const Description = v.nullish(textField('description', 0, 2000));
@@ -77,7 +79,7 @@ export const CreateCampaign = v.object({
   type: v.optional(TypeField, 'MARKETING'),
   audienceType: AudienceTypeField,
   audienceCondition: v.nullish(JsonObject),
-  segmentId: v.nullish(Uuid),
+  segmentId: v.nullish(GivenId),
 });
 export type CreateCampaign = v.InferOutput<typeof CreateCampaign>;
 
@@ -93,7 +95,7 @@ export const UpdateCampaign = v.object({
   type: v.optional(TypeField),
   audienceType: v.optional(AudienceTypeField),
   audienceCondition: v.nullish(JsonObject),
-  segmentId: v.nullish(Uuid),
+  segmentId: v.nullish(GivenId),
 });
 export type UpdateCampaign = v.InferOutput<typeof UpdateCampaign>;
 
@@ -126,7 +128,7 @@ export const TestCampaign = v.object({ email: EmailField });
 /** `POST /campaigns/bulk-update`: one of the two modes. */
 export const BulkUpdateCampaigns = v.object({
   ids: v.pipe(
-    v.array(Uuid),
+    v.array(GivenId),
     v.minLength(1, 'must name at least one id'),
     v.maxLength(1000, 'must name at most 1000 ids'),
   ),

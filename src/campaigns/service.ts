@@ -38,21 +38,25 @@ export async function listCampaigns({ em, provider }: CampaignDeps, projectId: s
   const status = query.status ? campaignStatuses.find((known) => known === query.status) : undefined;
   if (query.status && !status) throw badRequest(`"status" must be one of ${campaignStatuses.join(', ')}`);
   const search = query.search?.trim();
+  // No stored text has this character, and Postgres takes none.
+  const findsNothing = search?.includes('\u0000') ?? false;
   const pattern = search ? `%${search.replaceAll(/[\\%_]/g, '\\$&')}%` : null;
   const sort = sorts.find((known) => known === query.sort) ?? 'createdAt';
   const dir = query.dir === 'asc' ? 'asc' : 'desc';
-  const [campaigns, total] = await em.findAndCount(
-    Campaign,
-    {
-      projectId,
-      archived: query.archived === 'true',
-      ...(status ? { status } : {}),
-      ...(pattern
-        ? { $or: [{ name: { $ilike: pattern } }, { subject: { $ilike: pattern } }, { from: { $ilike: pattern } }] }
-        : {}),
-    },
-    { orderBy: [{ [sort]: dir }, { id: dir }], limit: page.pageSize, offset: page.offset },
-  );
+  const [campaigns, total] = findsNothing
+    ? [[], 0]
+    : await em.findAndCount(
+        Campaign,
+        {
+          projectId,
+          archived: query.archived === 'true',
+          ...(status ? { status } : {}),
+          ...(pattern
+            ? { $or: [{ name: { $ilike: pattern } }, { subject: { $ilike: pattern } }, { from: { $ilike: pattern } }] }
+            : {}),
+        },
+        { orderBy: [{ [sort]: dir }, { id: dir }], limit: page.pageSize, offset: page.offset },
+      );
   const archivedCount = await em.count(Campaign, { projectId, archived: true });
   return { ...offsetAnswer(await withSegments(em, provider, campaigns), page, total), archivedCount };
 }

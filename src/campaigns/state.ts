@@ -165,10 +165,12 @@ export async function setPaused(sql: Sql, id: string, sendSeq: number, paused: b
   return (await sql.count(paused ? pauseSending : resumeSending, [id, sendSeq])) > 0;
 }
 
-// A claim without a verdict stands for rows that may be with the provider: what other records call SENDING.
+// A claim without a verdict stands for rows that may be with the provider: what other records call SENDING. Whoever the
+// provider refuses for an earlier bounce has no instant at which the mail left, but a state of delivery and an event.
 const departed = statement(
   'campaigns.departed',
-  `select exists (select from emails where campaign_id = $1 and send_seq = $2 and (sent_at is not null or message_id is not null))
+  `select exists (select from emails where campaign_id = $1 and send_seq = $2
+       and (sent_at is not null or message_id is not null or bounced_at is not null))
      or exists (select from campaign_claims where campaign_id = $1 and send_seq = $2 and not settled and handed_at is not null)
      as departed`,
 );

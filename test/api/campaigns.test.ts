@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { deleteUnsentRows } from '../../src/campaigns/completion.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { contacts } from '../support/campaign-fixtures.ts';
@@ -230,11 +231,31 @@ describe('the list', () => {
     expect(page.body.data[0]).toHaveProperty('segment', null);
     expect((await call('GET', '/campaigns?search=%20HERON')).body.total).toBe(1);
     expect((await call('GET', '/campaigns?search=%25')).body.total).toBe(0);
+    // What no text can hold is in none of them.
+    expect(await call('GET', '/campaigns?search=a%00')).toMatchObject({ status: 200, body: { data: [], total: 0 } });
     expect((await call('GET', '/campaigns?status=SENT')).body.total).toBe(0);
     expect((await call('GET', '/campaigns?archived=true')).body.data).toMatchObject([{ name: 'Old geese' }]);
     expect((await call('GET', '/campaigns?status=GONE')).status).toBe(400);
     expect((await call('GET', '/campaigns?page=9')).body).toMatchObject({ data: [], total: 3 });
   });
+});
+
+test('ids in a body are taken in any letter case', async () => {
+  const segment = newId();
+  await database.db.count(`insert into segments (id, project_id, name, type) values ($1, $2, 'Waders', 'STATIC')`, [
+    segment,
+    project.id,
+  ]);
+  const id = await created({ audienceType: 'SEGMENT', segmentId: segment.toUpperCase() });
+  await database.db.count(
+    `update campaigns set status = 'SCHEDULED', scheduled_for = now() + interval '1 day' where id = $1`,
+    [id],
+  );
+  const same = await call('PUT', `/campaigns/${id}`, { segmentId: segment.toUpperCase() });
+  expect(same).toMatchObject({ status: 200, body: { data: { segmentId: segment } } });
+  await force(id, 'SENT');
+  const shelved = await call('POST', '/campaigns/bulk-update', { ids: [id.toUpperCase(), id], archived: true });
+  expect(shelved).toMatchObject({ status: 200, body: { updated: 1 } });
 });
 
 describe('sending', () => {
@@ -333,6 +354,25 @@ describe('cancelling', () => {
     );
     const answer = await call('POST', `/campaigns/${id}/cancel`);
     expect(answer.body).toMatchObject({ revertPending: false, data: { status: 'CANCELLED' } });
+  });
+
+  test('a campaign of which the provider has refused somebody for an earlier bounce stays cancelled, and keeps that row', async () => {
+    await contacts(database.db, project.id, 3);
+    const id = await created();
+    await call('POST', `/campaigns/${id}/send`);
+    await database.db.count(
+      `insert into emails (id, project_id, contact_id, to_address, "from", source_type, message_class, campaign_id, send_seq, status, bounced_at)
+       select uuidv7(), project_id, id, email, 'a@b.test', 'CAMPAIGN', 'MARKETING', $1, 1,
+         case when n = 1 then 'BOUNCED' else 'PENDING' end, case when n = 1 then now() end
+       from (select *, row_number() over (order by id) as n from contacts where project_id = $2) as c`,
+      [id, project.id],
+    );
+    const answer = await call('POST', `/campaigns/${id}/cancel`);
+    expect(answer.body).toMatchObject({ revertPending: false, data: { status: 'CANCELLED' } });
+    await deleteUnsentRows(database.db, id, 1, null, 1000);
+    expect(await database.db.rows('select status from emails where campaign_id = $1', [id])).toEqual([
+      { status: 'BOUNCED' },
+    ]);
   });
 
   test('a scheduled one is a draft at once; a draft and a sent one answer 400', async () => {
