@@ -11,10 +11,11 @@ interface Group {
   count: number;
 }
 
-// Counted from the rows, not from counters: this is what the counters are held against.
+// Counted from the rows, not from counters: this is what the counters are held against. A provider names the recipient in
+// many of its refusals; without the address those of one kind are counted together.
 const groups = statement(
   'campaigns.audit',
-  `select ${verdictOf('e')} as verdict, ${reasonOf('e')} as reason, count(*)::int as count
+  `select ${verdictOf('e')} as verdict, replace(${reasonOf('e')}, e.to_address, '…') as reason, count(*)::int as count
    from emails e where e.campaign_id = $1::uuid and e.send_seq = $2::int
    group by 1, 2 order by count desc, reason`,
 );
@@ -39,16 +40,16 @@ export async function auditCampaign(sql: Sql, projectId: string, id: string): Pr
     unknown: of('unknown'),
     pending: of('pending'),
   };
-  // While it is SENDING, rows may still be added.
-  const isFinal = send.status !== 'SENDING' && counts.unknown === 0 && counts.pending === 0;
-  const isOver = send.status === 'SENT' || send.status === 'CANCELLED';
+  // Before that rows may still be added, or go: a cancelled campaign is cleaned up first.
+  const isOver = send.closed && (send.status === 'SENT' || send.status === 'CANCELLED');
+  const isFinal = isOver && counts.unknown === 0 && counts.pending === 0;
   const counted = send.sent + send.skipped + send.failed;
   // A report can prove later that a message which was given up did leave; then the row says so, and the counters as well.
   const agrees =
     counts.handedOver <= send.sent &&
     counts.skipped <= send.skipped &&
     counts.failed <= send.failed &&
-    counted === (isOver ? send.total : counts.recipients);
+    counted === send.total;
   return {
     ...counts,
     removed: isOver ? Math.max(0, send.total - counts.recipients) : 0,

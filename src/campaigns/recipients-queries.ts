@@ -64,6 +64,8 @@ export async function reportedPage(
 /** A campaign's current send with its counters. */
 export interface CountedSend extends SendKey {
   status: string;
+  /** Whether it has ended, cleanup included. */
+  closed: boolean;
   total: number;
   sent: number;
   skipped: number;
@@ -74,10 +76,11 @@ export interface CountedSend extends SendKey {
 
 const counted = statement(
   'campaigns.counted_send',
-  `select project_id as "projectId", id as "campaignId", send_seq as "sendSeq", status, total_recipients as total,
-     sent_count as sent, skipped_count as skipped, failed_count as failed, bounced_count as bounced,
-     complained_count as complained
-   from campaigns where project_id = $1 and id = $2`,
+  `select c.project_id as "projectId", c.id as "campaignId", c.send_seq as "sendSeq", c.status,
+     coalesce(s.closed, false) as closed, c.total_recipients as total, c.sent_count as sent, c.skipped_count as skipped,
+     c.failed_count as failed, c.bounced_count as bounced, c.complained_count as complained
+   from campaigns c left join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
+   where c.project_id = $1 and c.id = $2`,
 );
 
 /** The current send of a campaign of the project, or null. */
@@ -87,7 +90,8 @@ export function countedSend(sql: Sql, projectId: string, id: string): Promise<Co
 
 /** How many recipients have a verdict by the counters; null where no counter tells. */
 export function countedOf(send: CountedSend, verdict: LedgerVerdict | null): number | null {
-  if (verdict === null) return send.total;
+  // Of a campaign that has not begun it is an estimate of its audience, which has no rows yet.
+  if (verdict === null) return send.status === 'DRAFT' || send.status === 'SCHEDULED' ? 0 : send.total;
   if (verdict === 'handed_over') return send.sent;
   if (verdict === 'skipped') return send.skipped;
   return verdict === 'failed' ? send.failed : null;

@@ -47,7 +47,10 @@ export const CampaignAudit = v.object({
   addsUp: v.boolean(),
   /** SHA-256, in hex, of the file that `GET …/recipients?format=csv` answers; null until the send has ended. */
   hash: v.nullable(v.string()),
-  /** Reasons of what was skipped or failed, with how many rows have each; the most frequent first, ten at most. */
+  /**
+   * Reasons of what was skipped or failed, with how many rows have each; the most frequent first, ten at most. The
+   * recipient's own address in a reason is left out here, so that refusals of one kind are one.
+   */
   reasons: v.array(v.object({ reason: v.string(), count: v.number() })),
 });
 export type CampaignAudit = v.InferOutput<typeof CampaignAudit>;

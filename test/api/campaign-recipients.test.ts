@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { closeCancelledSend } from '../../src/campaigns/completion.ts';
 import { applyNotification } from '../../src/emails/notify.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { audience } from '../support/audience.ts';
@@ -219,6 +220,40 @@ describe('the audit', () => {
 
   test('does not add up before a row is there: the audience is still being frozen', async () => {
     expect(await audit()).toMatchObject({ recipients: 0, addsUp: false, hash: null });
+  });
+
+  test('of a campaign that has not begun is empty and adds nothing up, and its ledger has no rows to count', async () => {
+    const copy = (await call('POST', `/campaigns/${campaign}/duplicate`)).body.data;
+    expect(copy.totalRecipients).toBe(people.length);
+    campaign = copy.id;
+    for (const begin of [null, { scheduledFor: '2999-01-01T00:00:00Z' }]) {
+      if (begin !== null) await call('POST', `/campaigns/${campaign}/send`, begin);
+      expect(await audit()).toMatchObject({ recipients: 0, removed: 0, addsUp: false, hash: null, reasons: [] });
+      expect((await recipients('')).body).toEqual({ success: true, data: [], hasMore: false, total: 0 });
+    }
+  });
+
+  test('does not add up before a cancelled campaign is cleaned up, and then it does', async () => {
+    await finishedLedger();
+    await database.db.count(`update campaigns set status = 'CANCELLED', total_recipients = 9 where id = $1`, [
+      campaign,
+    ]);
+    await database.db.count('update campaign_sends set closed = false where campaign_id = $1', [campaign]);
+    expect(await audit()).toMatchObject({ recipients: 7, removed: 0, addsUp: false, hash: null });
+    await closeCancelledSend(database.db, campaign, 1);
+    expect(await audit()).toMatchObject({ recipients: 7, removed: 0, addsUp: true });
+  });
+
+  test('counts refusals of one kind together, though the provider names the recipient in each', async () => {
+    for (const n of [0, 1, 2]) {
+      const error = `Refused by the provider (406): Found inactive addresses: ${people[n]?.email}.`;
+      await row(n, { status: 'FAILED', error });
+    }
+    expect((await audit()).reasons).toEqual([
+      { reason: 'Refused by the provider (406): Found inactive addresses: ….', count: 3 },
+    ]);
+    const told = (await recipients('?limit=1')).body.data[0];
+    expect(told.reason).toContain(told.email);
   });
 
   test('keeps its hash when recipients open, click or bounce later', async () => {
