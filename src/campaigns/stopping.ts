@@ -24,9 +24,14 @@ export interface Cancelled {
  * @throws 404, 400 for a draft or a campaign that was sent
  */
 export async function cancelCampaign(deps: StoppingDeps, projectId: string, id: string): Promise<Cancelled> {
-  const { sendSeq, ticket } = await deps.db.transaction((sql) => moveToCancelled(sql, projectId, id));
+  const { sendSeq, ticket, wasScheduled } = await deps.db.transaction((sql) => moveToCancelled(sql, projectId, id));
   if (ticket !== null) deps.outbox.dispatchSoon(ticket);
   const campaign = campaignBody(await load(deps.em, projectId, id));
+  if (wasScheduled) {
+    // The answer is about what was asked for, even when somebody has sent the draft already.
+    const message = cancelMessage('DRAFT', false);
+    return { campaign: { ...campaign, status: 'DRAFT', scheduledFor: null }, revertPending: false, message };
+  }
   // The answer is taken after the commit: a row that departed in between keeps the campaign CANCELLED.
   const revertPending = campaign.status === 'CANCELLED' && !(await hasDeparted(sqlOf(deps.em), id, sendSeq));
   return { campaign, revertPending, message: cancelMessage(campaign.status, revertPending) };
@@ -36,7 +41,7 @@ async function moveToCancelled(
   sql: Sql,
   projectId: string,
   id: string,
-): Promise<{ sendSeq: number; ticket: OutboxTicket | null }> {
+): Promise<{ sendSeq: number; ticket: OutboxTicket | null; wasScheduled: boolean }> {
   const campaign = await lockCampaign(sql, projectId, id);
   if (campaign === null) throw notFound('campaign', id);
   const { sendSeq, status } = campaign;
@@ -46,7 +51,10 @@ async function moveToCancelled(
     status === 'SCHEDULED'
       ? await unscheduleSend(sql, id, sendSeq)
       : status === 'CANCELLED' || (await cancelSend(sql, id, sendSeq));
-  if (moved) return { sendSeq, ticket: await enqueue(sql, wakeCampaign(id, sendSeq)) };
+  if (moved) {
+    const ticket = await enqueue(sql, wakeCampaign(id, sendSeq));
+    return { sendSeq, ticket, wasScheduled: status === 'SCHEDULED' };
+  }
   throw badRequest(
     status === 'SENT' ? 'The campaign has been sent already' : `A campaign that is ${status} cannot be cancelled`,
     { status },
