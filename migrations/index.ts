@@ -21,6 +21,7 @@ import { Migration20261121001101_automation_passages } from './Migration20261121
 import { Migration20261121001110_contact_feed } from './Migration20261121001110_contact_feed.ts';
 import { Migration20261121001111_uploads } from './Migration20261121001111_uploads.ts';
 import { Migration20261121001120_wakes } from './Migration20261121001120_wakes.ts';
+import { Migration20261121001200_ledger_writes } from './Migration20261121001200_ledger_writes.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. */
 export const migrations = [
@@ -47,4 +48,5 @@ export const migrations = [
   { name: 'Migration20261121001110_contact_feed', class: Migration20261121001110_contact_feed },
   { name: 'Migration20261121001111_uploads', class: Migration20261121001111_uploads },
   { name: 'Migration20261121001120_wakes', class: Migration20261121001120_wakes },
+  { name: 'Migration20261121001200_ledger_writes', class: Migration20261121001200_ledger_writes },
 ];

@@ -72,11 +72,11 @@ export class ClaimRound {
   }
 
   #sent(recipient: Recipient, messageId: string, at: string, subject: string | null): void {
-    this.#end(recipient, { contactId: recipient.contactId, outcome: 'SENT', messageId, at, subject });
+    this.#end(recipient, { emailId: recipient.emailId, outcome: 'SENT', messageId, at, subject });
   }
 
   #failed(recipient: Recipient, outcome: 'FAILED' | 'BOUNCED', error: string, subject: string | null): void {
-    this.#end(recipient, { contactId: recipient.contactId, outcome, error, subject });
+    this.#end(recipient, { emailId: recipient.emailId, outcome, error, subject });
   }
 
   #end(recipient: Recipient, settlement: Settlement): void {

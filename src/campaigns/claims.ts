@@ -1,4 +1,4 @@
-import { type Database, type Sql, statement } from '../db/sql.ts';
+import { byIndexes, type Database, type Sql, statement } from '../db/sql.ts';
 import { bucketCtes } from '../delivery/throttle.ts';
 import { lockCampaignSend } from './state.ts';
 
@@ -146,7 +146,7 @@ export async function claimRanges(
     if (!(await lockCampaignSend(sql, campaignId, sendSeq))) return [];
     const values = [projectId, rate, null, campaignId, sendSeq, provider, probing, claimIds, holder];
     return sql.rows<ClaimRow>(claimOf(size), values);
-  });
+  }, byIndexes);
   const [first] = rows;
   if (first === undefined)
     return { sending: false, paused: false, expanded: false, held: false, throttleMs: 0, claims: [] };

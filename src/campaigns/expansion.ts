@@ -52,18 +52,23 @@ export const expansionPage = 5000;
 /** Lower than every id. A comparison with it can use the index; one with null cannot. */
 export const lowestId = '00000000-0000-0000-0000-000000000000';
 
+// Contacts are locked until their rows are there, for `emails` has no foreign key that would do it (see the migration
+// `ledger_writes`): whoever deletes one waits, and takes its row along.
+const locked = 'for key share of c';
+
 // A page of everybody is found by the index, from the cursor on.
 const wholePage = `
   select c.id, c.email from contacts c
   where ${baseAudience} and c.id > $10::uuid
     and c.created_at <= (select sent_at from campaigns where id = $3::uuid and send_seq = $4::int and status = 'SENDING')
-  order by c.project_id, c.id limit $12::int`;
+  order by c.project_id, c.id limit $12::int ${locked}`;
 
 // A page of ids that were found before: whoever left or was deleted meanwhile drops out.
 const chosenPage = `
   select c.id, c.email from contacts c
   where ${baseAudience} and c.id = any($10::uuid[])
-    and exists (select from campaigns where id = $3::uuid and send_seq = $4::int and status = 'SENDING')`;
+    and exists (select from campaigns where id = $3::uuid and send_seq = $4::int and status = 'SENDING')
+  ${locked}`;
 
 const insertPage = (name: string, page: string, tail: string) =>
   statement(

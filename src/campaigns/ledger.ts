@@ -1,6 +1,6 @@
 import { usageMoved } from '../billing/counting-queries.ts';
 import { isoInstant } from '../db/columns.ts';
-import { type Sql, statement } from '../db/sql.ts';
+import { byIndexes, type Database, type Sql, statement } from '../db/sql.ts';
 import type { MailStream } from '../delivery/mailer.ts';
 import { isoText, mailPayload, untold } from '../emails/sql.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
@@ -20,18 +20,19 @@ export interface Recipient {
   provenAt: string | null;
 }
 
-// Both tables are read by their range of contact ids, which are neighbours in the index and mostly in the table.
+// The range is one of whole keys of the campaign's index, so that no other can be taken for it: that of contacts would read all
+// the mail they ever got.
 const read = statement(
   'campaigns.recipients',
   `select e.id as "emailId", e.contact_id as "contactId", e.to_address as "toAddress", c.subscribed, c.email, c.data,
      e.message_id as "messageId",
      case when e.message_id is not null
        then coalesce(e.delivered_at, e.opened_at, e.clicked_at, e.bounced_at, e.complained_at, e.updated_at) end as "provenAt"
-   from emails e join contacts c on c.id = e.contact_id
-   where e.campaign_id = $1::uuid and e.send_seq = $2::int and e.contact_id > $3::uuid and e.contact_id <= $4::uuid
-     and c.project_id = $5::uuid and c.id > $3::uuid and c.id <= $4::uuid
+   from emails e join contacts c on c.id = e.contact_id and c.project_id = $5::uuid
+   where e.campaign_id is not null and (e.campaign_id, e.send_seq, e.contact_id) > ($1::uuid, $2::int, $3::uuid)
+     and (e.campaign_id, e.send_seq, e.contact_id) <= ($1::uuid, $2::int, $4::uuid)
      and e.sent_at is null and (e.status = 'PENDING' or e.message_id is not null)
-   order by e.contact_id`,
+   order by e.campaign_id, e.send_seq, e.contact_id`,
 );
 
 /** A send, by the ids that its rows share. */
@@ -42,19 +43,20 @@ export interface SendKey {
 }
 
 /** The recipients of a claim that have no verdict yet. */
-export function readRecipients(sql: Sql, send: SendKey, claim: Claim): Promise<Recipient[]> {
+export function readRecipients(db: Database, send: SendKey, claim: Claim): Promise<Recipient[]> {
   const { campaignId, sendSeq, projectId } = send;
-  return sql.rows<Recipient>(read, [campaignId, sendSeq, claim.afterContact, claim.throughContact, projectId]);
+  const values = [campaignId, sendSeq, claim.afterContact, claim.throughContact, projectId];
+  return db.transaction((sql) => sql.rows<Recipient>(read, values), byIndexes);
 }
 
 /** What became of one recipient's message. Rows without a settlement stay as they are. */
 export type Settlement =
   /** The provider has it; `at` is an ISO instant. */
-  | { contactId: string; outcome: 'SENT'; messageId: string; at: string; subject: string | null }
+  | { emailId: string; outcome: 'SENT'; messageId: string; at: string; subject: string | null }
   /** It will never be sent. */
-  | { contactId: string; outcome: 'FAILED'; error: string; subject: string | null }
+  | { emailId: string; outcome: 'FAILED'; error: string; subject: string | null }
   /** The provider refuses the recipient for an earlier bounce or complaint. */
-  | { contactId: string; outcome: 'BOUNCED'; error: string; subject: string | null };
+  | { emailId: string; outcome: 'BOUNCED'; error: string; subject: string | null };
 
 /** What becomes of a claim: finished, or put back because some of its rows have no verdict yet. */
 export type ClaimEnd =
@@ -80,24 +82,29 @@ export interface Tally {
 // One statement for a claim: rows, the contact that the provider refuses, events, counters, and the claim itself. A row that
 // the provider took becomes SENT whoever says so; every other verdict counts only for a row that waits. sent_at is the guard:
 // the event is written once, and without data: what it says of its mail is read from the row (see `eventData`), for a copy
-// would cost as much as the row itself. The claim moves only for the attempt that holds it.
+// would cost as much as the row itself. Its id is that of its mail, which costs nothing to make and lets no mail be told of
+// twice. The claim moves only for the attempt that holds it. Rows are found by their own ids; the campaign is compared in
+// such a way that no index of it is taken, which would be read from end to end for each claim.
 const settle = statement(
   'campaigns.settle',
-  `with verdict as materialized (
-     select * from unnest($7::uuid[], $8::text[], $9::text[], $10::timestamptz[], $11::text[], $12::text[])
-       as v(contact_id, outcome, message_id, at, subject, error)),
-   settled as (
+  `with settled as (
      update emails e set
        status = case when ${untold('e')} then v.outcome else e.status end,
        message_id = coalesce(v.message_id, e.message_id),
        sent_at = v.at,
        bounced_at = case when v.outcome = 'BOUNCED' then coalesce(e.bounced_at, now()) else e.bounced_at end,
        subject = coalesce(v.subject, e.subject), error = case when ${untold('e')} then v.error else e.error end, provider = $5, stream = coalesce($6, e.stream), updated_at = now()
-     from verdict v
-     where e.campaign_id = $2::uuid and e.send_seq = $3::int and e.contact_id > $13::uuid and e.contact_id <= $14::uuid
-       and e.contact_id = v.contact_id and e.sent_at is null and (v.outcome = 'SENT' or e.status = 'PENDING')
-     returning e.id, e.project_id, e.contact_id, e.subject, e."from", e.from_name, e.message_id, e.template_id, e.campaign_id,
-       e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at, v.outcome, v.outcome <> 'SENT' and ${isSkipped('e')} as skipped),
+     from (
+       select id, outcome, message_id, subject, error, case when outcome = 'SENT' then coalesce(at, ($10::timestamptz[])[1]) end as at
+       from (
+         select id, coalesce(outcome, 'SENT') as outcome, message_id, at, subject, error
+         from unnest($7::uuid[], $8::text[], $9::text[], $10::timestamptz[], $11::text[], $12::text[])
+           as given(id, outcome, message_id, at, subject, error)) verdict) v
+     where e.id = v.id and e.campaign_id is not distinct from $2::uuid and e.send_seq = $3::int
+       and e.sent_at is null and (v.outcome = 'SENT' or e.status = 'PENDING')
+     returning e.id, e.project_id, e.contact_id, e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at,
+       v.outcome, v.outcome <> 'SENT' and ${isSkipped('e')} as skipped,
+       case when v.outcome = 'BOUNCED' then ${mailPayload('e', `'bounceType', 'Permanent', 'bouncedAt', ${isoText('e.bounced_at')}`)} end as bounce),
    ${usageMoved('settled', `outcome in ('SENT', 'BOUNCED')`, `outcome = 'FAILED'`)},
    flipped as (
      update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
@@ -105,13 +112,12 @@ const settle = statement(
      returning c.id as contact_id, s.id),
    told as (
      insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
-     select uuidv7(), $4::uuid, contact_id, id, 'email.sent', null, s.sent_at
+     select id, $4::uuid, contact_id, id, 'email.sent', null, s.sent_at
      from settled s where outcome = 'SENT'
      union all
      select uuidv7(), $4::uuid, contact_id, id, 'contact.unsubscribed', '{"reason": "bounce"}'::jsonb, null from flipped
      union all
-     select uuidv7(), $4::uuid, contact_id, id, 'email.bounce',
-       ${mailPayload('s', `'bounceType', 'Permanent', 'bouncedAt', ${isoText('s.bounced_at')}`)}, s.bounced_at
+     select uuidv7(), $4::uuid, contact_id, id, 'email.bounce', s.bounce, s.bounced_at
      from settled s where outcome = 'BOUNCED'),
    tally as (
      select (count(*) filter (where outcome = 'SENT'))::int as sent, (count(*) filter (where skipped))::int as skipped,
@@ -119,10 +125,10 @@ const settle = statement(
        (count(*) filter (where outcome = 'BOUNCED'))::int as bounced
      from settled),
    ended as (
-     update campaign_claims k set settled = $15::boolean, holder = null,
-       due_at = clock_timestamp() + $16::float8 * interval '1 millisecond',
-       handed_at = case when $17::boolean then k.handed_at end, attempts = k.attempts + $18::int
-     where k.id = $1 and k.holder = $19 and not k.settled),
+     update campaign_claims k set settled = $13::boolean, holder = null,
+       due_at = clock_timestamp() + $14::float8 * interval '1 millisecond',
+       handed_at = case when $15::boolean then k.handed_at end, attempts = k.attempts + $16::int
+     where k.id = $1 and k.holder = $17 and not k.settled),
    counted as (
      update campaigns c set sent_count = c.sent_count + t.sent, skipped_count = c.skipped_count + t.skipped,
        failed_count = c.failed_count + t.failed, bounced_count = c.bounced_count + t.bounced
@@ -153,39 +159,65 @@ export interface SettlePlace extends SendKey {
  * what is settled stays as it is.
  */
 export async function settleClaim(
-  sql: Sql,
+  db: Database,
   place: SettlePlace,
   settlements: readonly Settlement[],
   end: ClaimEnd,
 ): Promise<Tally> {
   const { claim, campaignId, sendSeq, projectId, provider, stream, holder } = place;
-  const row = await sql.row<Tally>(settle, [
+  const values = [
     claim.id,
     campaignId,
     sendSeq,
     projectId,
     provider,
     stream,
-    plainArray(settlements.map(({ contactId }) => contactId)),
-    plainArray(settlements.map(({ outcome }) => outcome)),
-    plainArray(settlements.map((one) => (one.outcome === 'SENT' ? one.messageId : null))),
-    plainArray(settlements.map((one) => (one.outcome === 'SENT' ? one.at : null))),
-    settlements.map(({ subject }) => storable(subject)),
-    settlements.map((one) => (one.outcome === 'SENT' ? null : storable(one.error))),
-    claim.afterContact,
-    claim.throughContact,
+    ...verdictArrays(settlements),
     end.settled,
     end.settled ? 0 : end.delayMs,
     !end.settled && end.doubtful,
     !end.settled && end.attempt ? 1 : 0,
     holder,
-  ]);
+  ];
+  const row = await db.transaction((sql) => sql.row<Tally>(settle, values), byIndexes);
   return row ?? { sent: 0, skipped: 0, failed: 0 };
 }
 
 /** The instant at which a notification proved a message, as ISO text. */
 export function provenInstant(recipient: Recipient): string | null {
   return recipient.provenAt === null ? null : isoInstant(recipient.provenAt);
+}
+
+/**
+ * Settlements as the arrays of `settle`: ids, outcomes, message ids, instants, subjects, errors. What all of them share is
+ * left out, for arrays cost by their elements: no outcomes where all were sent, one instant where it is the same for all.
+ */
+function verdictArrays(settlements: readonly Settlement[]) {
+  const ids: string[] = [];
+  const messageIds: (string | null)[] = [];
+  const subjects: (string | null)[] = [];
+  const instants = new Set<string>();
+  let allSent = true;
+  for (const one of settlements) {
+    ids.push(one.emailId);
+    subjects.push(storable(one.subject));
+    if (one.outcome === 'SENT') {
+      messageIds.push(one.messageId);
+      instants.add(one.at);
+    } else {
+      messageIds.push(null);
+      allSent = false;
+    }
+  }
+  const each = <Value>(value: (one: Settlement) => Value) => settlements.map(value);
+  return [
+    plainArray(ids),
+    allSent ? [] : each(({ outcome }) => outcome),
+    plainArray(messageIds),
+    instants.size <= 1 ? [...instants] : plainArray(each((one) => (one.outcome === 'SENT' ? one.at : null))),
+    subjects,
+    allSent ? [] : each((one) => (one.outcome === 'SENT' ? null : storable(one.error))),
+  ];
 }
 
 // Ids and instants need none of the quoting that makes arrays of text slow to write.
