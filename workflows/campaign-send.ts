@@ -89,16 +89,29 @@ export async function campaignSend({ campaignId, sendSeq }: CampaignSend): Promi
     woken = true;
   });
   wf.setHandler(progress, () => state);
+  let stopping: Promise<void> | null = null;
+  // The row is told before the lanes are: they hear of a cancellation with a heartbeat, seconds later, and claim until then.
+  wf.CancellationScope.current().cancelRequested.catch(() => {
+    if (wf.patched('row-cancelled-first')) stop().catch(() => undefined);
+  });
 
   try {
     return await run();
   } catch (error) {
     if (!wf.isCancellation(error)) throw error;
     await wf.CancellationScope.nonCancellable(async () => {
-      await steadily((steps) => steps.cancelByOperator(campaignId, sendSeq));
+      await stop();
       await cleanUp();
     });
     throw error;
+  }
+
+  /** Cancels the campaign for an operator who cancels the execution. */
+  function stop(): Promise<void> {
+    stopping ??= wf.CancellationScope.nonCancellable(() =>
+      steadily((steps) => steps.cancelByOperator(campaignId, sendSeq)),
+    );
+    return stopping;
   }
 
   async function run(): Promise<CampaignSendResult> {
@@ -189,13 +202,15 @@ export async function campaignSend({ campaignId, sendSeq }: CampaignSend): Promi
     const held = reports.find((report) => report.held !== null);
     if (held !== undefined) {
       show('held', held.held ?? '');
-      await wf.condition(() => woken, Math.max(1, Math.min(held.waitMs ?? 0, longestHoldMs)));
+      await wf.condition(() => woken, Math.max(1, Math.min(held.waitMs ?? 0, longestHoldMs)), {
+        summary: 'the provider is held',
+      });
       return;
     }
     // A lane whose share was over has more to do at once.
     if (reports.some((report) => report.end === 'share') || waitMs <= 0) return;
     show('sending', 'waiting for messages of which the provider has not said yet what became of them');
-    await wf.condition(() => woken, Math.ceil(Math.min(waitMs, longestHoldMs)));
+    await wf.condition(() => woken, Math.ceil(Math.min(waitMs, longestHoldMs)), { summary: 'messages in doubt' });
   }
 
   async function cleanUp(): Promise<CampaignSendResult> {

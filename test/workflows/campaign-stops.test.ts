@@ -132,6 +132,21 @@ describe('a campaign that is cancelled', () => {
     });
   });
 
+  test('by an operator in the Web UI is cancelled at once, not when its lanes have heard of it', async () => {
+    await using worker = await working();
+    const call = Promise.withResolvers<void>();
+    atFirstCall(() => call.promise);
+    const id = await sentCampaign();
+    await expect.poll(() => mailer.calls.length, { timeout: 20_000 }).toBe(1);
+    // The lane has a call of the provider in hand, and does not end before that does.
+    await worker.client.workflow.getHandle(`campaign/${id}/1`).cancel();
+    await untilStatus(id, 'CANCELLED');
+    call.resolve();
+    await expect.poll(async () => (await audit(id)).addsUp, { timeout: 20_000 }).toBe(true);
+    expect(mailer.recipients).toHaveLength(5);
+    await expectAddsUp(id, { handedOver: 5, skipped: 25, failed: 0 });
+  });
+
   test('after it was sent answers 400 and stays sent', async () => {
     await using _ = await working();
     const id = await sentCampaign();

@@ -156,6 +156,30 @@ export const campaignSendCases: readonly ReplayCase[] = [
     },
     { ends: 'CANCELLED' },
   ),
+  // The row is told at once, not when the lanes have ended.
+  send(
+    'cancelled-in-the-ui-row-first',
+    {
+      beginSend: [begunWith(2), cancelledRow],
+      expandAudience: [9000],
+      sendLane: [cancelling(stopped), heardOfCancel(stopped)],
+      cancelByOperator: [undefined],
+      cleanUpCancelled: [{ done: true, status: 'CANCELLED' }],
+    },
+    { ends: 'CANCELLED' },
+  ),
+  send(
+    'cancelled-in-the-ui-while-in-doubt',
+    {
+      beginSend: [begun, cancelledRow],
+      expandAudience: [24],
+      sendLane: [lane('empty')],
+      finishSend: [inDoubt(50_000)],
+      cancelByOperator: [undefined],
+      cleanUpCancelled: [{ done: true, status: 'CANCELLED' }],
+    },
+    { atTimer: (hand) => hand.cancel(), ends: 'CANCELLED' },
+  ),
   send(
     'cancelled-in-the-ui-while-held',
     {
