@@ -124,7 +124,7 @@ function bodyOf(
   if (now.getTime() - Date.parse(mail.createdAt) > bodyDays * dayMs || contactId === null || contactEmail === null)
     return null;
   try {
-    return compose({
+    const message = compose({
       subject: subject ?? '',
       body,
       messageClass: mail.messageClass,
@@ -138,7 +138,8 @@ function bodyOf(
       to: { address: mail.toAddress, name: mail.toName },
       contact: { id: contactId, email: contactEmail, ...contact },
       requestData: data,
-    }).html;
+    });
+    return String(message.html);
   } catch {
     return null;
   }

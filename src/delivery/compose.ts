@@ -68,7 +68,7 @@ export function createComposer(settings: ComposerSettings, log: ComposerLog): Co
       projectName: project.name,
       language: project.language,
       escapeContactData: project.escapeContactData,
-    }).renderFor({
+    }).fillFor({
       emailId: facts.emailId,
       contact: facts.contact,
       requestData: facts.requestData,

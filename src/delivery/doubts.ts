@@ -115,7 +115,7 @@ function proofOf({ messageId, provenAt }: DoubtfulMail): { messageId: string; at
 function textsOf(deps: DeliveryDeps, mail: Parameters<DeliveryDeps['compose']>[0]) {
   try {
     const message = deps.compose(mail);
-    return { subject: message.subject, body: message.html, stream: message.stream };
+    return { subject: message.subject, body: String(message.html), stream: message.stream };
   } catch {
     return { subject: null, body: null, stream: null };
   }

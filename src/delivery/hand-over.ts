@@ -74,7 +74,7 @@ export async function handOver(deps: DeliveryDeps, claim: Claim): Promise<Tally>
 function textsOf(deps: DeliveryDeps, mail: ClaimedMail): { subject: string; body: string } | null {
   try {
     const { subject, html } = deps.compose(mail);
-    return { subject, body: html };
+    return { subject, body: String(html) };
   } catch {
     return null;
   }
@@ -140,7 +140,7 @@ function settlementOf(
   held: boolean,
 ): Settlement {
   const emailId = mail.id;
-  const texts = { subject: message.subject, body: message.html };
+  const texts = { subject: message.subject, body: String(message.html) };
   switch (verdict?.kind) {
     case 'accepted':
       return {

@@ -1,3 +1,8 @@
+import type { Filled } from '../lib/render/filled.ts';
+
+/** A text of a message: a string, or the parts that `toString` makes one of. */
+export type MessageText = string | Filled;
+
 /** One message as the provider gets it: rendered, for exactly one recipient. */
 export interface OutgoingMessage {
   emailId: string;
@@ -6,8 +11,8 @@ export interface OutgoingMessage {
   to: { address: string; name: string | null };
   replyTo: string | null;
   subject: string;
-  html: string;
-  text: string | null;
+  html: MessageText;
+  text: MessageText | null;
   headers: readonly { name: string; value: string }[];
   attachments: readonly OutgoingAttachment[];
   /** Groups messages at the provider: TRANSACTIONAL, CAMPAIGN or WORKFLOW. */

@@ -19,8 +19,8 @@ export function mimeOf(message: OutgoingMessage): Promise<Buffer> {
     to: person(to),
     ...(replyTo === null ? {} : { replyTo }),
     subject,
-    ...(text === null ? {} : { text }),
-    html,
+    ...(text === null ? {} : { text: String(text) }),
+    html: String(html),
     messageId: `<${messageIdOf(message)}>`,
     headers: [
       ...headers.filter(({ name }) => isOurHeader(name)).map(({ name, value }) => ({ key: name, value })),

@@ -1,7 +1,8 @@
 import type { Models } from 'postmark';
 import { cutBatches } from './batches.ts';
-import type { Accepted, Mailer, Verdict } from './mailer.ts';
-import { exactBytes, mostBytes, postmarkMessage, type StreamNames } from './postmark-message.ts';
+import { type ChunkPool, createChunkPool } from './chunk-pool.ts';
+import type { Accepted, Mailer, OutgoingMessage, Verdict } from './mailer.ts';
+import { batchBody, exactBytes, mostBytes, type StreamNames } from './postmark-message.ts';
 import { createTransport, type Timeouts, type Transport } from './postmark-transport.ts';
 import { instant, readFailedCall, refusedAlone, verdictOfAnswer } from './postmark-verdicts.ts';
 
@@ -32,24 +33,25 @@ export function createPostmarkMailer(options: PostmarkOptions): Mailer {
   const timeouts: Timeouts = { connect: 10_000, send: 60_000, search: 30_000, ...options.timeouts };
   const transport = createTransport(options.apiUrl, options.serverToken, timeouts);
   const maxMessageBytes = options.maxMessageBytes ?? 10 * megabyte;
-  const context: Context = { transport, timeouts, log: options.log };
+  const { streams, log } = options;
+  const context: Context = { transport, timeouts, streams, log, pool: createChunkPool() };
   return {
     name: options.name ?? 'postmark',
     maxBatchMessages,
     maxBatchBytes,
     maxMessageBytes,
     async send(claimId, messages) {
-      const prepared = messages.map((message) => postmarkMessage(claimId, message, options.streams));
-      const verdicts = prepared.map((message) => tooLarge(message, maxMessageBytes));
+      const sizeOf = (message: OutgoingMessage) => exactBytes(claimId, message, streams);
+      const verdicts = messages.map((message) => tooLarge(message, maxMessageBytes, sizeOf));
       const places = verdicts.flatMap((verdict, place) => (verdict === null ? [place] : []));
-      const fitting = places.map((place) => prepared[place] as Models.Message);
+      const fitting = places.map((place) => messages[place] as OutgoingMessage);
       const limits = { maxItems: maxBatchMessages, maxBytes: maxBatchBytes };
       const answers: Verdict[] = [];
-      for (const { items } of cutBatches(fitting, limits, mostBytes, exactBytes)) {
+      for (const { items } of cutBatches(fitting, limits, mostBytes, sizeOf)) {
         const last = answers.at(-1);
         // A call that failed as a whole says that the next would fail too; the rest was never sent.
         const stopped = last !== undefined && failedAsCall(last) ? last : null;
-        answers.push(...(stopped ? items.map(() => notTried(stopped)) : await handOver(context, items)));
+        answers.push(...(stopped ? items.map(() => notTried(stopped)) : await handOver(context, claimId, items)));
       }
       places.forEach((place, n) => {
         verdicts[place] = answers[n] as Verdict;
@@ -57,8 +59,8 @@ export function createPostmarkMailer(options: PostmarkOptions): Mailer {
       return verdicts as Verdict[];
     },
     async accepted(claimId) {
-      const streams = [...new Set(Object.values(options.streams))];
-      const found = await Promise.all(streams.map((stream) => search(context, claimId, stream)));
+      const names = [...new Set(Object.values(streams))];
+      const found = await Promise.all(names.map((stream) => search(context, claimId, stream)));
       return new Map(found.flatMap((part) => [...part]));
     },
   };
@@ -67,13 +69,16 @@ export function createPostmarkMailer(options: PostmarkOptions): Mailer {
 interface Context {
   transport: Transport;
   timeouts: Timeouts;
+  streams: StreamNames;
   log: PostmarkOptions['log'];
+  pool: ChunkPool;
 }
 
-async function handOver(context: Context, batch: Models.Message[]): Promise<Verdict[]> {
-  const { client, facts } = context.transport.open(context.timeouts.send);
+async function handOver(context: Context, claimId: string, batch: OutgoingMessage[]): Promise<Verdict[]> {
+  const body = batchBody(claimId, batch, context.streams, context.pool);
+  const { client, facts } = context.transport.open(context.timeouts.send, body);
   try {
-    const answers: unknown = await client.sendEmailBatch(batch);
+    const answers: unknown = await client.sendEmailBatch([]);
     return batch.map((_, place) => verdictOfAnswer(Array.isArray(answers) ? answers[place] : undefined));
   } catch (error) {
     const failed = readFailedCall(facts, error);
@@ -82,17 +87,17 @@ async function handOver(context: Context, batch: Models.Message[]): Promise<Verd
       return batch.map(() => failed.verdict);
     }
     if (batch.length === 1) return [refusedAlone(failed)];
-    return halves(context, batch);
+    return halves(context, claimId, batch);
   }
 }
 
 // Halving finds the message that spoils a call with few calls; in the end it stands alone.
-async function halves(context: Context, batch: Models.Message[]): Promise<Verdict[]> {
+async function halves(context: Context, claimId: string, batch: OutgoingMessage[]): Promise<Verdict[]> {
   const middle = batch.length >> 1;
-  const first = await handOver(context, batch.slice(0, middle));
+  const first = await handOver(context, claimId, batch.slice(0, middle));
   const rest = batch.slice(middle);
   const stopped = first.find(failedAsCall);
-  return [...first, ...(stopped ? rest.map(() => notTried(stopped)) : await handOver(context, rest))];
+  return [...first, ...(stopped ? rest.map(() => notTried(stopped)) : await handOver(context, claimId, rest))];
 }
 
 function failedAsCall(verdict: Verdict): boolean {
@@ -105,8 +110,12 @@ function notTried(verdict: Verdict): Verdict {
   return { kind: 'retry', reason: `not tried after: ${reason}`, afterMs: null, scope: 'call' };
 }
 
-function tooLarge(message: Models.Message, most: number): Verdict | null {
-  if (mostBytes(message) <= most || exactBytes(message) <= most) return null;
+function tooLarge(
+  message: OutgoingMessage,
+  most: number,
+  sizeOf: (message: OutgoingMessage) => number,
+): Verdict | null {
+  if (mostBytes(message) <= most || sizeOf(message) <= most) return null;
   const reason = `The message is larger than the ${Math.floor(most / megabyte)} MB that the provider takes`;
   return { kind: 'rejected', code: 413, reason, inactive: false };
 }

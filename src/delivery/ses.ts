@@ -77,7 +77,10 @@ export function createSesMailer(options: SesOptions): Mailer {
       maxMessageBytes,
       proofMs: options.reported ? proofMs : 0,
       // Links of recipients are not to be counted; SES takes its own word for that out again.
-      prepare: (message) => ({ ...message, html: message.html.replaceAll(' data-pm-no-track', ' ses:no-track') }),
+      prepare: (message) => ({
+        ...message,
+        html: String(message.html).replaceAll(' data-pm-no-track', ' ses:no-track'),
+      }),
       async handOver(message, mime) {
         void followRate();
         const began = performance.now();

@@ -72,7 +72,7 @@ function rendered(compose: Composer, row: SuppressedRow): { subject: string; bod
     event: row.event,
   });
   // Emptied when it was old enough: what is left of it is the subject.
-  return { subject: message.subject, body: body === null || body === '' ? '' : message.html };
+  return { subject: message.subject, body: body === null || body === '' ? '' : String(message.html) };
 }
 
 function place(cursor: string): [string, string] {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Accepted, Mailer, OutgoingMessage, Verdict } from '../../src/delivery/mailer.ts';
 import { pause } from '../../src/lib/time.ts';
+import { type PlainMessage, textsOf } from './messages.ts';
 
 /** How the fake provider misbehaves. All counts are of `send` calls, from the first on. */
 export interface FakeMailerOptions {
@@ -28,7 +29,7 @@ export interface TakenMessage {
   claimId: string;
   messageId: string;
   at: string;
-  message: OutgoingMessage;
+  message: PlainMessage;
 }
 
 /** A mail provider in memory that keeps what it takes, for tests. */
@@ -56,7 +57,7 @@ export class FakeMailer implements Mailer {
   }
 
   /** The messages taken, without what surrounds them. */
-  get sent(): OutgoingMessage[] {
+  get sent(): PlainMessage[] {
     return this.taken.map(({ message }) => message);
   }
 
@@ -90,7 +91,7 @@ export class FakeMailer implements Mailer {
   #take(claimId: string, message: OutgoingMessage): Verdict {
     const code = this.options.rejects?.[message.to.address];
     if (code !== undefined) return { kind: 'rejected', code, reason: `refused with ${code}`, inactive: code === 406 };
-    const taken = { claimId, message, messageId: randomUUID(), at: new Date().toISOString() };
+    const taken = { claimId, message: textsOf(message), messageId: randomUUID(), at: new Date().toISOString() };
     this.taken.push(taken);
     return { kind: 'accepted', messageId: taken.messageId, at: taken.at };
   }

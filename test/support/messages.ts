@@ -1,6 +1,14 @@
 import type { OutgoingMessage, Verdict } from '../../src/delivery/mailer.ts';
 import { newId } from '../../src/lib/ids.ts';
 
+/** A message whose texts are strings. */
+export type PlainMessage = OutgoingMessage & { html: string; text: string | null };
+
+/** A message with its texts put together. */
+export function textsOf(message: OutgoingMessage): PlainMessage {
+  return { ...message, html: String(message.html), text: message.text === null ? null : String(message.text) };
+}
+
 /** A message as the composer makes one. */
 export function aMessage(changes: Partial<OutgoingMessage> = {}): OutgoingMessage {
   const emailId = newId();

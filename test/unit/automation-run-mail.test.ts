@@ -3,6 +3,7 @@ import { composeQueued, createComposer } from '../../src/delivery/compose.ts';
 import type { StoredRender } from '../../src/emails/stored-render.ts';
 import { type ClaimedMail, refusalOf } from '../../src/emails/types.ts';
 import { newId } from '../../src/lib/ids.ts';
+import { textsOf } from '../support/messages.ts';
 
 const compose = createComposer(
   {
@@ -59,23 +60,21 @@ function stepMail(render: Partial<StoredRender>, changes: Partial<ClaimedMail> =
 
 describe('the mail of a step', () => {
   test('sees what started the run, and the contact as it was when the step ran', () => {
-    const { subject, html } = composeQueued(compose, stepMail({}));
+    const { subject, html } = textsOf(composeQueued(compose, stepMail({})));
     expect(subject).toBe('Your 620 for Ingrid');
     // What an event says wins over the contact's data, and is a stranger's text like that.
     expect(html).toContain('<p>620 and &lt;b&gt;HERON&lt;/b&gt; for Ingrid</p>');
   });
 
   test('is rendered once: placeholders in values stay text', () => {
-    const { html } = composeQueued(
-      compose,
-      stepMail({ event: { total: '{{email}}', coupon: '{% if true %}x{% endif %}' } }),
-    );
+    const event = { total: '{{email}}', coupon: '{% if true %}x{% endif %}' };
+    const { html } = textsOf(composeQueued(compose, stepMail({ event })));
     expect(html).toContain('<p>{{email}} and {% if true %}x{% endif %} for Ingrid</p>');
   });
 
   test('has one footer and one-click headers where its template is for subscribers', () => {
     const mail = stepMail({});
-    const { html, headers } = composeQueued(compose, mail);
+    const { html, headers } = textsOf(composeQueued(compose, mail));
     expect(html.split(`/unsubscribe/${mail.contactId}`)).toHaveLength(2);
     expect(headers.map(({ name }) => name)).toContain('List-Unsubscribe');
   });

@@ -4,7 +4,8 @@ import { afterEach, expect, test } from 'vitest';
 import { cutBatches } from '../../src/delivery/batches.ts';
 import type { OutgoingMessage, Verdict } from '../../src/delivery/mailer.ts';
 import { createPostmarkMailer, type PostmarkOptions } from '../../src/delivery/postmark.ts';
-import { exactBytes, mostBytes, postmarkMessage } from '../../src/delivery/postmark-message.ts';
+import { mostBytes } from '../../src/delivery/postmark-message.ts';
+import { postmarkFields } from '../support/postmark-fields.ts';
 
 interface Call {
   method: string;
@@ -20,9 +21,13 @@ afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
 
-async function provider(answer: Answer) {
+async function provider(
+  answer: Answer,
+  begin: (request: IncomingMessage, response: ServerResponse) => void = () => undefined,
+) {
   const calls: Call[] = [];
   const server = createServer((request, response) => {
+    begin(request, response);
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
@@ -197,8 +202,8 @@ test('the cheap bound of a message is never below its size', () => {
       },
     ],
   });
-  const mapped = postmarkMessage('c'.repeat(80), worst, { transactional: 'outbound', broadcast: 'broadcast' });
-  expect(mostBytes(mapped)).toBeGreaterThanOrEqual(exactBytes(mapped));
+  const mapped = postmarkFields('c'.repeat(80), worst, { transactional: 'outbound', broadcast: 'broadcast' });
+  expect(mostBytes(worst)).toBeGreaterThanOrEqual(Buffer.byteLength(JSON.stringify(mapped)));
 });
 
 test('a message over the size limit is refused without a call, and the others go', async () => {
@@ -293,6 +298,48 @@ test('after a call that failed as a whole, the rest is not tried and not in doub
   expect(calls).toHaveLength(1);
   expect(kinds(verdicts.slice(0, 500))).toEqual(['unknown']);
   expect(kinds(verdicts.slice(500))).toEqual(['retry']);
+});
+
+const long = (n: number) => `<p>${n}</p>${String(n % 10).repeat(20_000)}`;
+
+test('bodies of many megabytes, side by side and read slowly, arrive whole and unmixed', async () => {
+  const { url, calls } = await provider(takeAll, (request) => {
+    request.pause();
+    setTimeout(() => request.resume(), 30);
+  });
+  const mailer = mailerAt(url);
+  const batches = Array.from({ length: 6 }, (_, batch) =>
+    Array.from({ length: 120 }, (_, n) => message(1000 * batch + n, { html: long(1000 * batch + n) })),
+  );
+  for (let round = 0; round < 2; round += 1) {
+    calls.length = 0;
+    const verdicts = await Promise.all(batches.map((batch) => mailer.send('c', batch)));
+    expect(kinds(verdicts.flat())).toEqual(['accepted']);
+    expect(calls).toHaveLength(batches.length);
+    for (const call of calls)
+      for (const sent of call.messages) {
+        const { eid } = sent.Metadata as { eid: string };
+        if (sent.HtmlBody !== long(Number(eid.slice('email-'.length)))) throw new Error(`${eid} has another body`);
+      }
+  }
+});
+
+test('a provider that answers, or hangs up, before it has read a long body spoils no later one', async () => {
+  let refusals = 0;
+  const { url, calls } = await provider(takeAll, (request, response) => {
+    if (refusals >= 2) return;
+    refusals += 1;
+    request.pause();
+    if (refusals === 1) json(response, 503, {}, { Connection: 'close' });
+    else request.socket.destroy();
+  });
+  const mailer = mailerAt(url);
+  const batch = Array.from({ length: 200 }, (_, n) => message(n, { html: long(n) }));
+  const refused = await Promise.all([mailer.send('c', batch), mailer.send('c', batch)]);
+  for (const verdicts of refused) expect(kinds(verdicts)).not.toContain('accepted');
+  calls.length = 0;
+  expect(kinds(await mailer.send('c', batch))).toEqual(['accepted']);
+  expect(calls[0]?.messages.map(({ HtmlBody }) => HtmlBody)).toEqual(batch.map(({ html }) => html));
 });
 
 test('nobody listening proves that nothing was sent; a connection cut after the request does not', async () => {

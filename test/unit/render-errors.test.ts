@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { Filled } from '../../src/lib/render/filled.ts';
 import { parseTemplate, prepareTemplate } from '../../src/lib/render/parse.ts';
 import { render, renderFully } from '../../src/lib/render/render.ts';
 import { TemplateSyntaxError } from '../../src/lib/render/syntax-error.ts';
@@ -64,24 +65,24 @@ test('a template that takes longer than a second or writes more than 10 MB is fi
   const slow = renderFully(
     prepareTemplate(endless, { mode: 'html' }),
     variablesOf({ name: '<Ada>', list: Array.from({ length: 5_000 }, (_, i) => i) }),
-    '',
+    Filled.empty,
   );
-  expect(slow.text).toContain('&lt;Ada&gt; {% for a in list %}');
+  expect(String(slow.text)).toContain('&lt;Ada&gt; {% for a in list %}');
   expect(slow.problem).toMatch(/second|limit/);
 
   const long = '{{name}}{% for a in list %}{{big}}{% endfor %}';
   const huge = renderFully(
     prepareTemplate(long, { mode: 'html' }),
     variablesOf({ name: 'Ada', big: 'x'.repeat(100_000), list: Array.from({ length: 200 }, (_, i) => i) }),
-    '',
+    Filled.empty,
   );
   expect(huge.problem).toMatch(/10 MB/);
-  expect(huge.text.startsWith('Ada{% for')).toBe(true);
+  expect(String(huge.text).startsWith('Ada{% for')).toBe(true);
 
   const captured = prepareTemplate('{% capture x %}{% for a in (1..1000) %}{{big}}{% endfor %}{% endcapture %}', {
     mode: 'html',
   });
-  expect(renderFully(captured, variablesOf({ big: 'x'.repeat(100_000) }), '').problem).toMatch(/10 MB/);
+  expect(renderFully(captured, variablesOf({ big: 'x'.repeat(100_000) }), Filled.empty).problem).toMatch(/10 MB/);
 });
 
 test('no template throws while it renders', () => {

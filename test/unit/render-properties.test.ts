@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { Filled } from '../../src/lib/render/filled.ts';
 import { prepareTemplate } from '../../src/lib/render/parse.ts';
 import { render, renderByLiquid, renderFully } from '../../src/lib/render/render.ts';
+import { filledBy } from '../../src/lib/render/run.ts';
 import { htmlToText } from '../../src/lib/render/text-layout.ts';
 import { deriveText, renderText } from '../../src/lib/render/text-part.ts';
 import { someTemplate, someTexts, someVariables, variablesOf } from '../support/render-arbitraries.ts';
@@ -41,7 +43,7 @@ for (const mode of ['html', 'text'] as const) {
           if (body === null) throw problem;
           if (body.program !== null) compiled += 1;
           expect(render(prepareTemplate(source, { mode, escapeValues }), variables)).toBe(
-            renderByLiquid(body, variables, '').out,
+            String(filledBy(renderByLiquid(body, variables, Filled.empty))),
           );
         },
       ),
@@ -72,12 +74,12 @@ test('the derived text of a message is the text of its HTML', () => {
   fc.assert(
     fc.property(someTemplate(inHtml), someVariables, (source, variables) => {
       const template = prepareTemplate(source, { mode: 'html' });
-      const rendered = renderFully(template, variables, '');
+      const rendered = renderFully(template, variables, Filled.empty);
       const derived = deriveText(template);
       const text = derived && renderText(derived, variables);
       if (text === null || rendered.insertedMarkup) return;
       derivedRuns += 1;
-      expect(text).toBe(htmlToText(rendered.text));
+      expect(text).toBe(htmlToText(String(rendered.text)));
     }),
     { numRuns: RUNS },
   );

@@ -1,11 +1,13 @@
 import { chooseLanguage, type Language } from '../../lib/languages.ts';
+import { Filled } from '../../lib/render/filled.ts';
 import { readMarkup } from '../../lib/render/markup.ts';
 import { type ParsedTemplate, prepareTemplate } from '../../lib/render/parse.ts';
-import { render, renderFully, renderSubject, subjectLine } from '../../lib/render/render.ts';
+import { renderFully, renderSubject, subjectLine } from '../../lib/render/render.ts';
 import { cutSource } from '../../lib/render/source.ts';
 import { substitute } from '../../lib/render/substitute.ts';
 import { TemplateSyntaxError } from '../../lib/render/syntax-error.ts';
-import { htmlToText, layOut } from '../../lib/render/text-layout.ts';
+import { htmlToText } from '../../lib/render/text-layout.ts';
+import { layOutParts } from '../../lib/render/text-layout-parts.ts';
 import { deriveText, renderMarkedText, type TextTemplate } from '../../lib/render/text-part.ts';
 import { buildVariables, type TemplateContact, type Variables } from '../../lib/render/variables.ts';
 import { countDocumentTags, dressMessage, dressTemplate } from './document.ts';
@@ -53,9 +55,17 @@ export interface RenderedContent {
   problem: string | null;
 }
 
+/** A message's content with its texts in parts: see `Filled`. */
+export interface FilledContent extends Omit<RenderedContent, 'html' | 'text'> {
+  html: Filled;
+  text: Filled | null;
+}
+
 /** Content with everything done that does not depend on the recipient. */
 export interface PreparedContent {
   /** Never throws: a template never fails a send. */
+  fillFor(recipient: Recipient): FilledContent;
+  /** `fillFor` with its texts put together. */
   renderFor(recipient: Recipient): RenderedContent;
 }
 
@@ -68,30 +78,33 @@ export function prepareContent(source: ContentSource, settings: LinkSettings): P
   const footers = withFooter ? footersOf(source.projectName, source.language) : null;
 
   return {
-    renderFor({ contact, emailId, requestData, event, isCampaign, customHeaders, ownUnsubscribeHeaders = true }) {
-      const links = recipientLinks(settings, contact.id, emailId);
-      const variables = buildVariables({ contact, requestData, event, urls: links });
-      const { html, text, problem } = renderBodyFor(
-        body,
-        variables,
-        footers ? footers(variables.reserved.locale) : null,
-      );
-      const offersOneClick =
-        ownUnsubscribeHeaders && !isTest && (messageClass === 'MARKETING' || linksOwnPages(html, contact.id));
-      return {
-        subject: renderSubject(subject, variables),
-        html,
-        text: text === '' ? null : text,
-        headers: messageHeaders({
-          messageClass: isTest ? 'TRANSACTIONAL' : messageClass,
-          isCampaign: isCampaign && !isTest,
-          oneClickUrl: offersOneClick ? links.oneClickUrl : null,
-          custom: customHeaders ?? null,
-        }),
-        problem: subject.problem?.message ?? problem,
-      };
+    fillFor,
+    renderFor(recipient) {
+      const { html, text, ...content } = fillFor(recipient);
+      return { ...content, html: String(html), text: text === null ? null : String(text) };
     },
   };
+
+  function fillFor(recipient: Recipient): FilledContent {
+    const { contact, emailId, requestData, event, isCampaign, customHeaders, ownUnsubscribeHeaders = true } = recipient;
+    const links = recipientLinks(settings, contact.id, emailId);
+    const variables = buildVariables({ contact, requestData, event, urls: links });
+    const { html, text, problem } = renderBodyFor(body, variables, footers ? footers(variables.reserved.locale) : null);
+    const offersOneClick =
+      ownUnsubscribeHeaders && !isTest && (messageClass === 'MARKETING' || linksOwnPages(String(html), contact.id));
+    return {
+      subject: renderSubject(subject, variables),
+      html,
+      text: text.length === 0 ? null : text,
+      headers: messageHeaders({
+        messageClass: isTest ? 'TRANSACTIONAL' : messageClass,
+        isCampaign: isCampaign && !isTest,
+        oneClickUrl: offersOneClick ? links.oneClickUrl : null,
+        custom: customHeaders ?? null,
+      }),
+      problem: subject.problem?.message ?? problem,
+    };
+  }
 }
 
 /** Content as its author wrote it, placeholders included: for a test message without a contact to fill them in. */
@@ -170,13 +183,13 @@ function prepareFooter(language: Language, projectName: string): Footer {
 }
 
 interface RenderedBody {
-  html: string;
-  text: string;
+  html: Filled;
+  text: Filled;
   problem: string | null;
 }
 
 function renderBodyFor(body: PreparedBody, variables: Variables, footer: Footer | null): RenderedBody {
-  const footerHtml = footer ? render(footer.html, variables) : '';
+  const footerHtml = footer ? renderFully(footer.html, variables, Filled.empty).text : Filled.empty;
   if (body.failures >= mostFailures) return fillIn(body, variables, footerHtml, 'The template goes over its limits');
   const rendered = renderFully(body.isLate ? body.bare : body.html, variables, footerHtml);
   if (rendered.problem !== null) {
@@ -186,24 +199,24 @@ function renderBodyFor(body: PreparedBody, variables: Variables, footer: Footer 
   body.failures = Number.NEGATIVE_INFINITY;
   if (body.isLate) return finish(rendered.text, footerHtml, null);
   // A value inserted as it is may be a document of its own; then ours must not stand around it.
-  if (rendered.insertedMarkup && countDocumentTags(rendered.text) !== body.documentTags)
-    return finish(renderFully(body.bare, variables, '').text, footerHtml, null);
+  if (rendered.insertedMarkup && countDocumentTags(String(rendered.text)) !== body.documentTags)
+    return finish(renderFully(body.bare, variables, Filled.empty).text, footerHtml, null);
   const text = rendered.insertedMarkup ? null : derivedText(body, variables, footer);
-  return { html: rendered.text, text: text ?? htmlToText(rendered.text), problem: null };
+  return { html: rendered.text, text: text ?? Filled.of(htmlToText(String(rendered.text))), problem: null };
 }
 
-function fillIn(body: PreparedBody, variables: Variables, footerHtml: string, problem: string): RenderedBody {
-  return finish(substitute(body.bare.source, variables, body.bare), footerHtml, problem);
+function fillIn(body: PreparedBody, variables: Variables, footerHtml: Filled, problem: string): RenderedBody {
+  return finish(Filled.of(substitute(body.bare.source, variables, body.bare)), footerHtml, problem);
 }
 
-function finish(message: string, footerHtml: string, problem: string | null): RenderedBody {
-  const html = dressMessage(message, footerHtml);
-  return { html, text: htmlToText(html), problem };
+function finish(message: Filled, footerHtml: Filled, problem: string | null): RenderedBody {
+  const html = dressMessage(String(message), String(footerHtml));
+  return { html: Filled.of(html), text: Filled.of(htmlToText(html)), problem };
 }
 
-function derivedText(body: PreparedBody, variables: Variables, footer: Footer | null): string | null {
+function derivedText(body: PreparedBody, variables: Variables, footer: Footer | null): Filled | null {
   if (body.text === null) return null;
-  const footerText = footer ? footer.text && renderMarkedText(footer.text, variables, '') : '';
+  const footerText = footer ? footer.text && renderMarkedText(footer.text, variables, Filled.empty) : Filled.empty;
   const marked = footerText === null ? null : renderMarkedText(body.text, variables, footerText);
-  return marked === null ? null : layOut(marked);
+  return marked === null ? null : layOutParts(marked);
 }

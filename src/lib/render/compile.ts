@@ -1,8 +1,9 @@
 import { type Liquid, TypeGuards, toValue } from 'liquidjs';
 import { type Get, type Names, NotCompiled, refuse, type Turn, unset, ValueCompiler } from './compile-values.ts';
 import { areEqual, asList, isTrue } from './evaluate.ts';
+import { Literal } from './filled.ts';
 import { type Node, someNode } from './nodes.ts';
-import { checkLimits, type Run } from './run.ts';
+import { checkLimits, type Run, writeLiteral, writeValue } from './run.ts';
 
 /** A template as functions that write straight into a run. */
 export interface Program {
@@ -70,7 +71,7 @@ class Compiler {
         const value = this.values.value(node.value, names);
         return (run) => {
           checkLimits(run);
-          run.out += value(run) as string;
+          writeValue(run, value(run));
         };
       }
       case 'assign': {
@@ -169,9 +170,8 @@ class Compiler {
 }
 
 function append(text: string): Step {
-  return (run) => {
-    run.out += text;
-  };
+  const literal = new Literal(text);
+  return (run) => writeLiteral(run, literal);
 }
 
 function inOrder(steps: readonly Step[]): Step {

@@ -13,7 +13,8 @@ import {
   toValue,
   toValueSync,
 } from 'liquidjs';
-import { checkLength, RenderLimitError, type Run, renderLimits } from './run.ts';
+import { Filled } from './filled.ts';
+import { checkLength, RenderLimitError, type Run, renderLimits, writeValue } from './run.ts';
 import { sourceLimit } from './source.ts';
 import { escapeHtml, rawText, unescapeHtml } from './values.ts';
 
@@ -121,7 +122,7 @@ class CapturingEmitter implements Emitter {
     const text = value instanceof Printed ? value : new Printed(rawText(toValue(value)));
     this.plain += text.plain;
     this.buffer += text.html;
-    checkLength(this.buffer);
+    checkLength(this.buffer.length);
   }
 }
 
@@ -154,12 +155,18 @@ export class RunEmitter implements Emitter {
     this.run = run;
   }
   get buffer(): string {
-    return this.run.out;
+    // Nobody reads here what has been written.
+    return '';
   }
   write(value: unknown): void {
-    this.run.out += value instanceof Printed ? value.html : rawText(toValue(value));
-    checkLength(this.run.out);
+    writeValue(this.run, printed(value));
+    checkLength(this.run.length);
   }
+}
+
+function printed(value: unknown): unknown {
+  if (value instanceof Filled) return value;
+  return value instanceof Printed ? value.html : rawText(toValue(value));
 }
 
 /** Renders parsed nodes by liquidjs itself. */

@@ -1,19 +1,20 @@
 import { Context } from 'liquidjs';
 import { emptySlots } from './compile.ts';
+import { Filled } from './filled.ts';
 import { renderNodes } from './liquid.ts';
 import type { ParsedTemplate, TemplateBody } from './parse.ts';
-import { type Run, startRun } from './run.ts';
+import { filledBy, type Run, startRun } from './run.ts';
 import { substitute } from './substitute.ts';
 import { flatten, type Variables } from './variables.ts';
 
 /** Renders a template. Never throws: beyond its limits it is filled in plainly. */
 export function render(template: ParsedTemplate, variables: Variables): string {
-  return renderFully(template, variables, '').text;
+  return String(renderFully(template, variables, Filled.empty).text);
 }
 
 /** A rendered template, and what there is to know about how it went. */
 export interface Rendered {
-  text: string;
+  text: Filled;
   /** Markup came in by a value. */
   insertedMarkup: boolean;
   /** Why the template was only filled in plainly, or null. */
@@ -21,19 +22,19 @@ export interface Rendered {
 }
 
 /** `render` with a text for the template's slot, if it has one. */
-export function renderFully(template: ParsedTemplate, variables: Variables, slot: string): Rendered {
+export function renderFully(template: ParsedTemplate, variables: Variables, slot: Filled): Rendered {
   if (template.body === null)
     return {
-      text: substitute(template.source, variables, template),
+      text: Filled.of(substitute(template.source, variables, template)),
       insertedMarkup: true,
       problem: template.problem?.message ?? null,
     };
   try {
     const run = renderBody(template.body, variables, slot);
-    return { text: run.out, insertedMarkup: run.insertedMarkup, problem: null };
+    return { text: filledBy(run), insertedMarkup: run.insertedMarkup, problem: null };
   } catch (error) {
     return {
-      text: substitute(template.source, variables, template),
+      text: Filled.of(substitute(template.source, variables, template)),
       insertedMarkup: true,
       problem: error instanceof Error ? error.message : String(error),
     };
@@ -41,7 +42,7 @@ export function renderFully(template: ParsedTemplate, variables: Variables, slot
 }
 
 /** Renders by the compiled program, or by liquidjs where there is none. Throws at a limit. */
-export function renderBody(body: TemplateBody, variables: Variables, slot: string): Run {
+export function renderBody(body: TemplateBody, variables: Variables, slot: Filled): Run {
   if (body.program === null) return renderByLiquid(body, variables, slot);
   const run = startRun(variables, slot, emptySlots(body.program));
   body.program.execute(run);
@@ -49,7 +50,7 @@ export function renderBody(body: TemplateBody, variables: Variables, slot: strin
 }
 
 /** Renders by liquidjs, whether or not there is a compiled program. Throws at a limit. */
-export function renderByLiquid({ engine, nodes }: TemplateBody, variables: Variables, slot: string): Run {
+export function renderByLiquid({ engine, nodes }: TemplateBody, variables: Variables, slot: Filled): Run {
   const run = startRun(variables, slot, []);
   renderNodes(engine, nodes, new Context(flatten(variables), engine.options, { sync: true }, { liquid: engine }), run);
   return run;

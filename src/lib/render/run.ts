@@ -1,3 +1,4 @@
+import { Filled, type Literal, type Part } from './filled.ts';
 import type { Variables } from './variables.ts';
 
 /** How long one rendering may take, in milliseconds, and how much it may write, in characters (contract page 2, 1.3). */
@@ -21,8 +22,10 @@ export interface Captured {
 export interface Run {
   readonly variables: Variables;
   /** What stands where the template was given its slot. */
-  readonly slot: string;
-  out: string;
+  readonly slot: Filled;
+  /** What was written so far, and its length. */
+  readonly parts: Part[];
+  length: number;
   slots: unknown[];
   steps: number;
   deadline: number;
@@ -34,11 +37,12 @@ export interface Run {
 }
 
 /** The begin of a rendering. */
-export function startRun(variables: Variables, slot: string, slots: unknown[]): Run {
+export function startRun(variables: Variables, slot: Filled, slots: unknown[]): Run {
   return {
     variables,
     slot,
-    out: '',
+    parts: [],
+    length: 0,
     slots,
     steps: 0,
     deadline: performance.now() + renderLimits.milliseconds,
@@ -48,15 +52,38 @@ export function startRun(variables: Variables, slot: string, slots: unknown[]): 
   };
 }
 
-/** Throws when a rendered text is too long. */
-export function checkLength(text: string): void {
-  if (text.length > renderLimits.characters) throw new RenderLimitError('The rendered template is longer than 10 MB');
+/** Writes what an output prints; the slot's is a text of its own. */
+export function writeValue(run: Run, value: unknown): void {
+  if (value instanceof Filled) {
+    for (const part of value.parts) run.parts.push(part);
+    run.length += value.length;
+    return;
+  }
+  const text = typeof value === 'string' ? value : String(value);
+  if (text === '') return;
+  run.parts.push(text);
+  run.length += text.length;
+}
+
+/** Writes a fixed part of the template. */
+export function writeLiteral(run: Run, literal: Literal): void {
+  run.parts.push(literal);
+  run.length += literal.text.length;
+}
+
+/** What a run has written. */
+export function filledBy({ parts, length }: Run): Filled {
+  return new Filled(parts, length);
+}
+
+/** Throws when a rendered text, of which this is the length, is too long. */
+export function checkLength(length: number): void {
+  if (length > renderLimits.characters) throw new RenderLimitError('The rendered template is longer than 10 MB');
 }
 
 /** To be called at every output and every turn of a loop. */
 export function checkLimits(run: Run): void {
-  if (run.out.length > renderLimits.characters)
-    throw new RenderLimitError('The rendered template is longer than 10 MB');
+  checkLength(run.length);
   run.steps += 1;
   if ((run.steps & 63) === 0 && performance.now() > run.deadline)
     throw new RenderLimitError('Rendering the template took longer than a second');

@@ -79,7 +79,7 @@ const space = 32;
 const itemCode = item.charCodeAt(0);
 
 // Blanks and the marks that are weighed against each other where they meet.
-function isEdge(code: number): boolean {
+export function isEdge(code: number): boolean {
   return code === space || (code >= 1 && code <= 3) || (code >= 14 && code <= 16);
 }
 
@@ -159,16 +159,22 @@ function replaceNestedLinks(text: string): string {
 }
 
 function writeLink(text: string, target: string): string {
-  const trimmed = target.trim();
-  const address = /^(?:mailto|tel):/i.test(trimmed) ? trimmed.replace(/^\w+:([^?]*).*$/, '$1') : trimmed;
-  if (address === '' || address.startsWith('#') || /^javascript:/i.test(address)) return text;
+  const address = linkAddress(target);
+  if (address === null) return text;
   let begin = 0;
   let end = text.length;
   while (isEdge(text.charCodeAt(begin))) begin += 1;
   while (end > begin && isEdge(text.charCodeAt(end - 1))) end -= 1;
   const shown = text.slice(begin, end);
-  if (shown === address || shown === trimmed) return text;
+  if (shown === address || shown === target.trim()) return text;
   return text.slice(0, begin) + (shown === '' ? address : `${shown} (${address})`) + text.slice(end);
+}
+
+/** What a text shows of the address that a link leads to; null where that says nothing to a reader. */
+export function linkAddress(target: string): string | null {
+  const trimmed = target.trim();
+  const address = /^(?:mailto|tel):/i.test(trimmed) ? trimmed.replace(/^\w+:([^?]*).*$/, '$1') : trimmed;
+  return address === '' || address.startsWith('#') || /^javascript:/i.test(address) ? null : address;
 }
 
 function writeLists(text: string): string {
@@ -178,16 +184,18 @@ function writeLists(text: string): string {
     if (mark === numberedList) open.push(0);
     else if (mark === list) open.push(null);
     else if (mark === listEnd) open.pop();
-    else return `${'  '.repeat(Math.max(0, open.length - 1))}${bullet(open)}`;
+    else return bullet(open);
     return '';
   });
 }
 
-function bullet(open: (number | null)[]): string {
+/** The bullet or number of the next item in the innermost of the open lists. */
+export function bullet(open: (number | null)[]): string {
+  const indent = '  '.repeat(Math.max(0, open.length - 1));
   const last = open.at(-1);
-  if (typeof last !== 'number') return '* ';
+  if (typeof last !== 'number') return `${indent}* `;
   open[open.length - 1] = last + 1;
-  return `${last + 1}. `;
+  return `${indent}${last + 1}. `;
 }
 
 const around =

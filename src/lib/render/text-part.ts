@@ -1,9 +1,12 @@
+import { Filled } from './filled.ts';
 import type { Markup } from './markup.ts';
 import { type ParsedTemplate, parsePieces, type TemplateBody } from './parse.ts';
 import { renderBody } from './render.ts';
+import { filledBy } from './run.ts';
 import type { Piece } from './source.ts';
 import { TemplateSyntaxError } from './syntax-error.ts';
-import { layOut, layOutWithin, markText } from './text-layout.ts';
+import { layOutWithin, markText } from './text-layout.ts';
+import { layOutParts } from './text-layout-parts.ts';
 import { markedTextPrinter, NeedsHtml } from './text-printer.ts';
 import type { Variables } from './variables.ts';
 
@@ -34,21 +37,21 @@ export function deriveText(template: ParsedTemplate): TextTemplate | null {
 }
 
 /**
- * The text part of one message with its marks, to be laid out by `layOut`; null where its values call for converting the
- * message's HTML.
+ * The text part of one message with its marks, to be laid out by `layOutParts`; null where its values call for converting
+ * the message's HTML.
  */
-export function renderMarkedText(template: TextTemplate, variables: Variables, slot: string): string | null {
+export function renderMarkedText(template: TextTemplate, variables: Variables, slot: Filled): Filled | null {
   try {
-    return renderBody(template.body, variables, slot).out;
+    return filledBy(renderBody(template.body, variables, slot));
   } catch {
     return null;
   }
 }
 
 /** The text part of one message; null where its values call for converting the message's HTML. */
-export function renderText(template: TextTemplate, variables: Variables, slot = ''): string | null {
-  const marked = renderMarkedText(template, variables, slot);
-  return marked === null ? null : layOut(marked);
+export function renderText(template: TextTemplate, variables: Variables): string | null {
+  const marked = renderMarkedText(template, variables, Filled.empty);
+  return marked === null ? null : String(layOutParts(marked));
 }
 
 const standIn = /\ue000(\d+)\ue001/;
