@@ -2,25 +2,39 @@ import { readConfigOrExit } from '../config.ts';
 import { openStore } from '../db/orm.ts';
 import { isUuid } from '../lib/ids.ts';
 
-// `npm run project -- enable <id>` lets a disabled project send again, `-- disable <id>` stops one.
-const [action = '', id = ''] = process.argv.slice(2);
-const changes = {
-  enable: 'disabled = false, disabled_reason = null',
-  disable: `disabled = true, disabled_reason = coalesce(disabled_reason, 'MANUAL')`,
-} as const;
+// `npm run project -- enable <id>` lets a disabled project send again, `-- disable <id>` stops one; `-- rate <id> <n>` lets
+// it send n messages a second at most, `-- rate <id> default` as many as every other one.
+const usage = 'npm run project -- enable|disable <project id>, or rate <project id> <messages a second>|default';
 
-if (!(action === 'enable' || action === 'disable') || !isUuid(id)) {
-  console.error('posthorn: usage: npm run project -- enable|disable <project id>');
+/** What an action changes, and what is said of it then; null when it is none. */
+function changeOf(action: string, amount = ''): { set: string; values: unknown[]; told: string } | null {
+  if (action === 'enable') return { set: 'disabled = false, disabled_reason = null', values: [], told: 'is enabled' };
+  if (action === 'disable') {
+    const set = `disabled = true, disabled_reason = coalesce(disabled_reason, 'MANUAL')`;
+    return { set, values: [], told: 'is disabled' };
+  }
+  if (action !== 'rate') return null;
+  if (amount === 'default')
+    return { set: 'send_rate = null', values: [], told: 'sends as fast as SEND_RATE_PER_PROJECT lets it' };
+  const rate = /^\d{1,9}$/.test(amount) ? Number(amount) : 0;
+  return rate > 0 ? { set: 'send_rate = $2', values: [rate], told: `sends at most ${rate} messages a second` } : null;
+}
+
+const [action = '', id = '', amount] = process.argv.slice(2);
+const change = changeOf(action, amount);
+
+if (change === null || !isUuid(id)) {
+  console.error(`posthorn: usage: ${usage}`);
   process.exitCode = 2;
 } else {
   const { DATABASE_URL: url } = readConfigOrExit(['DATABASE_URL']);
   await using store = await openStore({ url: url ?? '', poolSize: 1, applicationName: 'posthorn-project' }, []);
   const row = await store.db.row<{ name: string }>(
-    `update projects set ${changes[action]}, updated_at = now() where id = $1 returning name`,
-    [id],
+    `update projects set ${change.set}, updated_at = now() where id = $1 returning name`,
+    [id, ...change.values],
   );
   if (row === null) {
     console.error(`posthorn: there is no project ${id}`);
     process.exitCode = 1;
-  } else console.log(`Project "${row.name}" is ${action}d`);
+  } else console.log(`Project "${row.name}" ${change.told}`);
 }

@@ -274,7 +274,7 @@ describe('automatic pause', () => {
     expect(status.shouldDisable).toBe(true);
   });
 
-  test('an operator enables the project again', async () => {
+  test('an operator enables the project again, and says how fast it may send', async () => {
     const project = await anOldProject();
     await database.db.count(`update projects set disabled = true, disabled_reason = 'REPUTATION' where id = $1`, [
       project.id,
@@ -287,6 +287,14 @@ describe('automatic pause', () => {
     expect(await stateOf(project)).toEqual({ disabled: false, reason: null });
     await expect(run('enable', newId())).rejects.toThrow('there is no project');
     await expect(run('forgive', project.id)).rejects.toThrow('usage');
+    const rate = () => database.db.row('select send_rate as rate from projects where id = $1', [project.id]);
+    expect((await run('rate', project.id, '50')).stdout).toContain('at most 50 messages a second');
+    expect(await rate()).toEqual({ rate: 50 });
+    await expect(run('rate', project.id, '0')).rejects.toThrow('usage');
+    await expect(run('rate', project.id)).rejects.toThrow('usage');
+    expect(await rate()).toEqual({ rate: 50 });
+    await run('rate', project.id, 'default');
+    expect(await rate()).toEqual({ rate: null });
   });
 });
 
