@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { parameter } from '../lib/validation.ts';
 import { verdicts } from './verdicts.ts';
 
 const Uuid = v.pipe(v.string(), v.uuid());
@@ -57,11 +58,13 @@ export type CampaignAudit = v.InferOutput<typeof CampaignAudit>;
 
 /** `GET /campaigns/{id}/recipients`: `type` for bounces and complaints, otherwise the whole ledger. */
 export const ListRecipients = v.object({
-  type: v.optional(v.string()),
-  verdict: v.optional(v.string()),
-  format: v.optional(v.string()),
-  limit: v.optional(v.string()),
-  cursor: v.optional(v.string()),
+  type: parameter(
+    '`bounced` or `complained`: those whose mail came back or was complained about, in place of the ledger.',
+  ),
+  verdict: parameter(`One of ${verdicts.join(', ')}; all when absent.`),
+  format: parameter('`csv` for a file of all rows, which `limit` and `cursor` do not cut.'),
+  limit: parameter('Rows of one page: 50 when absent, 100 at most.'),
+  cursor: parameter('`cursor` of the page before.'),
 });
 export type ListRecipients = v.InferOutput<typeof ListRecipients>;
 

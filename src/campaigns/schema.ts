@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { EmailField } from '../lib/email-address.ts';
 import { PageFigures } from '../lib/offset-page.ts';
-import { JsonObject, textField } from '../lib/validation.ts';
+import { JsonObject, parameter, textField } from '../lib/validation.ts';
 import { SegmentBody } from '../segments/schema.ts';
 import { BodySource, ReplyTo, SenderName, SubjectSource, templateTypes } from '../templates/schema.ts';
 
@@ -99,15 +99,18 @@ export const UpdateCampaign = v.object({
 });
 export type UpdateCampaign = v.InferOutput<typeof UpdateCampaign>;
 
+/** What campaigns are listed by. */
+export const campaignSorts = ['name', 'subject', 'status', 'scheduledFor', 'sentAt', 'createdAt', 'updatedAt'] as const;
+
 /** `GET /campaigns`; an unknown sort or direction falls back to the default. */
 export const ListCampaigns = v.object({
-  page: v.optional(v.string()),
-  pageSize: v.optional(v.string()),
-  status: v.optional(v.string()),
-  search: v.optional(v.string()),
-  archived: v.optional(v.string()),
-  sort: v.optional(v.string()),
-  dir: v.optional(v.string()),
+  page: parameter('Number of the page, from 1 on.'),
+  pageSize: parameter('Campaigns of one page: 20 when absent, 1000 at most.'),
+  status: parameter(`One of ${campaignStatuses.join(', ')}; all when absent.`),
+  search: parameter('Text in name, subject or sender, in any letter case.'),
+  archived: parameter('`true` lists the archive; otherwise it is left out.'),
+  sort: parameter(`One of ${campaignSorts.join(', ')}; createdAt when absent.`),
+  dir: parameter('`asc` or `desc`; `desc` when absent.'),
 });
 export type ListCampaigns = v.InferOutput<typeof ListCampaigns>;
 
@@ -119,7 +122,14 @@ export const CampaignPage = v.object({
 });
 
 /** `POST /campaigns/{id}/send`: anything a JavaScript date parser reads, or nothing for now. */
-export const SendCampaign = v.object({ scheduledFor: v.optional(v.unknown()) });
+export const SendCampaign = v.object({
+  scheduledFor: v.optional(
+    v.pipe(
+      v.unknown(),
+      v.description('When to send: a date such as `2026-03-01T09:00:00Z`, or epoch milliseconds. Absent or null: now.'),
+    ),
+  ),
+});
 export type SendCampaign = v.InferOutput<typeof SendCampaign>;
 
 /** `POST /campaigns/{id}/test`. */

@@ -16,6 +16,7 @@ import {
   type CampaignBody,
   type CampaignWithSegment,
   type CreateCampaign,
+  campaignSorts,
   campaignStatuses,
   type ListCampaigns,
   type UpdateCampaign,
@@ -30,8 +31,6 @@ export interface CampaignDeps {
   provider: string;
 }
 
-const sorts = ['name', 'subject', 'status', 'scheduledFor', 'sentAt', 'createdAt', 'updatedAt'] as const;
-
 /** A page of campaigns, newest first unless asked otherwise. @throws 400 for an unknown status */
 export async function listCampaigns({ em, provider }: CampaignDeps, projectId: string, query: ListCampaigns) {
   const page = offsetPage(query, 1000);
@@ -41,7 +40,7 @@ export async function listCampaigns({ em, provider }: CampaignDeps, projectId: s
   // No stored text has this character, and Postgres takes none.
   const findsNothing = search?.includes('\u0000') ?? false;
   const pattern = search ? `%${search.replaceAll(/[\\%_]/g, '\\$&')}%` : null;
-  const sort = sorts.find((known) => known === query.sort) ?? 'createdAt';
+  const sort = campaignSorts.find((known) => known === query.sort) ?? 'createdAt';
   const dir = query.dir === 'asc' ? 'asc' : 'desc';
   const [campaigns, total] = findsNothing
     ? [[], 0]

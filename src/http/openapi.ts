@@ -87,7 +87,7 @@ function operation(route: Route): Json {
     parameters: parametersOf(route),
     ...(route.body && route.bodyKind === undefined
       ? {
-          requestBody: { required: true, content: { 'application/json': { schema: jsonSchema(route.body, 'input') } } },
+          requestBody: bodyOf(jsonSchema(route.body, 'input')),
         }
       : {}),
     responses: {
@@ -106,6 +106,12 @@ function operation(route: Route): Json {
       ),
     },
   };
+}
+
+// No body is read as an empty object.
+function bodyOf(schema: Json): Json {
+  const needed = schema.type !== 'object' || (schema.required as string[] | undefined)?.length !== 0;
+  return { required: needed, content: { 'application/json': { schema } } };
 }
 
 function securityOf({ access, refusesKeys }: Route): Json[] {
@@ -131,12 +137,16 @@ function parametersOf(route: Route): Json[] {
     schema: { type: 'string', ...(route.ids?.[name] ? { format: 'uuid' } : {}) },
   }));
   const schema = route.query ? (jsonSchema(route.query, 'input') as { properties?: Json; required?: string[] }) : {};
-  const inQuery = Object.entries(schema.properties ?? {}).map(([name, property]) => ({
-    name,
-    in: 'query',
-    required: schema.required?.includes(name) ?? false,
-    schema: property,
-  }));
+  const inQuery = Object.entries(schema.properties ?? {}).map(([name, property]) => {
+    const { description, ...rest } = property as Json;
+    return {
+      name,
+      in: 'query',
+      required: schema.required?.includes(name) ?? false,
+      ...(description === undefined ? {} : { description }),
+      schema: rest,
+    };
+  });
   const headers: Json[] = route.idempotent
     ? [
         {

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 
-// Contract page 1, 1.1. It runs before lower-casing, and without the `u` flag, because some letters outside ASCII (the
-// Kelvin sign) become ASCII when lower-cased: two people would share an address.
-const emailPattern = /^(?=.{1,254}$)[a-z0-9_'+-]+(?:\.[a-z0-9_'+-]+)*@(?:[a-z0-9-]+\.)+[a-z]{2,}$/i;
+// Contract page 1, 1.1. It runs before lower-casing, because some letters outside ASCII (the Kelvin sign) become ASCII when
+// lower-cased: two people would share an address. Without flags, so that the API reference can show it as it is.
+const emailPattern = /^(?=.{1,254}$)[A-Za-z0-9_'+-]+(?:\.[A-Za-z0-9_'+-]+)*@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}$/;
 
 /**
  * The stored form of an address: trimmed and lower-cased. `null` when the text is not an address by the format of

@@ -44,13 +44,13 @@ export const textField = (label: string, min: number, max: number) =>
   );
 
 /** A JSON object (no array, not null) with free keys. */
-export const JsonObject = v.pipe(
-  v.custom<Record<string, unknown>>(
-    (input) => typeof input === 'object' && input !== null && !Array.isArray(input),
-    'must be an object',
-  ),
-  v.metadata({ jsonType: 'object' }),
+export const JsonObject = v.custom<Record<string, unknown>>(
+  (input) => typeof input === 'object' && input !== null && !Array.isArray(input),
+  'must be an object',
 );
+
+/** A parameter of a query string that may be absent, with what the API reference says of it. */
+export const parameter = (description: string) => v.optional(v.pipe(v.string(), v.description(description)));
 
 /** Turns valibot's issues into the contract's `errors[]` items. */
 export function fieldProblems(issues: readonly v.BaseIssue<unknown>[], prefix = ''): FieldProblem[] {

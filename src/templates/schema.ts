@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { EmailField } from '../lib/email-address.ts';
 import { PageFigures } from '../lib/offset-page.ts';
-import { singleLine, textField } from '../lib/validation.ts';
+import { parameter, singleLine, textField } from '../lib/validation.ts';
 
 /** The kinds of templates, campaigns and messages (contract page 2, 1.2). */
 export const templateTypes = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] as const;
@@ -72,14 +72,17 @@ export type PreviewTemplate = v.InferOutput<typeof PreviewTemplate>;
 /** What a recipient would see. */
 export const PreviewBody = v.object({ subject: v.string(), html: v.string(), text: v.nullable(v.string()) });
 
+/** What templates are listed by. */
+export const templateSorts = ['name', 'subject', 'type', 'createdAt', 'updatedAt'] as const;
+
 /** `GET /templates`; an unknown sort or direction falls back to the default. */
 export const ListTemplates = v.object({
-  page: v.optional(v.string()),
-  pageSize: v.optional(v.string()),
-  type: v.optional(v.string()),
-  search: v.optional(v.string()),
-  sort: v.optional(v.string()),
-  dir: v.optional(v.string()),
+  page: parameter('Number of the page, from 1 on.'),
+  pageSize: parameter('Templates of one page: 20 when absent, 100 at most.'),
+  type: parameter(`One of ${templateTypes.join(', ')}; all when absent.`),
+  search: parameter('Text in name, description or subject, in any letter case.'),
+  sort: parameter(`One of ${templateSorts.join(', ')}; createdAt when absent.`),
+  dir: parameter('`asc` or `desc`; `desc` when absent.'),
 });
 export type ListTemplates = v.InferOutput<typeof ListTemplates>;
 

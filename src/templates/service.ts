@@ -14,13 +14,12 @@ import {
   type ListTemplates,
   type PatchTemplate,
   type TemplateBody,
+  templateSorts,
   templateTypes,
 } from './schema.ts';
 
 /** Which domains a project may send from. */
 export type SenderDomains = (projectId: string) => Promise<ReadonlySet<string>>;
-
-const sorts = ['name', 'subject', 'type', 'createdAt', 'updatedAt'] as const;
 
 /** A page of templates, newest first unless asked otherwise. @throws 400 for an unknown type */
 export async function listTemplates(em: EntityManager, projectId: string, query: ListTemplates) {
@@ -31,7 +30,7 @@ export async function listTemplates(em: EntityManager, projectId: string, query:
   // No stored text has this character, and Postgres takes none.
   if (search?.includes('\u0000')) return offsetAnswer([], page, 0);
   const pattern = search ? `%${search.replaceAll(/[\\%_]/g, '\\$&')}%` : null;
-  const sort = sorts.find((known) => known === query.sort) ?? 'createdAt';
+  const sort = templateSorts.find((known) => known === query.sort) ?? 'createdAt';
   const dir = query.dir === 'asc' ? 'asc' : 'desc';
   const [templates, total] = await em.findAndCount(
     Template,

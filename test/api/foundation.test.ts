@@ -305,6 +305,14 @@ describe('the service about itself', () => {
       in: 'path',
       required: true,
     });
+    // What the API takes must pass the reference: addresses in any letter case, no body where nothing is needed.
+    const { post } = document.paths['/campaigns'];
+    const { pattern } = post.requestBody.content['application/json'].schema.properties.from;
+    expect('Ada.Lovelace@Example.COM').toMatch(new RegExp(pattern));
+    expect(post.requestBody.required).toBe(true);
+    expect(document.paths['/campaigns/{id}/send'].post.requestBody.required).toBe(false);
+    const parameters: { name: string; description?: string }[] = document.paths['/campaigns'].get.parameters;
+    expect(parameters.find(({ name }) => name === 'status')?.description).toContain('SCHEDULED');
     const docs = await api.call(null, 'GET', '/docs');
     expect(docs.status).toBe(200);
     expect(docs.headers.get('content-security-policy')).toContain("default-src 'none'");

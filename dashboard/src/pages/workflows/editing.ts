@@ -9,7 +9,7 @@ import { type Kept, keep, readKept } from './kept.ts';
 import type { Settings } from './TriggerForm.tsx';
 import { type PutGraph, putGraph, type Workflow, workflowKey, workflowQuery } from './workflow.ts';
 
-type PatchBody = paths['/workflows/{id}']['patch']['requestBody']['content']['application/json'];
+type PatchBody = NonNullable<paths['/workflows/{id}']['patch']['requestBody']>['content']['application/json'];
 
 /** Somebody else has changed the automation meanwhile. */
 export interface News {
