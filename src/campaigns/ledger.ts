@@ -1,6 +1,6 @@
 import { usageMoved } from '../billing/counting-queries.ts';
 import { isoInstant } from '../db/columns.ts';
-import { byIndexes, type Database, type Sql, statement } from '../db/sql.ts';
+import { byIndexes, byKeys, type Database, type Sql, statement } from '../db/sql.ts';
 import type { MailStream } from '../delivery/mailer.ts';
 import { isoText, mailPayload, untold } from '../emails/sql.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
@@ -83,8 +83,9 @@ export interface Tally {
 // the provider took becomes SENT whoever says so; every other verdict counts only for a row that waits. sent_at is the guard:
 // the event is written once, and without data: what it says of its mail is read from the row (see `eventData`), for a copy
 // would cost as much as the row itself. Its id is that of its mail, which costs nothing to make and lets no mail be told of
-// twice. The claim moves only for the attempt that holds it. Rows are found by their own ids; the campaign is compared in
-// such a way that no index of it is taken, which would be read from end to end for each claim.
+// twice. The claim moves only for the attempt that holds it. Rows are found by an array of their own ids, which takes one walk
+// along the index in place of five hundred; the campaign is compared in such a way that no index of it is taken, which would
+// be read from end to end for each claim.
 const settle = statement(
   'campaigns.settle',
   `with settled as (
@@ -100,7 +101,7 @@ const settle = statement(
          select id, coalesce(outcome, 'SENT') as outcome, message_id, at, subject, error
          from unnest($7::uuid[], $8::text[], $9::text[], $10::timestamptz[], $11::text[], $12::text[])
            as given(id, outcome, message_id, at, subject, error)) verdict) v
-     where e.id = v.id and e.campaign_id is not distinct from $2::uuid and e.send_seq = $3::int
+     where e.id = any ($7::uuid[]) and e.id = v.id and e.campaign_id is not distinct from $2::uuid and e.send_seq = $3::int
        and e.sent_at is null and (v.outcome = 'SENT' or e.status = 'PENDING')
      returning e.id, e.project_id, e.contact_id, e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at,
        v.outcome, v.outcome <> 'SENT' and ${isSkipped('e')} as skipped,
@@ -108,14 +109,15 @@ const settle = statement(
    ${usageMoved('settled', `outcome in ('SENT', 'BOUNCED')`, `outcome = 'FAILED'`)},
    flipped as (
      update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
-     from settled s where c.id = s.contact_id and c.subscribed and s.outcome = 'BOUNCED' and (select count(*) from usage_moved) >= 0
-     returning c.id as contact_id, s.id),
+     where c.id = any (array(select contact_id from settled where outcome = 'BOUNCED')) and c.subscribed
+       and (select count(*) from usage_moved) >= 0
+     returning c.id as contact_id),
    told as (
      insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
      select id, $4::uuid, contact_id, id, 'email.sent', null, s.sent_at
      from settled s where outcome = 'SENT'
      union all
-     select uuidv7(), $4::uuid, contact_id, id, 'contact.unsubscribed', '{"reason": "bounce"}'::jsonb, null from flipped
+     select uuidv7(), $4::uuid, contact_id, s.id, 'contact.unsubscribed', '{"reason": "bounce"}'::jsonb, null from flipped join settled s using (contact_id)
      union all
      select uuidv7(), $4::uuid, contact_id, id, 'email.bounce', s.bounce, s.bounced_at
      from settled s where outcome = 'BOUNCED'),
@@ -179,7 +181,7 @@ export async function settleClaim(
     !end.settled && end.attempt ? 1 : 0,
     holder,
   ];
-  const row = await db.transaction((sql) => sql.row<Tally>(settle, values), byIndexes);
+  const row = await db.transaction((sql) => sql.row<Tally>(settle, values), byKeys);
   return row ?? { sent: 0, skipped: 0, failed: 0 };
 }
 

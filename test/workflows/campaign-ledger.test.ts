@@ -6,7 +6,7 @@ import { startSend } from '../../src/campaigns/state.ts';
 import type { Database, Sql, Statement } from '../../src/db/sql.ts';
 import { bucketMade } from '../../src/delivery/throttle.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { aCampaign, contacts } from '../support/campaign-fixtures.ts';
+import { aCampaign, campaignRow, contacts } from '../support/campaign-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aProject, type TestProject } from '../support/delivery-fixtures.ts';
 import { eventually } from '../support/start-fakes.ts';
@@ -102,6 +102,65 @@ describe('no mail is in the ledger without its recipient', () => {
     );
     await expect(write).rejects.toMatchObject({ code: '23503' });
   });
+});
+
+test('a claim with verdicts of every kind: rows, contact, events and counters say the same, and once', async () => {
+  await expand();
+  const key = { projectId: project.id, campaignId: campaign, sendSeq: 1 };
+  const limits = { ...key, size: 500, rate: 0, provider: 'postmark', probing: false };
+  const { claims } = await claimRanges(db.db, limits, ['mixed.1'], 'mixed');
+  const [claim] = claims;
+  if (claim === undefined) throw new Error('Nothing was claimed');
+  const [first, second, gone, refused] = await readRecipients(db.db, key, claim);
+  const place = { ...key, claim, holder: 'mixed', provider: 'postmark', stream: 'broadcast' } as const;
+  const sent = { outcome: 'SENT', subject: 'The herons are back' } as const;
+  const settle = () =>
+    settleClaim(
+      db.db,
+      place,
+      [
+        { ...sent, emailId: first?.emailId ?? '', messageId: 'pm-1', at: '2026-03-02T09:15:00.000Z' },
+        { ...sent, emailId: second?.emailId ?? '', messageId: 'pm-2', at: '2026-03-02T09:15:01.000Z' },
+        { outcome: 'BOUNCED', emailId: gone?.emailId ?? '', error: 'Inactive recipient', subject: 'The "herons"' },
+        { outcome: 'FAILED', emailId: refused?.emailId ?? '', error: 'Invalid address', subject: null },
+      ],
+      { settled: false, delayMs: 0, doubtful: false, attempt: true },
+    );
+  expect(await settle()).toEqual({ sent: 2, skipped: 0, failed: 2 });
+  expect(await settle()).toEqual({ sent: 0, skipped: 0, failed: 0 });
+  const rows = await db.db.rows(
+    `select contact_id, status, message_id, sent_at::text as sent_at, bounced_at is not null as bounced, error, stream
+     from emails where campaign_id = $1 and status <> 'PENDING' order by contact_id`,
+    [campaign],
+  );
+  const row = { message_id: null, sent_at: null, bounced: false, error: null, stream: 'broadcast' };
+  expect(rows).toEqual([
+    { ...row, contact_id: first?.contactId, status: 'SENT', message_id: 'pm-1', sent_at: '2026-03-02 09:15:00+00' },
+    { ...row, contact_id: second?.contactId, status: 'SENT', message_id: 'pm-2', sent_at: '2026-03-02 09:15:01+00' },
+    { ...row, contact_id: gone?.contactId, status: 'BOUNCED', bounced: true, error: 'Inactive recipient' },
+    { ...row, contact_id: refused?.contactId, status: 'FAILED', error: 'Invalid address' },
+  ]);
+  const unsubscribed = await db.db.rows('select id from contacts where project_id = $1 and not subscribed', [
+    project.id,
+  ]);
+  expect(unsubscribed).toEqual([{ id: gone?.contactId }]);
+  const events = await db.db.rows<{ name: string; contact_id: string; email_id: string; data: object | null }>(
+    'select name, contact_id, email_id, data from events where project_id = $1 order by name, contact_id',
+    [project.id],
+  );
+  const of = (recipient: typeof gone, name: string, data: unknown) => ({
+    name,
+    contact_id: recipient?.contactId,
+    email_id: recipient?.emailId,
+    data,
+  });
+  expect(events).toEqual([
+    of(gone, 'contact.unsubscribed', { reason: 'bounce' }),
+    of(gone, 'email.bounce', expect.objectContaining({ subject: 'The "herons"', bounceType: 'Permanent' })),
+    of(first, 'email.sent', null),
+    of(second, 'email.sent', null),
+  ]);
+  expect(await campaignRow(db.db, campaign)).toMatchObject({ sent: 2, failed: 2 });
 });
 
 describe('a batch costs the same however many rows there are', () => {
