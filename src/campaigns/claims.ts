@@ -84,17 +84,16 @@ const claimStatement = (size: number) =>
    quota as materialized (
      select case when held or coalesce((select paused from send), false) then 0 when spare is null then w.most when spare < worthwhile then 0
        else least(w.most, floor(spare))::int end as most from gate, wanted w),
-   range as materialized (
-     select e.contact_id from emails e
-     where e.campaign_id = $4::uuid and e.send_seq = $5::int and e.contact_id > (select claimed_through from send) and e.status = 'PENDING'
-     order by e.campaign_id, e.send_seq, e.contact_id limit ${size * claimsTogether}),
-   placed as (
-     select contact_id, row_number() over (order by contact_id)::int as place, least(count(*) over (), (select most from quota))::int as last
-     from range),
+   frozen as materialized (
+     select array(
+       select e.contact_id from emails e
+       where e.campaign_id = $4::uuid and e.send_seq = $5::int and e.contact_id > (select claimed_through from send) and e.status = 'PENDING'
+       order by e.campaign_id, e.send_seq, e.contact_id limit ${size * claimsTogether}) as contacts),
+   reach as (select contacts, least(cardinality(contacts), most) as last from frozen, quota),
    taken as materialized (
-     select contact_id as through, lag(contact_id) over (order by place) as after,
-       place - coalesce(lag(place) over (order by place), 0) as size, ($8::text[])[(place - 1) / ${size} + 1] as id
-     from placed where place = last or place < last and place % ${size} = 0),
+     select contacts[least(n * ${size}, last)] as through, contacts[(n - 1) * ${size}] as after,
+       least(${size}, last - (n - 1) * ${size}) as size, ($8::text[])[n] as id
+     from reach, generate_series(1, (last + ${size - 1}) / ${size}) n),
    moved as (
      update campaign_sends s set claimed_through = t.through, updated_at = now()
      from (select through from taken order by through desc limit 1) t
