@@ -214,7 +214,7 @@ function cpuOfServers(backend: number): Record<string, number> {
       try {
         const stat = statOf(Number(name));
         if (Number(name) === postmaster || stat.parent === postmaster) postgres += stat.own;
-        if (stat.name === 'temporal') temporal += stat.own;
+        if (stat.name.startsWith('temporal')) temporal += stat.own;
       } catch {
         // It ended while the list was read.
       }
