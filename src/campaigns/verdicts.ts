@@ -1,3 +1,4 @@
+import { submissionUnknown } from '../delivery/attempts.ts';
 import { isSkipped, refusedByProvider } from './reasons.ts';
 
 /**
@@ -37,10 +38,11 @@ export function reasonOf(alias: string): string {
 }
 
 /**
- * The condition that a later send may make good what the row missed: it never left, and the provider did not refuse it
- * for good. Whoever is still unsubscribed or suppressed is left out of that send again.
+ * The condition that a later send may make good what the row missed: it never left, the provider did not refuse it for
+ * good, and it was not given up because nobody can tell whether it arrived. Whoever is still unsubscribed or suppressed is
+ * left out of that send again.
  */
 export function isMissed(alias: string): string {
   return `(${alias}.sent_at is null and ${alias}.message_id is null and ${alias}.status in ('FAILED', 'SUPPRESSED')
-    and coalesce(${alias}.error not like '${refusedByProvider}%', true))`;
+    and coalesce(${alias}.error not like '${refusedByProvider}%' and ${alias}.error <> '${submissionUnknown}', true))`;
 }

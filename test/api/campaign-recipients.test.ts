@@ -337,6 +337,14 @@ describe('a resend', () => {
     expect(starts).toHaveLength(1);
   });
 
+  test('leaves out whom it may have reached although nobody can tell', async () => {
+    await finishedLedger();
+    await row(7, { status: 'FAILED', error: 'submission unknown' });
+    const answer = await call('POST', `/campaigns/${campaign}/resend`);
+    // The unsubscription was undone since; the suppressed one and the one of the disabled project may be tried again.
+    expect(answer).toMatchObject({ status: 201, body: { data: { totalRecipients: 3 } } });
+  });
+
   test('needs a campaign that is over, somebody who was missed and a verified sender', async () => {
     expect((await call('POST', `/campaigns/${campaign}/resend`)).status).toBe(400);
     await finishedLedger();
