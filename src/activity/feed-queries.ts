@@ -67,8 +67,9 @@ const before = (at: string, id: string, place: number) => {
 };
 
 // Each source answers its newest rows by an index of its own order, so that a page costs the same however deep it lies and
-// however much there is. A source that is not asked for is not read.
-function keysOf(source: Source, place: number, whose: string): string {
+// however much there is. A source that is not asked for is not read. What was sent to one contact is found in the ledger: an
+// index of its order would be paid for by every message of every campaign.
+function keysOf(source: Source, place: number, whose: string, ofContact: boolean): string {
   const asked = `($5::boolean[])[${place + 1}]`;
   const of = {
     events: ['events', 'e.created_at', 'e.id', 'e.contact_id', whose],
@@ -76,7 +77,8 @@ function keysOf(source: Source, place: number, whose: string): string {
     campaigns: ['campaigns', 'e.sent_at', 'e.id', 'null::uuid', whose],
     runs: ['automation_runs', `e.${source.at}`, 'e.id', 'e.contact_id', whose],
   } as const;
-  const [rows, at, id, contact, condition] = of[source.rows];
+  const sent = ['emails', 'e.sent_at', 'e.id', 'e.contact_id', whose] as const;
+  const [rows, at, id, contact, condition] = ofContact && source.event === 'email.sent' ? sent : of[source.rows];
   return `(select ${place} as source, ${at} as at, ${id} as id, ${contact} as contact_id, '${source.prefix}' || ${id} || '${source.suffix}' as item
     from ${rows} e where ${asked} and ${condition} and ${before(at, id, place)}
     order by ${at} desc, ${id} desc limit ${longestPage + 1})`;
@@ -92,7 +94,7 @@ const mailFacts = `jsonb_build_object('subject', coalesce(m.subject, m.render ->
 
 const places = (rows: Source['rows']) =>
   sources.flatMap((source, place) => (source.rows === rows ? [place] : [])).join(', ');
-const page = (whose: string, from: readonly Source[]) => `
+const page = (whose: string, from: readonly Source[], ofContact: boolean) => `
   select i.source, i.item as id, i.id as uuid, i.at::text as at, i.contact_id as "contactId", c.email as "contactEmail",
     case when e.id is not null then jsonb_build_object('name', e.name, 'data', ${eventData('e')}) end as event,
     case when m.id is not null then ${mailFacts} end as mail,
@@ -101,7 +103,7 @@ const page = (whose: string, from: readonly Source[]) => `
     case when r.id is not null and m.id is null then jsonb_build_object('workflowName', a.name, 'status', r.status,
       'exitReason', r.exit_reason) end as run
   from (
-    select * from (${from.map((source) => keysOf(source, sources.indexOf(source), whose)).join(' union all ')}) found
+    select * from (${from.map((source) => keysOf(source, sources.indexOf(source), whose, ofContact)).join(' union all ')}) found
     order by at desc, item collate "C" desc limit $6::int) i
     left join events e on i.source = 0 and e.id = i.id
     left join emails m on i.source in (${places('mail')}) and m.id = i.id
@@ -112,7 +114,7 @@ const page = (whose: string, from: readonly Source[]) => `
     left join contacts c on c.id = i.contact_id
   order by i.at desc, i.item collate "C" desc`;
 
-const ofProject = statement('activity.page', page('e.project_id = $1', sources));
+const ofProject = statement('activity.page', page('e.project_id = $1', sources, false));
 // Rows of a contact are of its project, so that the contact alone has to be looked at.
 const ofContact = statement(
   'activity.page_of_contact',
@@ -120,6 +122,7 @@ const ofContact = statement(
    ${page(
      'e.contact_id = (select id from contact)',
      sources.filter(({ rows }) => rows !== 'campaigns'),
+     true,
    )}`,
 );
 

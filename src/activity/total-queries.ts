@@ -58,9 +58,10 @@ export async function totalOf(sql: Sql, projectId: string, span: SqlSpan, asked:
 // Every part is counted by the index that the feed pages through.
 const partsOfContact = sources.flatMap(({ event, rows, at: column }, place) => {
   if (rows === 'campaigns') return [];
-  const table = rows === 'runs' ? 'automation_runs' : 'events';
-  const at = rows === 'runs' ? column : event === null ? 'created_at' : 'mail_at';
-  const name = event === null ? '' : ` and name = '${event}'`;
+  const isSent = event === 'email.sent';
+  const table = rows === 'runs' ? 'automation_runs' : isSent ? 'emails' : 'events';
+  const at = rows === 'runs' ? column : isSent ? 'sent_at' : event === null ? 'created_at' : 'mail_at';
+  const name = event === null || isSent ? '' : ` and name = '${event}'`;
   return `select count(*) from ${table} where ($5::boolean[])[${place + 1}] and contact_id = (select id from contact)${name}
     and ${at} >= $3::timestamptz and ${at} < $4::timestamptz`;
 });

@@ -1,5 +1,4 @@
 import { badRequest } from './errors.ts';
-import { parseDate } from './time.ts';
 
 export const hourMs = 3_600_000;
 export const dayMs = 86_400_000;
@@ -43,8 +42,9 @@ function sqlInstant(date: Date | null, open: '-infinity' | 'infinity'): string {
 /** A date of a query string; null when it is absent or empty. @throws 400 naming the parameter for what is no date */
 export function dateParameter(name: string, text: string | undefined): Date | null {
   if (text === undefined || text === '') return null;
-  const date = parseDate(text);
-  if (date === null) throw badRequest(`"${name}" is not a date`, { field: name });
+  // A span may begin and end in any year: see `sqlInstant`.
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime())) throw badRequest(`"${name}" is not a date`, { field: name });
   return date;
 }
 
