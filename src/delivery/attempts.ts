@@ -1,9 +1,16 @@
 const mostAttempts = 8;
 const mostAgeMs = 24 * 60 * 60 * 1000;
 
-/** How long a refused mail waits before its next attempt: 1 s, doubled each time up to a minute, or what was asked for. */
+/** A provider, or a proxy before it, may ask to be left alone for so long; after that it is asked whether it means it. */
+export const longestAskedMs = 60 * 60 * 1000;
+
+/**
+ * How long a refused mail waits before its next attempt: 1 s, doubled each time up to a minute, or what was asked for, an
+ * hour at most.
+ */
 export function retryDelay(attempts: number, afterMs: number | null, random = Math.random()): number {
-  return Math.round(Math.max(Math.min(60_000, 1000 * 2 ** Math.min(attempts, 10)) * (0.75 + random / 4), afterMs ?? 0));
+  const wait = Math.min(60_000, 1000 * 2 ** Math.min(attempts, 10)) * (0.75 + random / 4);
+  return Math.round(Math.max(wait, Math.min(afterMs ?? 0, longestAskedMs)));
 }
 
 /**

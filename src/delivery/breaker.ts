@@ -1,5 +1,6 @@
 import { isoInstant } from '../db/columns.ts';
 import { type Sql, statement } from '../db/sql.ts';
+import { longestAskedMs } from './attempts.ts';
 import type { Verdict } from './mailer.ts';
 
 /** Why nobody calls the provider at the moment. Instants are ISO; `waitMs` is measured by the database's clock. */
@@ -37,12 +38,13 @@ export function reportOf(verdicts: readonly Verdict[]): CallReport {
 
 /**
  * How long to leave the provider alone after so many consecutive failures, in milliseconds: 1 s, 2 s, 4 s … 60 s, or
- * what it asked for; 30 s … 10 min where the account is refused. `random` in [0, 1) spreads callers by up to a quarter.
+ * what it asked for, an hour at most; 30 s … 10 min where the account is refused. `random` in [0, 1) spreads callers by up
+ * to a quarter.
  */
 export function backOff(failures: number, account: boolean, afterMs: number | null, random: number): number {
   const [first, last] = account ? [30_000, 600_000] : [1_000, 60_000];
   const wait = Math.min(last, first * 2 ** Math.min(failures - 1, 20));
-  return Math.round(Math.max(wait * (0.75 + random / 4), afterMs ?? 0));
+  return Math.round(Math.max(wait * (0.75 + random / 4), Math.min(afterMs ?? 0, longestAskedMs)));
 }
 
 const read = statement(
