@@ -1,4 +1,5 @@
 import { badRequest } from '../lib/errors.ts';
+import { parseDate } from '../lib/time.ts';
 import { sources } from './types.ts';
 
 /** The place after which a page begins: an instant in milliseconds, and the item that stood there. */
@@ -19,7 +20,6 @@ export interface Bound {
 
 const lowest = '00000000-0000-0000-0000-000000000000';
 const highest = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
-const latest = 8_640_000_000_000_000;
 
 /** The cursor of the page after an item. */
 export function cursorAfter(at: number, item: string): string {
@@ -37,7 +37,7 @@ export function readCursor(cursor: string): Place {
   const [, prefix = '', uuid = '', suffix = ''] =
     /^([a-z]+_)?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(_[a-z]+)?$/.exec(item) ?? [];
   const isOurs = sources.some((source) => source.prefix === prefix && source.suffix === suffix);
-  if (underscore < 1 || uuid === '' || !isOurs || !(Math.abs(at) < latest))
+  if (underscore < 1 || uuid === '' || !isOurs || parseDate(at) === null)
     throw badRequest('"cursor" is not a cursor of this list: pass the value of the previous page unchanged', {
       field: 'cursor',
     });

@@ -1,5 +1,5 @@
 import type { Database, Sql } from '../db/sql.ts';
-import { decodeCursor, encodeCursor } from '../lib/cursor.ts';
+import { decodeCursor, encodeCursor, isInstant } from '../lib/cursor.ts';
 import { badRequest, conflict, type FieldProblem, invalid, invalidField, notFound } from '../lib/errors.ts';
 import { isUuid, newId } from '../lib/ids.ts';
 import { offsetAnswer, offsetPage } from '../lib/offset-page.ts';
@@ -48,7 +48,8 @@ export async function listAutomations(sql: Sql, projectId: string, query: ListWo
     sort: sorts.find((known) => known === sort) ?? 'createdAt',
     dir: dir === 'asc' ? 'asc' : 'desc',
   };
-  if (place && !isUuid(String(place[1]))) throw badRequest('"cursor" is not a cursor of this list');
+  if (place && !(isUuid(String(place[1])) && isPlaceOf(filter.sort, String(place[0]))))
+    throw badRequest('"cursor" is not a cursor of this list');
   const start = place ? { after: { place: String(place[0]), id: String(place[1]) } } : { offset: page.offset };
   const [rows, total] = await Promise.all([
     pageOfAutomations(sql, projectId, filter, start, page.pageSize + 1),
@@ -63,6 +64,11 @@ export async function listAutomations(sql: Sql, projectId: string, query: ListWo
     hasMore,
     cursor: hasMore && last ? encodeCursor([last.place, last.id, filter.sort, filter.dir]) : null,
   };
+}
+
+function isPlaceOf(sort: AutomationFilter['sort'], place: string): boolean {
+  if (sort === 'name') return !place.includes('\0');
+  return sort === 'steps' ? /^\d{1,9}$/.test(place) : isInstant(place);
 }
 
 /** Creates a disabled automation with its TRIGGER step. */

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Sql } from '../db/sql.ts';
-import { clampLimit, decodeCursor, encodeCursor } from '../lib/cursor.ts';
+import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../lib/cursor.ts';
 import { AppError, badRequest, notFound } from '../lib/errors.ts';
 import { isUuid } from '../lib/ids.ts';
 import { ledgerFile } from './ledger-file.ts';
@@ -117,8 +117,7 @@ function placeOf(cursor: string | undefined): [string, string] | null {
   if (cursor === undefined) return null;
   try {
     const [at, emailId] = decodeCursor(cursor, 2);
-    const isPlace = typeof at === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(at) && !Number.isNaN(Date.parse(at));
-    return isPlace && typeof emailId === 'string' && isUuid(emailId) ? [at, emailId] : null;
+    return isInstant(at) && typeof emailId === 'string' && isUuid(emailId) ? [at, emailId] : null;
   } catch (error) {
     if (error instanceof AppError) return null;
     throw error;

@@ -1,4 +1,5 @@
 import type { Sql } from '../db/sql.ts';
+import { isInstant } from '../lib/cursor.ts';
 import { badRequest } from '../lib/errors.ts';
 import { isUuid } from '../lib/ids.ts';
 import { RecentResults } from '../lib/recent-results.ts';
@@ -93,12 +94,8 @@ export function matchesNobody(filter: ContactFilter): boolean {
 /** Reads the place out of a cursor's parts. @throws 400 for a cursor of another list */
 export function placeAfter(parts: readonly (string | number)[], sort: ContactPageRequest['sort']): [string, string] {
   const [value, id] = parts;
-  const fits = typeof value === 'string' && (sort === 'email' ? !value.includes('\0') : isSqlInstant(value));
-  if (!fits || typeof id !== 'string' || !isUuid(id)) throw badRequest('"cursor" is not a cursor of this list');
+  const fits = sort === 'email' ? typeof value === 'string' && !value.includes('\0') : isInstant(value);
+  if (!fits || typeof value !== 'string' || typeof id !== 'string' || !isUuid(id))
+    throw badRequest('"cursor" is not a cursor of this list');
   return [value, id];
-}
-
-// As Postgres writes them in UTC; a cursor that was tampered with must not become an error of the database.
-function isSqlInstant(text: string): boolean {
-  return /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?\+00$/.test(text) && !Number.isNaN(Date.parse(text));
 }

@@ -1,4 +1,5 @@
 import { badRequest } from './errors.ts';
+import { parseDate } from './time.ts';
 
 /** Packs the place after which the next page begins; opaque to callers. */
 export function encodeCursor(place: readonly (string | number)[]): string {
@@ -22,6 +23,16 @@ export function decodeCursor(cursor: string, size: number): (string | number)[] 
     // Answered below, like a cursor of the wrong shape.
   }
   throw badRequest('"cursor" is not a cursor of this list: pass the value of the previous page unchanged');
+}
+
+/**
+ * Whether a part of a cursor is an instant, as ISO or as Postgres writes it in UTC, that there is: a cursor may have been
+ * tampered with, and where JavaScript reads 31 February as 3 March, Postgres fails.
+ */
+export function isInstant(part: unknown): part is string {
+  const [, day, time] = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.\d{1,6})?(?:Z|\+00)$/.exec(String(part)) ?? [];
+  const second = `${day}T${time}`;
+  return typeof part === 'string' && parseDate(`${second}Z`)?.toISOString().startsWith(second) === true;
 }
 
 /** Reads a limit as the contract does: absent, no number or below 1 is the default, above the maximum is the maximum. */

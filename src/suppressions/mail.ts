@@ -1,7 +1,7 @@
 import { isoInstant, isoInstantOrNull } from '../db/columns.ts';
 import type { Sql } from '../db/sql.ts';
 import type { Composer } from '../delivery/compose.ts';
-import { clampLimit, decodeCursor, encodeCursor } from '../lib/cursor.ts';
+import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../lib/cursor.ts';
 import { badRequest, notFound } from '../lib/errors.ts';
 import { isUuid } from '../lib/ids.ts';
 import { findSuppressedMail, type SuppressedRow, suppressedMail } from './mail-queries.ts';
@@ -77,6 +77,6 @@ function rendered(compose: Composer, row: SuppressedRow): { subject: string; bod
 
 function place(cursor: string): [string, string] {
   const [at, id] = decodeCursor(cursor, 2);
-  if (typeof at === 'string' && typeof id === 'string' && isUuid(id) && !Number.isNaN(Date.parse(at))) return [at, id];
+  if (isInstant(at) && typeof id === 'string' && isUuid(id)) return [at, id];
   throw badRequest('"cursor" is not a cursor of this list: pass the value of the previous page unchanged');
 }

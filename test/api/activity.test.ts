@@ -463,6 +463,7 @@ describe('GET /activity', () => {
     ['cursor=1772359331000_nonsense', 'cursor'],
     ['cursor=1772359331000_0198f1a0-0000-7000-8000-000000000000_stolen', 'cursor'],
     ['cursor=99999999999999999999_0198f1a0-0000-7000-8000-000000000000', 'cursor'],
+    ['cursor=-70000000000000_0198f1a0-0000-7000-8000-000000000000', 'cursor'],
     ['cursor=9999999999999999_0198f1a0-0000-7000-8000-000000000000', 'cursor'],
     [`cursor=${Buffer.from('["a","b"]').toString('base64url')}`, 'cursor'],
     ['contactId=bob@example.com', 'contactId'],

@@ -127,7 +127,10 @@ describe('workflows', () => {
       }
       expect(paged).toEqual(whole);
     }
-    expect((await hand.call('GET', '/workflows?cursor=nonsense')).status).toBe(400);
+    const forged = (place: string, sort: string) =>
+      Buffer.from(JSON.stringify([place, randomUUID(), sort, 'desc'])).toString('base64url');
+    for (const cursor of ['nonsense', forged('soon', 'createdAt'), forged('many', 'steps'), forged('a\0', 'name')])
+      expect((await hand.call('GET', `/workflows?cursor=${cursor}`)).status).toBe(400);
   });
 
   test('a copy has the whole graph with new ids, and is disabled', async () => {

@@ -161,7 +161,9 @@ describe('bounces and complaints', () => {
     expect(rest.body).not.toHaveProperty('cursor');
     expect((await recipients('?type=anything')).body.data).toHaveLength(3);
     // A cursor of another list begins at the first page.
-    expect((await recipients('?type=bounced&cursor=c3ByaW5n')).body.data).toHaveLength(3);
+    const forged = Buffer.from(JSON.stringify(['2026-02-31T00:00:00.000Z', campaign])).toString('base64url');
+    for (const cursor of ['c3ByaW5n', forged])
+      expect((await recipients(`?type=bounced&cursor=${cursor}`)).body.data).toHaveLength(3);
     const complaints = await recipients('?type=complained');
     expect(complaints.body).toMatchObject({
       total: 1,

@@ -230,6 +230,8 @@ describe('listing', () => {
       forged([]),
       forged(['2026-01-01', newId(), 'createdAt', 'desc']),
       forged(['9999999-01-01 00:00:00+00', newId(), 'createdAt', 'desc']),
+      forged(['2026-02-31 00:00:00+00', newId(), 'createdAt', 'desc']),
+      forged(['0000-01-01 00:00:00+00', newId(), 'createdAt', 'desc']),
       forged(['a\0b', newId(), 'email', 'asc']),
       forged(['a@example.org', 'no id', 'email', 'asc']),
     ]) {

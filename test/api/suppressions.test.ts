@@ -242,7 +242,9 @@ describe('mail', () => {
     expect(listed).toEqual(ids.toReversed());
     expect(last.nextCursor).toBeNull();
     expect((await page('')).emails).toHaveLength(5);
-    expect((await call(project, 'GET', '/suppressions/emails?cursor=nonsense')).status).toBe(400);
+    const forged = Buffer.from(JSON.stringify(['2026-02-31T00:00:00Z', ids[0]])).toString('base64url');
+    for (const cursor of ['nonsense', forged])
+      expect((await call(project, 'GET', `/suppressions/emails?cursor=${cursor}`)).status).toBe(400);
 
     const whole = (await call(project, 'GET', `/suppressions/emails/${ids[0]}`)).body;
     expect(whole).toMatchObject({

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { isoInstant } from '../../src/db/columns.ts';
-import { clampLimit, decodeCursor, encodeCursor } from '../../src/lib/cursor.ts';
+import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../../src/lib/cursor.ts';
 import { AppError } from '../../src/lib/errors.ts';
 import { isUuid, newId } from '../../src/lib/ids.ts';
 import { seal, unseal } from '../../src/lib/seal.ts';
@@ -24,6 +24,23 @@ describe('cursors', () => {
         expect(decodeCursor(encodeCursor(place), 3)).toEqual(place);
       }),
     );
+  });
+
+  test('an instant in them is one that Postgres reads as well', () => {
+    for (const part of ['2026-03-01T09:15:00.123Z', '2026-03-01 09:15:00.1+00', '2028-02-29 00:00:00+00'])
+      expect([part, isInstant(part)]).toEqual([part, true]);
+    for (const part of [
+      '2026-02-31T00:00:00Z',
+      '2027-02-29 00:00:00+00',
+      '0000-01-01T00:00:00Z',
+      '2026-01-01T24:00:00Z',
+      '2026-01-01T00:00:60Z',
+      '2026-01-01',
+      'Jan 5',
+      20260101,
+      null,
+    ])
+      expect([part, isInstant(part)]).toEqual([part, false]);
   });
 
   test('anything else is a 400 and never another error', () => {
