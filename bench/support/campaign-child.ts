@@ -1,10 +1,5 @@
-import { readConfig } from '../../src/config.ts';
-import { createLogger } from '../../src/main/logger.ts';
-import { startWorker } from '../../src/main/worker-runtime.ts';
-import { runFloor } from './campaign-floor.ts';
-import { startSink } from './sink.ts';
-
-// One process of the campaign benchmark: the sink, the worker, or the hand-written loop. Each answers the parent's messages.
+// One process of the campaign benchmark: the sink, the worker, or the hand-written loop. Each answers the parent's messages, and
+// loads only what it is: a collection of garbage looks at all code of a process.
 
 /** What the parent asks of a process. */
 export type Request = 'usage' | 'count' | 'reset' | { floor: { campaignId: string; inFlight: number } };
@@ -23,6 +18,7 @@ setInterval(() => {
 
 const roles: Record<string, () => Promise<{ ready: object; answer(request: Request): unknown }>> = {
   async sink() {
+    const { startSink } = await import('./sink.ts');
     const sink = await startSink(Number(argument));
     return {
       ready: { url: sink.url },
@@ -30,12 +26,18 @@ const roles: Record<string, () => Promise<{ ready: object; answer(request: Reque
     };
   },
   async worker() {
+    const [{ readConfig }, { createLogger }, { startWorker }] = await Promise.all([
+      import('../../src/config.ts'),
+      import('../../src/main/logger.ts'),
+      import('../../src/main/worker-runtime.ts'),
+    ]);
     const config = readConfig(process.env, ['DATABASE_URL', 'TEMPORAL_ADDRESS']);
     const worker = await startWorker(config, createLogger(config, 'worker'));
     await worker.ready;
     return { ready: {}, answer: () => null };
   },
   async floor() {
+    const { runFloor } = await import('./campaign-floor.ts');
     const settings = JSON.parse(argument) as { databaseUrl: string; sinkUrl: string; projectId: string };
     return {
       ready: {},

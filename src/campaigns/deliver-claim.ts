@@ -1,6 +1,6 @@
 import { callsOf, givenUp, retryDelay, submissionUnknown } from '../delivery/attempts.ts';
 import { reportOf } from '../delivery/breaker.ts';
-import type { Accepted, OutgoingMessage } from '../delivery/mailer.ts';
+import { type Accepted, beginCall, type MailerCall } from '../delivery/mailer.ts';
 import { pause } from '../lib/time.ts';
 import { writeCaught } from '../suppressions/mail-queries.ts';
 import { findCaught } from '../suppressions/service.ts';
@@ -91,12 +91,10 @@ async function handOver(deps: LaneDeps, send: LaneSend, claim: TakenClaim, round
   let delayMs = 100;
   for (const call of cut([...round.open], claim, deps.mailer.maxBatchMessages)) {
     if (failures > (claim.probing ? 0 : 1) || performance.now() - claim.takenAt > leaseMs) break;
-    const messages = await deps.rendering.run(() => compose(send, call, round));
-    if (messages.length === 0) continue;
-    const verdicts = await deps.mailer.send(
-      claim.id,
-      messages.map(({ message }) => message),
-    );
+    const outgoing = beginCall(deps.mailer, claim.id);
+    const composed = await deps.rendering.run(() => compose(send, call, round, outgoing));
+    if (composed.length === 0) continue;
+    const verdicts = await outgoing.send();
     const report = reportOf(verdicts);
     const noted = noteQuietly(deps, report, probing);
     if (report !== null) probing = false;
@@ -104,9 +102,9 @@ async function handOver(deps: LaneDeps, send: LaneSend, claim: TakenClaim, round
     // A failure is written down before its messages can be claimed again, or the next claim would run into the same wall.
     const held = report?.ok === false && (await noted);
     const found = verdicts.some(({ kind }) => kind === 'unknown') ? await accepted(deps, claim) : null;
-    for (const [place, { recipient, message }] of messages.entries()) {
+    for (const [place, { recipient, subject }] of composed.entries()) {
       const verdict = verdicts[place] ?? { kind: 'unknown', reason: 'the provider named no result' };
-      const rest = round.judge(recipient, message.subject, verdict, found ?? new Map(), held);
+      const rest = round.judge(recipient, subject, verdict, found ?? new Map(), held);
       if (rest === null) continue;
       if (rest.doubtful) doubtful = true;
       else {
@@ -143,16 +141,18 @@ function cut(recipients: readonly Recipient[], { attempts, probing }: TakenClaim
   return parts.flatMap((part) => callsOf(part, most)).map((call) => call.map(({ recipient }) => recipient));
 }
 
-// Rendering is synchronous: between messages the process gets a chance to do something else.
-async function compose(send: LaneSend, recipients: readonly Recipient[], round: ClaimRound) {
-  const messages: { recipient: Recipient; message: OutgoingMessage }[] = [];
+// Rendering is synchronous: between messages the process gets a chance to do something else. Of a message only its subject is
+// kept here, so that what waits for the provider's answer is little.
+async function compose(send: LaneSend, recipients: readonly Recipient[], round: ClaimRound, outgoing: MailerCall) {
+  const composed: { recipient: Recipient; subject: string }[] = [];
   const failed = new Map<Recipient, string>();
   let since = performance.now();
   for (const recipient of recipients) {
     try {
       const message = send.compose(recipient);
       round.stream = message.stream;
-      messages.push({ recipient, message });
+      outgoing.add(message);
+      composed.push({ recipient, subject: message.subject });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       failed.set(recipient, `The message could not be rendered: ${reason}`);
@@ -162,7 +162,7 @@ async function compose(send: LaneSend, recipients: readonly Recipient[], round: 
     since = performance.now();
   }
   if (failed.size > 0) round.fail((recipient) => failed.get(recipient) ?? null);
-  return messages;
+  return composed;
 }
 
 async function accepted(deps: LaneDeps, { id }: Claim): Promise<Accepted | null> {

@@ -1,14 +1,10 @@
 import { getDefaultHighWaterMark } from 'node:stream';
 
-/** Bytes that wait to be sent. Iterating them hands each chunk out once; asking for the next says that it has been written. */
-export interface OutgoingBytes extends Iterable<Uint8Array> {
-  readonly byteLength: number;
-}
-
-/** Memory for bodies that is used again and again. */
+/** Memory for the bodies of requests, in chunks of one size that are used again and again. */
 export interface ChunkPool {
   readonly chunkBytes: number;
   take(): Buffer;
+  /** Takes a chunk back that nobody reads any more; one of another size is let go. */
   give(chunk: Buffer): void;
 }
 
@@ -17,7 +13,7 @@ export interface ChunkPool {
  * even in it, and the kernel map and clear every page anew. `mostKept` bounds what is kept; what is needed beyond comes and
  * goes.
  */
-export function createChunkPool(chunkBytes = 512 * 1024, mostKept = 32): ChunkPool {
+export function createChunkPool(chunkBytes = 512 * 1024, mostKept = 64): ChunkPool {
   const free: Buffer[] = [];
   return {
     chunkBytes,
@@ -31,18 +27,21 @@ export function createChunkPool(chunkBytes = 512 * 1024, mostKept = 32): ChunkPo
 // A socket says that a write must wait for it to drain from this size on; below, nobody can tell when the bytes have left.
 const tellingBytes = getDefaultHighWaterMark(false);
 
-/** Collects a body in chunks of a pool. Everything up to `end` happens at once, without waiting for anything. */
-export class ChunkedBody {
+/** Collects bytes in chunks of a pool. */
+export class Chunks {
   /** Where the next byte goes, in `chunk`. */
   at = 0;
-  chunk: Buffer;
+  chunk: Buffer = Buffer.alloc(0);
+  /** The chunks that are full. */
+  readonly full: Buffer[] = [];
+  /** Bytes in them. */
+  bytes = 0;
   private readonly pool: ChunkPool;
-  private readonly full: Uint8Array[] = [];
-  private bytes = 0;
+  private readonly pooled: Buffer[] = [];
+  private isRead = false;
 
   constructor(pool: ChunkPool) {
     this.pool = pool;
-    this.chunk = pool.take();
   }
 
   /** Sees to it that `chunk` has room for so many bytes behind `at`. */
@@ -52,35 +51,29 @@ export class ChunkedBody {
     this.chunk = bytes <= this.pool.chunkBytes ? this.pool.take() : Buffer.allocUnsafeSlow(bytes);
   }
 
-  /** Ends the body. Each of its chunks is the pool's again once the reader asks for the next one, and never otherwise. */
-  end(): OutgoingBytes {
-    this.close();
-    const { full, pool, bytes } = this;
-    return {
-      byteLength: bytes,
-      *[Symbol.iterator]() {
-        for (let written = full.shift(); written !== undefined; written = full.shift()) {
-          yield written;
-          if (written.length >= tellingBytes) pool.give(Buffer.from(written.buffer));
-        }
-      },
-    };
-  }
-
-  private close(): void {
+  /** Ends the current chunk. */
+  close(): void {
     const { chunk, at } = this;
+    this.chunk = Buffer.alloc(0);
     this.at = 0;
-    if (at === 0) {
+    if (at >= tellingBytes) {
+      this.full.push(chunk.subarray(0, at));
+      this.pooled.push(chunk);
+    } else {
+      if (at > 0) this.full.push(Buffer.from(chunk.subarray(0, at)));
       this.pool.give(chunk);
-      return;
     }
     this.bytes += at;
-    const written = chunk.subarray(0, at);
-    if (at >= tellingBytes) {
-      this.full.push(written);
-      return;
-    }
-    this.full.push(Buffer.from(written));
-    this.pool.give(chunk);
+  }
+
+  /** The full chunks, for a writer that asks for the next one when it has written what it has. */
+  *read(): Generator<Uint8Array> {
+    yield* this.full;
+    this.isRead = true;
+  }
+
+  /** Gives the chunks back, provided that a writer has come to their end: one that stopped may still be writing. */
+  release(): void {
+    if (this.isRead) for (const chunk of this.pooled.splice(0)) this.pool.give(chunk);
   }
 }

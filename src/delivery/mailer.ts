@@ -54,6 +54,20 @@ export type Verdict =
 /** What a provider found of a claim: message id and instant by our email id. */
 export type Accepted = Map<string, { messageId: string; at: string }>;
 
+/** A call that is being put together. */
+export interface MailerCall {
+  add(message: OutgoingMessage): void;
+  /** Hands over what was added, once: see `Mailer.send`. */
+  send(): Promise<Verdict[]>;
+}
+
+/** Begins a call with any mailer. */
+export function beginCall(mailer: Mailer, claimId: string): MailerCall {
+  if (mailer.begin) return mailer.begin(claimId);
+  const messages: OutgoingMessage[] = [];
+  return { add: (message) => void messages.push(message), send: () => mailer.send(claimId, messages) };
+}
+
 /** A delivery provider. Every method is safe to call from many places at once. */
 export interface Mailer {
   readonly name: string;
@@ -65,6 +79,8 @@ export interface Mailer {
    * Never rejects: a failed call is a verdict of each message. Splits by the provider's batch limits itself.
    */
   send(claimId: string, messages: readonly OutgoingMessage[]): Promise<Verdict[]>;
+  /** Begins a call of `send` whose messages come one by one, where a mailer need not keep them as they are. */
+  begin?(claimId: string): MailerCall;
   /** What the provider accepted under this claim. Rejects when the provider cannot be asked. */
   accepted(claimId: string): Promise<Accepted>;
   /** For providers that cannot be searched, where `accepted` answers from our own record of hand-overs. */

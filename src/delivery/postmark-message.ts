@@ -1,23 +1,10 @@
 import type { Filled } from '../lib/render/filled.ts';
-import { ChunkedBody, type ChunkPool, createChunkPool, type OutgoingBytes } from './chunk-pool.ts';
+import type { Chunks } from './chunk-pool.ts';
 import { cleanName, isOurHeader } from './headers.ts';
 import type { MailStream, MessageText, OutgoingMessage } from './mailer.ts';
 
 /** Names of the provider's message streams. */
 export type StreamNames = Record<MailStream, string>;
-
-/**
- * Messages in the fields of Postmark's `/email/batch` (contract page 3, 10.2), as the bytes of its JSON. Written message by
- * message and part by part: what messages share is copied, and nothing is put together that is only there to be taken apart.
- */
-export function batchBody(
-  claimId: string,
-  messages: readonly OutgoingMessage[],
-  streams: StreamNames,
-  pool: ChunkPool,
-): OutgoingBytes {
-  return new BatchWriter(claimId, streams, pool).write(messages);
-}
 
 /** An address with its name, as header fields carry it; the provider encodes what is not ASCII. */
 export function mailbox({ address, name }: { address: string; name: string | null }): string {
@@ -42,16 +29,10 @@ export function mostBytes(message: OutgoingMessage): number {
   return 6 * units + files + 2048;
 }
 
-/** Bytes of a message in a JSON body, exactly. */
-export function exactBytes(claimId: string, message: OutgoingMessage, streams: StreamNames): number {
-  return batchBody(claimId, [message], streams, createChunkPool(1024, 0)).byteLength - 2;
-}
-
 const quoted = (text: string) => Buffer.from(JSON.stringify(text));
 const bytes = (text: string) => Buffer.from(text);
 
 const syntax = {
-  begin: bytes('['),
   comma: bytes(','),
   end: bytes(']'),
   replyTo: bytes('","ReplyTo":"'),
@@ -71,41 +52,39 @@ const syntax = {
   closedObject: bytes('}'),
 };
 
+// From here on it takes longer to look at a text than to compare it with one that is known.
+const longText = 64;
+
 // What stands in the bytes of a JSON string otherwise than by its own code.
 const unlike = /[^ !#-[\]-~]/;
 
-class BatchWriter {
+/**
+ * Writes messages in the fields of Postmark's `/email/batch` (contract page 3, 10.2), as the bytes of their JSON. Part by
+ * part: what messages share is copied, and nothing is put together that is only there to be taken apart.
+ */
+export class MessageWriter {
+  /** Bytes that may come to `mostBytes` of a message for what all of them say. */
+  readonly frameBytes: number;
   private readonly claimId: string;
   private readonly streams: StreamNames;
-  private readonly body: ChunkedBody;
+  private readonly body: Chunks;
   private head = { of: null as OutgoingMessage['from'] | null, bytes: syntax.comma };
   private tail = { of: null as OutgoingMessage | null, bytes: syntax.comma };
   private pid = { of: '', bytes: syntax.comma };
   // Most headers of a message are the same objects as those of the one before it.
   private readonly known: { of: OutgoingMessage['headers'][number]; bytes: Buffer | null }[] = [];
-  private readonly frameBytes: number;
+  // A link to the recipient's pages stands in the HTML and in the text.
+  private readonly plainLinks = ['', ''];
 
-  constructor(claimId: string, streams: StreamNames, pool: ChunkPool) {
+  constructor(body: Chunks, claimId: string, streams: StreamNames) {
+    this.body = body;
     this.claimId = claimId;
     this.streams = streams;
-    this.body = new ChunkedBody(pool);
     this.frameBytes = 6 * (claimId.length + Math.max(...Object.values(streams).map((name) => name.length)));
   }
 
-  write(messages: readonly OutgoingMessage[]): OutgoingBytes {
-    this.body.reserve(2);
-    this.raw(syntax.begin);
-    messages.forEach((message, place) => {
-      this.body.reserve(mostBytes(message) + this.frameBytes);
-      if (place > 0) this.raw(syntax.comma);
-      this.message(message);
-    });
-    this.body.reserve(1);
-    this.raw(syntax.end);
-    return this.body.end();
-  }
-
-  private message(message: OutgoingMessage): void {
+  /** Writes a message into the current chunk, which must have room for `mostBytes` and `frameBytes`. */
+  write(message: OutgoingMessage): void {
     const { to, replyTo, text, attachments } = message;
     this.raw(this.headOf(message));
     this.string(to.name === null ? to.address : mailbox(to));
@@ -212,21 +191,38 @@ class BatchWriter {
   private parts({ parts }: Filled): boolean {
     const from = this.body.at;
     for (const part of parts) {
-      const isWhole = typeof part === 'string' ? part.isWellFormed() : part.isWellFormed;
-      if (!isWhole) {
+      if (typeof part !== 'string' && part.isWellFormed) this.raw(part.json);
+      else if (typeof part === 'string' && this.isPlain(part)) this.plain(part);
+      else if (typeof part === 'string' && part.isWellFormed()) this.escaped(part);
+      else {
         this.body.at = from;
         return false;
       }
-      if (typeof part === 'string') this.string(part);
-      else this.raw(part.json);
     }
     return true;
   }
 
   private string(value: string): void {
-    const { body } = this;
-    if (!unlike.test(value)) body.at += body.chunk.write(value, body.at, 'latin1');
-    else body.at += body.chunk.write(JSON.stringify(value).slice(1, -1), body.at);
+    if (this.isPlain(value)) this.plain(value);
+    else this.escaped(value);
+  }
+
+  private isPlain(value: string): boolean {
+    if (value.length < longText) return !unlike.test(value);
+    const { plainLinks } = this;
+    if (value === plainLinks[0] || value === plainLinks[1]) return true;
+    if (unlike.test(value)) return false;
+    plainLinks[0] = plainLinks[1] ?? '';
+    plainLinks[1] = value;
+    return true;
+  }
+
+  private plain(value: string): void {
+    this.body.at += this.body.chunk.write(value, this.body.at, 'latin1');
+  }
+
+  private escaped(value: string): void {
+    this.body.at += this.body.chunk.write(JSON.stringify(value).slice(1, -1), this.body.at);
   }
 
   private raw(written: Buffer): void {

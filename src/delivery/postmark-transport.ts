@@ -1,7 +1,7 @@
 import { type Models, ServerClient } from 'postmark';
 import { Agent, type Dispatcher, request } from 'undici';
-import type { OutgoingBytes } from './chunk-pool.ts';
 import { failedBeforeWriting } from './network-errors.ts';
+import type { OutgoingBytes } from './postmark-batch.ts';
 
 /** How long calls may take, in milliseconds. */
 export interface Timeouts {

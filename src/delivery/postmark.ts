@@ -1,10 +1,10 @@
 import type { Models } from 'postmark';
-import { cutBatches } from './batches.ts';
-import { type ChunkPool, createChunkPool } from './chunk-pool.ts';
-import type { Accepted, Mailer, OutgoingMessage, Verdict } from './mailer.ts';
-import { batchBody, exactBytes, mostBytes, type StreamNames } from './postmark-message.ts';
-import { createTransport, type Timeouts, type Transport } from './postmark-transport.ts';
-import { instant, readFailedCall, refusedAlone, verdictOfAnswer } from './postmark-verdicts.ts';
+import { createChunkPool } from './chunk-pool.ts';
+import type { Accepted, Mailer } from './mailer.ts';
+import { PostmarkCall, type PostmarkContext } from './postmark-call.ts';
+import type { StreamNames } from './postmark-message.ts';
+import { createTransport, type Timeouts } from './postmark-transport.ts';
+import { instant } from './postmark-verdicts.ts';
 
 const megabyte = 1024 * 1024;
 // Contract page 3, 10.3. A batch is closed before Postmark's 50 MB so that rounding cannot matter.
@@ -34,29 +34,18 @@ export function createPostmarkMailer(options: PostmarkOptions): Mailer {
   const transport = createTransport(options.apiUrl, options.serverToken, timeouts);
   const maxMessageBytes = options.maxMessageBytes ?? 10 * megabyte;
   const { streams, log } = options;
-  const context: Context = { transport, timeouts, streams, log, pool: createChunkPool() };
+  const limits = { batchMessages: maxBatchMessages, batchBytes: maxBatchBytes, messageBytes: maxMessageBytes };
+  const context: PostmarkContext = { transport, timeouts, streams, log, pool: createChunkPool(), limits };
   return {
     name: options.name ?? 'postmark',
     maxBatchMessages,
     maxBatchBytes,
     maxMessageBytes,
-    async send(claimId, messages) {
-      const sizeOf = (message: OutgoingMessage) => exactBytes(claimId, message, streams);
-      const verdicts = messages.map((message) => tooLarge(message, maxMessageBytes, sizeOf));
-      const places = verdicts.flatMap((verdict, place) => (verdict === null ? [place] : []));
-      const fitting = places.map((place) => messages[place] as OutgoingMessage);
-      const limits = { maxItems: maxBatchMessages, maxBytes: maxBatchBytes };
-      const answers: Verdict[] = [];
-      for (const { items } of cutBatches(fitting, limits, mostBytes, sizeOf)) {
-        const last = answers.at(-1);
-        // A call that failed as a whole says that the next would fail too; the rest was never sent.
-        const stopped = last !== undefined && failedAsCall(last) ? last : null;
-        answers.push(...(stopped ? items.map(() => notTried(stopped)) : await handOver(context, claimId, items)));
-      }
-      places.forEach((place, n) => {
-        verdicts[place] = answers[n] as Verdict;
-      });
-      return verdicts as Verdict[];
+    begin: (claimId) => new PostmarkCall(context, claimId),
+    send(claimId, messages) {
+      const call = new PostmarkCall(context, claimId);
+      for (const message of messages) call.add(message);
+      return call.send();
     },
     async accepted(claimId) {
       const names = [...new Set(Object.values(streams))];
@@ -66,61 +55,7 @@ export function createPostmarkMailer(options: PostmarkOptions): Mailer {
   };
 }
 
-interface Context {
-  transport: Transport;
-  timeouts: Timeouts;
-  streams: StreamNames;
-  log: PostmarkOptions['log'];
-  pool: ChunkPool;
-}
-
-async function handOver(context: Context, claimId: string, batch: OutgoingMessage[]): Promise<Verdict[]> {
-  const body = batchBody(claimId, batch, context.streams, context.pool);
-  const { client, facts } = context.transport.open(context.timeouts.send, body);
-  try {
-    const answers: unknown = await client.sendEmailBatch([]);
-    return batch.map((_, place) => verdictOfAnswer(Array.isArray(answers) ? answers[place] : undefined));
-  } catch (error) {
-    const failed = readFailedCall(facts, error);
-    if (!failed.split) {
-      context.log.warn({ status: facts.status, messages: batch.length }, 'the mail provider did not take a batch');
-      return batch.map(() => failed.verdict);
-    }
-    if (batch.length === 1) return [refusedAlone(failed)];
-    return halves(context, claimId, batch);
-  }
-}
-
-// Halving finds the message that spoils a call with few calls; in the end it stands alone.
-async function halves(context: Context, claimId: string, batch: OutgoingMessage[]): Promise<Verdict[]> {
-  const middle = batch.length >> 1;
-  const first = await handOver(context, claimId, batch.slice(0, middle));
-  const rest = batch.slice(middle);
-  const stopped = first.find(failedAsCall);
-  return [...first, ...(stopped ? rest.map(() => notTried(stopped)) : await handOver(context, claimId, rest))];
-}
-
-function failedAsCall(verdict: Verdict): boolean {
-  return verdict.kind === 'unknown' || (verdict.kind === 'retry' && verdict.scope !== 'message');
-}
-
-function notTried(verdict: Verdict): Verdict {
-  if (verdict.kind === 'retry') return verdict;
-  const reason = 'reason' in verdict ? verdict.reason : '';
-  return { kind: 'retry', reason: `not tried after: ${reason}`, afterMs: null, scope: 'call' };
-}
-
-function tooLarge(
-  message: OutgoingMessage,
-  most: number,
-  sizeOf: (message: OutgoingMessage) => number,
-): Verdict | null {
-  if (mostBytes(message) <= most || sizeOf(message) <= most) return null;
-  const reason = `The message is larger than the ${Math.floor(most / megabyte)} MB that the provider takes`;
-  return { kind: 'rejected', code: 413, reason, inactive: false };
-}
-
-async function search(context: Context, claimId: string, stream: string): Promise<Accepted> {
+async function search(context: PostmarkContext, claimId: string, stream: string): Promise<Accepted> {
   const found: Accepted = new Map();
   for (let offset = 0; offset + searchPage <= searchEnd; offset += searchPage) {
     const { client } = context.transport.open(context.timeouts.search);

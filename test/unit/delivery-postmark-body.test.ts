@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type ChunkPool, createChunkPool } from '../../src/delivery/chunk-pool.ts';
 import type { OutgoingMessage } from '../../src/delivery/mailer.ts';
-import { batchBody, exactBytes, mostBytes } from '../../src/delivery/postmark-message.ts';
+import { BatchBody, type OutgoingBytes } from '../../src/delivery/postmark-batch.ts';
+import { mostBytes } from '../../src/delivery/postmark-message.ts';
 import { Filled, Literal, type Part } from '../../src/lib/render/filled.ts';
 import { aMessage } from '../support/messages.ts';
 import { postmarkFields } from '../support/postmark-fields.ts';
@@ -13,15 +14,21 @@ const claim = 'run/7/"1"';
 const asJson = (messages: readonly OutgoingMessage[]) =>
   JSON.stringify(messages.map((message) => postmarkFields(claim, message, streams)));
 
-// Chunks are the pool's again as soon as the next one is asked for, so each is copied before.
-function written(messages: readonly OutgoingMessage[], pool = createChunkPool(4096, 1)): string {
-  const body = batchBody(claim, messages, streams, pool);
-  const copies: Buffer[] = [];
-  for (const chunk of body) copies.push(Buffer.from(chunk));
-  const all = Buffer.concat(copies);
-  expect(all.length).toBe(body.byteLength);
+function batchOf(messages: readonly OutgoingMessage[], pool: ChunkPool): BatchBody {
+  const batch = new BatchBody(claim, streams, pool);
+  for (const message of messages) batch.add(message);
+  batch.end();
+  return batch;
+}
+
+function textOf(bytes: OutgoingBytes): string {
+  const all = Buffer.concat([...bytes]);
+  expect(all.length).toBe(bytes.byteLength);
   return all.toString();
 }
+
+const written = (messages: readonly OutgoingMessage[], pool = createChunkPool(4096, 1)) =>
+  textOf(batchOf(messages, pool).whole());
 
 const filled = (parts: readonly Part[]) =>
   new Filled(
@@ -102,7 +109,7 @@ test('whatever the texts are, the body parses to the messages, and no bound is b
       const message = aMessage({ subject, to, html, text: html, headers: [{ name: 'X-A', value }] });
       expect(written([message, message])).toBe(asJson([message, message]));
       const size = Buffer.byteLength(JSON.stringify(postmarkFields(claim, message, streams)));
-      expect(exactBytes(claim, message, streams)).toBe(size);
+      expect(new BatchBody(claim, streams, createChunkPool(4096, 1)).add(message)).toBe(size);
       expect(mostBytes(message)).toBeGreaterThanOrEqual(size);
     }),
   );
@@ -115,27 +122,66 @@ test('a body of many chunks, and messages larger than one, lose nothing', () => 
   expect(written(messages, createChunkPool(64 * 1024, 4))).toBe(asJson(messages));
 });
 
-test('a chunk is used again only after the reader has asked for the next one', () => {
+test('each run of messages can be sent as a list of its own', () => {
+  const messages = Array.from({ length: 30 }, (_, n) =>
+    aMessage({ html: `${n}`.repeat(n % 7 === 3 ? 40_000 : 2_000) }),
+  );
+  const batch = batchOf(messages, createChunkPool(64 * 1024, 4));
+  for (const [from, to] of [
+    [0, 30],
+    [0, 1],
+    [29, 30],
+    [7, 23],
+    [3, 4],
+  ] as const)
+    expect(textOf(batch.part(from, to))).toBe(asJson(messages.slice(from, to)));
+});
+
+test('a message that is taken back, or cannot be written, leaves nothing behind', () => {
+  const [one, other, third] = [aMessage(), aMessage({ html: 'x'.repeat(60_000) }), aMessage()];
+  const broken = aMessage({ headers: [{ name: 'X-A', value: null as unknown as string }] });
+  const batch = new BatchBody(claim, streams, createChunkPool(64 * 1024, 4));
+  batch.add(other);
+  batch.undo();
+  expect(() => batch.add(broken)).toThrow();
+  batch.add(one);
+  batch.add(other);
+  batch.undo();
+  expect(() => batch.add(broken)).toThrow();
+  batch.add(third);
+  expect(batch.count).toBe(2);
+  batch.end();
+  expect(textOf(batch.whole())).toBe(asJson([one, third]));
+});
+
+function watchedPool() {
   const given: Buffer[] = [];
-  const inner = createChunkPool(256 * 1024, 8);
-  const pool: ChunkPool = { ...inner, give: (chunk) => void given.push(chunk) };
+  const pool: ChunkPool = { ...createChunkPool(256 * 1024, 8), give: (chunk) => void given.push(chunk) };
+  return { pool, given: () => given.filter((chunk) => chunk.length > 0).map(({ buffer }) => buffer) };
+}
+
+test('the chunks of a body are used again once it has been read to its end and nobody needs it, and not before', () => {
   const messages = Array.from({ length: 40 }, () => aMessage({ html: 'x'.repeat(20_000) }));
-  const reader = batchBody(claim, messages, streams, pool)[Symbol.iterator]();
-  const [first] = [reader.next().value as Uint8Array];
-  expect(given).toEqual([]);
-  const second = reader.next().value as Uint8Array;
-  expect(given.map(({ buffer }) => buffer)).toEqual([first.buffer]);
-  expect(second.buffer).not.toBe(first.buffer);
+  const { pool, given } = watchedPool();
+  const batch = batchOf(messages, pool);
+  const reader = batch.whole()[Symbol.iterator]();
+  const read: Uint8Array[] = [];
+  for (let n = 0; n < 3; n += 1) read.push(reader.next().value as Uint8Array);
   // Whoever stops reading may still be writing what came last.
-  reader.return?.();
-  expect(given).toHaveLength(1);
+  batch.release();
+  expect(given()).toEqual([]);
+  for (let next = reader.next(); !next.done; next = reader.next()) read.push(next.value);
+  expect(given()).toEqual([]);
+  batch.release();
+  expect(given()).toEqual(read.map(({ buffer }) => buffer));
+  batch.release();
+  expect(given()).toHaveLength(read.length);
 });
 
 test('what is too little for a socket to tell when it has left goes out as a copy', () => {
-  const given: Buffer[] = [];
-  const pool: ChunkPool = { ...createChunkPool(256 * 1024, 8), give: (chunk) => void given.push(chunk) };
-  const [only, ...rest] = [...batchBody(claim, [aMessage()], streams, pool)];
+  const { pool, given } = watchedPool();
+  const [only, ...rest] = [...batchOf([aMessage()], pool).whole()];
   expect(rest).toEqual([]);
-  expect(given).toHaveLength(1);
-  expect(given[0]?.buffer).not.toBe(only?.buffer);
+  expect(given()).toHaveLength(1);
+  expect(given()[0]).not.toBe(only?.buffer);
 });

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { cutBatches } from '../../src/delivery/batches.ts';
 import type { OutgoingMessage, Verdict } from '../../src/delivery/mailer.ts';
 import { createPostmarkMailer, type PostmarkOptions } from '../../src/delivery/postmark.ts';
 import { mostBytes } from '../../src/delivery/postmark-message.ts';
@@ -169,23 +168,18 @@ test('verdicts stand in input order, across calls of 500 messages that share con
   );
 });
 
-test('a batch is closed before it holds too many items or bytes, and a giant goes alone', () => {
-  const sizes = [10, 40, 45, 3, 200, 3, 3, 3, 3];
-  const cut = (maxItems: number, maxBytes: number) =>
-    cutBatches(
-      sizes,
-      { maxItems, maxBytes },
-      (size) => size * 6,
-      (size) => size,
-    ).map(({ start, items }) => [start, ...items]);
-  expect(cut(3, 100)).toEqual([
-    [0, 10, 40, 45],
-    [3, 3],
-    [4, 200],
-    [5, 3, 3, 3],
-    [8, 3],
-  ]);
-  expect(cut(100, 10_000)).toEqual([[0, ...sizes]]);
+test('a batch is closed before it holds more than the provider takes in a call', async () => {
+  const { url, calls } = await provider(takeAll);
+  const content = 'A'.repeat(9 * 1024 * 1024);
+  const files = [{ filename: 'a.zip', content, contentType: 'application/zip', contentId: null }];
+  const verdicts = await mailerAt(url).send(
+    'c',
+    Array.from({ length: 12 }, (_, n) => message(n, n % 2 === 0 ? { attachments: files } : {})),
+  );
+  expect(verdicts.map((verdict) => (verdict.kind === 'accepted' ? verdict.messageId : verdict.kind))).toEqual(
+    Array.from({ length: 12 }, (_, n) => `m-email-${n}`),
+  );
+  expect(calls.map((call) => call.messages.length)).toEqual([8, 4]);
 });
 
 test('the cheap bound of a message is never below its size', () => {
