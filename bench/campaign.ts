@@ -139,7 +139,7 @@ async function empty(store: Store): Promise<void> {
 async function runLoop(bench: Bench): Promise<Run> {
   if (process.env.BENCH_LOG) console.log(new Date().toISOString(), 'loop');
   return watched(bench, [bench.floor], async () => {
-    const result = await bench.floor.ask<FloorResult>({ floor: { campaignId: newId(), inFlight: 8 } });
+    const result = await bench.floor.ask<FloorResult>({ floor: { campaignId: newId(), inFlight: 4 } });
     return result.milliseconds;
   });
 }

@@ -17,7 +17,7 @@ export interface ExpansionDeps {
    * as many as there are connections would wait for one another for ever.
    */
   cursors: Gate;
-  /** Contacts that one statement freezes; 5,000 when absent. */
+  /** Contacts that one statement freezes at most; 5,000 when absent. */
   expansionPage?: number;
 }
 
@@ -31,15 +31,18 @@ export async function expandFrom(
   onPage: (count: number) => void,
 ): Promise<void> {
   if (send.audienceType !== 'ALL' || send.resendOf) return deps.cursors.run(() => expandChosen(deps, send, onPage));
-  const size = deps.expansionPage ?? expansionPage;
+  const most = deps.expansionPage ?? expansionPage;
   let { through, count } = send;
-  for (;;) {
+  // Pages grow, so that the lanes have something to do soon.
+  for (let size = Math.min(firstPage, most); ; size = Math.min(2 * size, most)) {
     onPage(count);
     const page = await expandPage(deps.db, deps.billing, send, through, { size });
     if (page === null || page.expanded) return;
     ({ through, count } = page);
   }
 }
+
+const firstPage = 1000;
 
 async function expandChosen(
   deps: ExpansionDeps,

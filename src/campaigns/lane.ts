@@ -41,7 +41,7 @@ const retakeEveryMs = 1000;
 // Pauses of this length and less are spent here, longer ones by the workflow's timer.
 const shortPauseMs = 2000;
 // While the audience is still being frozen, the lane catches up with it now and then.
-const catchUpMs = 50;
+const catchUpMs = 20;
 // What another attempt holds is looked at again after this.
 const othersMs = 5000;
 
@@ -101,7 +101,7 @@ export async function runLane(deps: LaneDeps, send: LaneSend, pace: LanePace, st
         if (hold !== null) return heldEnd(hold);
       } else if (answer.throttleMs > 0) await eventually(Math.min(answer.throttleMs, shortPauseMs));
       else if (!answer.expanded) await eventually(catchUpMs);
-      else if (slots.size > 0) await Promise.race(slots);
+      else if (slots.size > 0) await allEnded();
       else {
         const { open, dueMs } = await claimsOpen(db, campaignId, sendSeq, holder);
         if (dueMs === null || dueMs > shortPauseMs)
@@ -158,6 +158,11 @@ export async function runLane(deps: LaneDeps, send: LaneSend, pace: LanePace, st
       )
       .finally(() => slots.delete(slot));
     slots.add(slot);
+  }
+
+  // Everybody has been claimed: asking again after each slot would only be turned away, but for what is put back meanwhile.
+  async function allEnded(): Promise<void> {
+    await Promise.race([Promise.all(slots), pause(retakeEveryMs, stop)]);
   }
 
   async function eventually(milliseconds: number): Promise<void> {
