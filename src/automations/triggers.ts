@@ -3,6 +3,7 @@ import { parseCondition } from '../conditions/schema.ts';
 import { checkSegmentReferences, resolveSegments } from '../conditions/segments.ts';
 import type { Sql } from '../db/sql.ts';
 import { AppError } from '../lib/errors.ts';
+import { cutText } from '../lib/text.ts';
 import { segmentLookup } from '../segments/queries.ts';
 import type { AutomationRow } from './rows.ts';
 import { calendarsOf, readSchedule } from './schedule.ts';
@@ -19,7 +20,7 @@ export function triggerStep({ triggerType, triggerConfig }: Pick<AutomationRow, 
   config: Record<string, unknown>;
 } {
   const eventName = triggerType === 'EVENT' ? eventNameOf(triggerConfig) : null;
-  if (eventName !== null) return { name: `Trigger: ${eventName}`.slice(0, 255), config: { eventName } };
+  if (eventName !== null) return { name: cutText(`Trigger: ${eventName}`, 255), config: { eventName } };
   return { name: `Trigger: ${triggerType.toLowerCase()}`, config: {} };
 }
 

@@ -1,4 +1,5 @@
 import { type SignalCommand, type StartCommand, signals, workflowId } from '../../temporal/commands.ts';
+import { cutText } from '../lib/text.ts';
 
 /** What an execution is told and shows of a campaign. */
 export interface LaunchedCampaign {
@@ -21,7 +22,7 @@ export function launchCampaign(
 ): StartCommand {
   const { id, projectId, sendSeq, dueAt = null } = campaign;
   // A name may be as long as a request; what Temporal keeps may not.
-  const name = campaign.name.slice(0, longestName);
+  const name = cutText(campaign.name, longestName);
   return {
     type: 'start',
     workflow: 'campaignSend',
@@ -35,9 +36,9 @@ export function launchCampaign(
       Recipients: recipients,
       ...(dueAt === null ? {} : { DueAt: dueAt }),
     },
-    memo: { campaign: name, project: projectName.slice(0, longestName), send: sendSeq },
+    memo: { campaign: name, project: cutText(projectName, longestName), send: sendSeq },
     staticSummary: `Campaign "${name}"`,
-    staticDetails: `Send ${sendSeq} of a campaign of project ${projectName.slice(0, longestName)}. The rows in Postgres hold what was sent; this execution holds what comes next.`,
+    staticDetails: `Send ${sendSeq} of a campaign of project ${cutText(projectName, longestName)}. The rows in Postgres hold what was sent; this execution holds what comes next.`,
     ...(restart === undefined ? {} : { restart }),
   };
 }

@@ -1,4 +1,5 @@
 import type { Sql } from '../db/sql.ts';
+import { cutText } from '../lib/text.ts';
 import { type CsvPlace, type CsvRecord, readCsv } from './csv.ts';
 import { readFileFrom } from './files-queries.ts';
 import { type ImportColumns, readHeader } from './import-rows.ts';
@@ -44,7 +45,7 @@ export async function openFile(sql: Sql, jobId: string): Promise<Omit<OpenedFile
     if (!header) continue;
     const columns = readHeader(header.cells);
     if (columns !== null) return { columns, firstRow: header.next };
-    const names = header.cells.map((cell) => cell.trim().slice(0, 50).replaceAll('\0', '\ufffd'));
+    const names = header.cells.map((cell) => cutText(cell.trim(), 50).replaceAll('\0', '\ufffd'));
     return `The file has no column "email"; its columns are: ${names.slice(0, 20).join(', ')}`;
   }
   return 'The file has no header row';

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import busboy from 'busboy';
 import type { Sql } from '../db/sql.ts';
 import { AppError, bareBadRequest } from '../lib/errors.ts';
+import { cutText } from '../lib/text.ts';
 import { partBytes, removeFile, storePart } from './files-queries.ts';
 
 const megabyte = 1024 * 1024;
@@ -40,7 +41,7 @@ async function receive(sql: Sql, request: IncomingMessage, jobId: string): Promi
   let storing: Promise<void> = Promise.resolve();
   form.on('file', (name, stream, info) => {
     if (name !== 'file' || filename !== null) return void stream.resume();
-    filename = (info.filename ?? '').slice(0, longestName).replaceAll('\0', '\ufffd');
+    filename = cutText(info.filename ?? '', longestName).replaceAll('\0', '\ufffd');
     if (info.mimeType.toLowerCase() !== 'text/csv' && !/\.csv$/i.test(filename)) {
       refusal = bareBadRequest('"file" must be of the type text/csv, or its name must end with .csv');
       return void stream.resume();

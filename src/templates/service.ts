@@ -6,6 +6,7 @@ import { AppError, badRequest, conflict, notFound } from '../lib/errors.ts';
 import { offsetAnswer, offsetPage } from '../lib/offset-page.ts';
 import { parseTemplate } from '../lib/render/parse.ts';
 import { TemplateSyntaxError } from '../lib/render/syntax-error.ts';
+import { cutText } from '../lib/text.ts';
 import { Template } from './entity.ts';
 import { lockTemplates, stepsOfTemplate, usesOfTemplates } from './queries.ts';
 import {
@@ -108,7 +109,7 @@ export async function duplicateTemplate(em: EntityManager, projectId: string, id
   const suffix = ' (Copy)';
   const copy = em.create(Template, {
     projectId,
-    name: `${cutTo(name, 255 - suffix.length)}${suffix}`,
+    name: `${cutText(name, 255 - suffix.length)}${suffix}`,
     description,
     subject,
     body,
@@ -161,12 +162,6 @@ async function removeTemplates(em: EntityManager, projectId: string, ids: readon
 function requireAll(ids: readonly string[], found: ReadonlySet<string>): void {
   const unknown = ids.find((id) => !found.has(id));
   if (unknown !== undefined) throw notFound('template', unknown);
-}
-
-// Half a character is none.
-function cutTo(text: string, length: number): string {
-  const cut = text.slice(0, length);
-  return cut.isWellFormed() ? cut : cut.slice(0, -1);
 }
 
 async function load(em: EntityManager, projectId: string, id: string): Promise<Template> {

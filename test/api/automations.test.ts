@@ -90,6 +90,12 @@ describe('workflows', () => {
     }
   });
 
+  test('are made for every event name, also where the name of their trigger has to be cut', async () => {
+    const eventName = `${'a'.repeat(245)}🪿`;
+    const made = await own.call('POST', '/workflows', { name: 'Geese', eventName });
+    expect(made).toMatchObject({ status: 201, body: { triggerConfig: { eventName } } });
+  });
+
   test('are listed by number and by cursor, searched, filtered and sorted, with their counts', async () => {
     const hand = automationHand(api, await aProject(database, 'Lists'));
     const ids: string[] = [];

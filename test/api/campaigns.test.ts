@@ -329,6 +329,12 @@ describe('sending', () => {
   });
 });
 
+test('a name is cut for Temporal between its characters, so that every name can be sent', async () => {
+  await contacts(database.db, project.id, 1);
+  const id = await created({ name: `x${'🪿'.repeat(300)}` });
+  expect((await call('POST', `/campaigns/${id}/send`)).status).toBe(200);
+});
+
 describe('cancelling', () => {
   test('a campaign of which nothing has left returns to draft soon, and says so', async () => {
     await contacts(database.db, project.id, 2);

@@ -6,6 +6,7 @@ import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../../src/lib
 import { AppError } from '../../src/lib/errors.ts';
 import { isUuid, newId } from '../../src/lib/ids.ts';
 import { seal, unseal } from '../../src/lib/seal.ts';
+import { cutText } from '../../src/lib/text.ts';
 import { codedAt, fieldProblems, findNul, textField } from '../../src/lib/validation.ts';
 
 describe('ids', () => {
@@ -15,6 +16,19 @@ describe('ids', () => {
     expect(new Set(ids).size).toBe(ids.length);
     expect([...ids].sort()).toEqual(ids);
   });
+});
+
+test('a text is cut to its length, and never in the middle of a character', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.nat(20), (text, length) => {
+      const cut = cutText(text, length);
+      expect(text.startsWith(cut)).toBe(true);
+      expect(cut.isWellFormed()).toBe(true);
+      expect(cut.length).toBeGreaterThanOrEqual(Math.min(text.length, length) - 1);
+      expect(cut.length).toBeLessThanOrEqual(length);
+    }),
+  );
+  expect(cutText('x🪿', 2)).toBe('x');
 });
 
 describe('cursors', () => {

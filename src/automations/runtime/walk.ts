@@ -1,5 +1,6 @@
 import { newId } from '../../lib/ids.ts';
 import type { JsonObjectValue } from '../../lib/json.ts';
+import { cutText } from '../../lib/text.ts';
 import { type Graph, type GraphStep, nextStep, type StepResult, stepOf } from '../graph.ts';
 import type { RunStatus } from '../rows.ts';
 import { pinnedVersion } from '../versions.ts';
@@ -172,7 +173,7 @@ export async function walk(
   function fail(error: string) {
     const last = written.at(-1);
     if (last !== undefined) close(last, { status: 'FAILED', error });
-    return finish('FAILED', error.slice(0, longestReason), last?.stepId ?? change.currentStepId);
+    return finish('FAILED', cutText(error, longestReason), last?.stepId ?? change.currentStepId);
   }
 
   function ended(): Directive {
