@@ -5,6 +5,7 @@ import { readConfig } from '../src/config.ts';
 import { openStore, type Store } from '../src/db/orm.ts';
 import { newId } from '../src/lib/ids.ts';
 import { createFirstProject, type FirstProjectFacts } from '../src/main/first-project.ts';
+import { workerNodeOptions } from '../src/main/worker-options.ts';
 import { openTemporal } from '../temporal/connection.ts';
 import { prepareNamespace } from '../temporal/setup.ts';
 import type { Request, Usage } from './support/campaign-child.ts';
@@ -257,6 +258,7 @@ interface Child {
 async function startChild(file: string, args: string[], env: NodeJS.ProcessEnv): Promise<Child> {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, {
     env,
+    execArgv: args[0] === 'worker' ? [...process.execArgv, ...workerNodeOptions] : process.execArgv,
     stdio: ['ignore', process.env.BENCH_LOG ? 'inherit' : 'ignore', 'inherit', 'ipc'],
   });
   const next = () =>

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { workerNodeOptions } from '../../src/main/worker-options.ts';
 
 /** A worker as `npm run worker` starts it, which a test may kill as a crash would. */
 export interface WorkerProcess extends AsyncDisposable {
@@ -16,7 +17,7 @@ export interface WorkerProcess extends AsyncDisposable {
 export async function workerProcess(settings: Record<string, string>): Promise<WorkerProcess> {
   const child: ChildProcess = spawn(
     process.execPath,
-    [fileURLToPath(new URL('../../src/main/worker.ts', import.meta.url))],
+    [...workerNodeOptions, fileURLToPath(new URL('../../src/main/worker.ts', import.meta.url))],
     {
       env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'test', LOG_LEVEL: 'info', ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { settings } from '../../src/config-settings.ts';
+import { workerNodeOptions } from '../../src/main/worker-options.ts';
 import { dynamicConfig, temporalCliPackage, temporalCliVersion } from '../../temporal/dev-server.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -38,7 +39,7 @@ test('docker-compose.yml listens where `npm start` does, and nothing but the API
 });
 
 test('docker-compose.yml runs programs that exist and are in the image', () => {
-  const programs = matches(`${compose}\n${read('Dockerfile')}`, /node"?,? "?(src\/main\/[a-z-]+\.ts)/g);
+  const programs = matches(`${compose}\n${read('Dockerfile')}`, /node"?,? "?(?:--[\w=-]+, )?(src\/main\/[a-z-]+\.ts)/g);
   expect(new Set(programs)).toEqual(
     new Set(['api', 'worker', 'sandbox', 'migrate'].map((name) => `src/main/${name}.ts`)),
   );
@@ -47,6 +48,13 @@ test('docker-compose.yml runs programs that exist and are in the image', () => {
   expect(copied).toEqual(
     expect.arrayContaining(['src', 'workflows', 'activities', 'migrations', 'temporal', 'package.json']),
   );
+});
+
+test('a worker has the same options of Node however it is started', () => {
+  const [option] = workerNodeOptions;
+  expect(workerNodeOptions).toEqual([option]);
+  expect(compose).toContain(`command: [node, ${option}, src/main/worker.ts]`);
+  expect(JSON.parse(read('package.json')).scripts.worker).toBe(`node ${option} src/main/worker.ts`);
 });
 
 test('each service that another waits for exists', () => {

@@ -77,6 +77,9 @@ const afterAddress = new Literal(')');
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
 const untidy = /[\u0000-\u001f]| {2}/;
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: marks are control characters.
+const blankOrMark = /[\u0000-\u0020]/;
+
 /** A link whose end has not come yet. */
 interface OpenLink {
   /** Its text without the edges around it, as it stands in the text with marks. */
@@ -160,10 +163,10 @@ class Layout {
 
   // The address of a link comes right behind its text, before the edges that end it.
   private address(shown: string, target: string): boolean {
-    if (untidy.test(target)) return false;
+    if (blankOrMark.test(target)) return false;
     const address = linkAddress(target);
     if (address === null || shown === address || shown === target.trim()) return true;
-    if (this.afterItem || address.trim() !== address) return false;
+    if (this.afterItem) return false;
     if (shown === '') {
       this.flush();
       this.write(address);

@@ -173,6 +173,7 @@ function writeLink(text: string, target: string): string {
 /** What a text shows of the address that a link leads to; null where that says nothing to a reader. */
 export function linkAddress(target: string): string | null {
   const trimmed = target.trim();
+  if (trimmed.startsWith('http')) return trimmed;
   const address = /^(?:mailto|tel):/i.test(trimmed) ? trimmed.replace(/^\w+:([^?]*).*$/, '$1') : trimmed;
   return address === '' || address.startsWith('#') || /^javascript:/i.test(address) ? null : address;
 }

@@ -59,15 +59,17 @@ export async function launch(options: Launch): Promise<Running> {
 
 /**
  * Starts one of our own programs, a TypeScript file below the root of the project, in a session of its own. It gets SIGTERM when
- * this process is gone.
+ * this process is gone. `nodeOptions` are those of its Node.
  */
 export async function launchOurs(
   file: string,
   env: NodeJS.ProcessEnv,
   output: (chunk: Buffer) => void,
   onMessage?: (message: unknown) => void,
+  nodeOptions: readonly string[] = [],
 ): Promise<Running> {
-  const options = { command: process.execPath, args: ['--import', leash, file], env, cwd: root };
+  const args = [...nodeOptions, '--import', leash, file];
+  const options = { command: process.execPath, args, env, cwd: root };
   const child = spawnApart(options, ['ignore', 'pipe', 'pipe', 'ipc']);
   child.stdout?.on('data', output);
   child.stderr?.on('data', output);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { workerNodeOptions } from '../worker-options.ts';
 import { launchOurs } from './launch.ts';
 import { openLog } from './log-file.ts';
 import { answers } from './ports.ts';
@@ -11,6 +12,8 @@ import { surfaceErrors } from './surface-errors.ts';
 import type { Terminal } from './terminal.ts';
 
 const labels = { api: 'The API', worker: 'The worker', sandbox: 'The mail sandbox' };
+
+const nodeOptions = { api: [], worker: workerNodeOptions, sandbox: [] };
 
 /** One of the programs in src/main as a part to keep running. */
 export function ourPart(
@@ -31,7 +34,7 @@ export function ourPart(
         log.write(chunk);
         surface(chunk);
       };
-      return launchOurs(`src/main/${name}.ts`, env, output, onMessage);
+      return launchOurs(`src/main/${name}.ts`, env, output, onMessage, nodeOptions[name]);
     },
   };
 }
