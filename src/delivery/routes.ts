@@ -7,17 +7,25 @@ import type { WebhookAnswer } from './report.ts';
 import { receiveSns } from './sns-webhook.ts';
 import { mayNotify, receivePostmark } from './webhooks.ts';
 
-const mostBytes = 50 * 1024 * 1024;
+const megabyte = 1024 * 1024;
+const mostOfPostmark = 50;
+// Anybody may post here, and it takes the body to tell Amazon from others: as much as the largest message of SNS can be, with
+// every character of it escaped.
+const mostOfSns = 8;
 
 type Call = Handled<unknown, unknown, 'none'>;
 
-async function withText(body: unknown, take: (text: string) => Promise<WebhookAnswer>): Promise<Reply> {
+async function withText(
+  body: unknown,
+  mostMegabytes: number,
+  take: (text: string) => Promise<WebhookAnswer>,
+): Promise<Reply> {
   let text: string;
   try {
-    text = await getRawBody(body as IncomingMessage, { limit: mostBytes, encoding: 'utf8' });
+    text = await getRawBody(body as IncomingMessage, { limit: mostMegabytes * megabyte, encoding: 'utf8' });
   } catch (error) {
     const tooLarge = (error as { type?: string }).type === 'entity.too.large';
-    const message = tooLarge ? 'The body is larger than 50 MB' : 'The body could not be read';
+    const message = tooLarge ? `The body is larger than ${mostMegabytes} MB` : 'The body could not be read';
     return reply(tooLarge ? 413 : 400, { success: false, message }, { Connection: 'close' });
   }
   const answer = await take(text);
@@ -30,7 +38,7 @@ async function postmark({ app, db, params, body, header, log }: Call): Promise<R
     (body as IncomingMessage).resume();
     return reply(401, { success: false, message: 'Unauthorized' });
   }
-  return withText(body, (text) =>
+  return withText(body, mostOfPostmark, (text) =>
     receivePostmark({ db, clock: app.clock, billing: app.config, log, harmed: guardOf(app) }, text),
   );
 }
@@ -45,7 +53,7 @@ function sns({ app, db, body, log }: Call): Promise<Reply> {
     topics: app.config.SNS_TOPIC_ARNS,
     door: app.amazon,
   };
-  return withText(body, (text) => receiveSns(deps, text));
+  return withText(body, mostOfSns, (text) => receiveSns(deps, text));
 }
 
 const guards = new WeakMap<App, ReputationGuard>();

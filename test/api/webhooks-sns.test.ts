@@ -282,6 +282,16 @@ test.each([
   expect(fetched).toEqual([]);
 });
 
+test('what is larger than any message of SNS is not read to its end, whoever sent it', async () => {
+  const mail = await sentMail();
+  const padded = (characters: number) =>
+    signedPost(notificationOf({ ...eventOf(mail, 'Complaint'), padding: 'x'.repeat(characters) }));
+  // A few bytes too many, so that the client has sent all of them when it is refused.
+  const tooLarge = padded(8 * 1024 * 1024 - padded(0).length + 10);
+  expect(await post(tooLarge)).toMatchObject({ status: 413, body: { success: false } });
+  expect(await rowOf(mail)).toMatchObject({ status: 'SENT' });
+});
+
 test('a topic that is not allowed is refused, and without allowed topics everything is', async () => {
   const mail = await sentMail();
   for (const TopicArn of ['arn:aws:sns:eu-west-1:999999999999:mail-events', `${topic}2`, ''])
