@@ -14,6 +14,7 @@ export const campaignRecipientRoutes = [
     ids: { id: '422' },
     query: ListRecipients,
     reply: RecipientsPage,
+    textReply: 'text/csv',
     async handle({ db, project, params, query, header }) {
       const id = params.id ?? '';
       const asFile = query.format === 'csv' || (query.format === undefined && wantsCsv(header('accept')));

@@ -91,10 +91,7 @@ function operation(route: Route): Json {
         }
       : {}),
     responses: {
-      [status]: {
-        description: 'Success',
-        ...(route.reply ? { content: { 'application/json': { schema: jsonSchema(route.reply, 'output') } } } : {}),
-      },
+      [status]: { description: 'Success', ...contentOf(route) },
       ...Object.fromEntries(
         errors.map((code) => [
           code,
@@ -106,6 +103,14 @@ function operation(route: Route): Json {
       ),
     },
   };
+}
+
+function contentOf({ reply, textReply }: Route): { content?: Json } {
+  const content: Json = {
+    ...(reply === undefined ? {} : { 'application/json': { schema: jsonSchema(reply, 'output') } }),
+    ...(textReply === undefined ? {} : { [textReply]: { schema: { type: 'string' } } }),
+  };
+  return Object.keys(content).length === 0 ? {} : { content };
 }
 
 // No body is read as an empty object.

@@ -64,6 +64,8 @@ export interface RouteOptions<
   /** `raw` hands the unparsed bytes to the handler as `body`, for signed webhooks. */
   bodyKind?: 'json' | 'raw' | 'stream';
   reply?: AnySchema;
+  /** Media type of a success that is text, or that may be text in place of `reply`. */
+  textReply?: 'text/csv' | 'text/html' | 'text/plain';
   /** Status of success; 200 when absent. */
   status?: number;
   /** Claims `Idempotency-Key` before the handler runs (contract page 1, 1.8). */

@@ -39,6 +39,7 @@ export const recipientRoutes = [
       path: `/${name}/:id`,
       summary: summaries[name],
       description: 'HTML; changes nothing. A link that is not one of ours is answered with a page of status 404.',
+      textReply: 'text/html',
       handle: (visit) =>
         served(visit, async () => {
           const request = requestOf(visit, name);
@@ -75,6 +76,7 @@ export const recipientRoutes = [
     path: '/unsubscribe/:id',
     summary: 'One-click unsubscribe (RFC 8058)',
     description: 'Where `List-Unsubscribe` points. Any body and any id are answered alike.',
+    textReply: 'text/plain',
     async handle({ db, params, query }) {
       await leaveQuietly(db, params.id ?? '', query);
       return reply(200, 'Unsubscribed', { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' });

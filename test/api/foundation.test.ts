@@ -311,6 +311,8 @@ describe('the service about itself', () => {
     expect('Ada.Lovelace@Example.COM').toMatch(new RegExp(pattern));
     expect(post.requestBody.required).toBe(true);
     expect(document.paths['/campaigns/{id}/send'].post.requestBody.required).toBe(false);
+    const file = document.paths['/campaigns/{id}/recipients'].get.responses['200'].content;
+    expect(Object.keys(file)).toEqual(['application/json', 'text/csv']);
     const parameters: { name: string; description?: string }[] = document.paths['/campaigns'].get.parameters;
     expect(parameters.find(({ name }) => name === 'status')?.description).toContain('SCHEDULED');
     const docs = await api.call(null, 'GET', '/docs');

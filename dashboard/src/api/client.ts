@@ -38,7 +38,11 @@ async function send(request: Request): Promise<Response> {
   return response;
 }
 
-const client = createClient<paths>({ baseUrl: window.location.origin, credentials: 'same-origin', fetch: send });
+const client = createClient<paths, 'application/json'>({
+  baseUrl: window.location.origin,
+  credentials: 'same-origin',
+  fetch: send,
+});
 client.use(behaviour);
 
 /** The service's API; every call is typed by its own description. Wrap calls in `answer`. */
