@@ -14,7 +14,7 @@ const [role = '', argument = ''] = process.argv.slice(2);
 let peakRss = 0;
 setInterval(() => {
   peakRss = Math.max(peakRss, process.memoryUsage.rss());
-}, 20).unref();
+}, 100).unref();
 
 const roles: Record<string, () => Promise<{ ready: object; answer(request: Request): unknown }>> = {
   async sink() {

@@ -218,7 +218,7 @@ export class MessageWriter {
   }
 
   private plain(value: string): void {
-    this.body.at += this.body.chunk.write(value, this.body.at, 'latin1');
+    this.body.at += this.body.chunk.write(value, this.body.at);
   }
 
   private escaped(value: string): void {

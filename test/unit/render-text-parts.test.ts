@@ -32,7 +32,7 @@ const value = fc.constantFrom(
   'mailto:a@acme.test?x',
   '#top',
   'https://acme.test/?a=1',
-  `${block}x`,
+  `${lineBreak} x`,
 );
 
 const literal = fc

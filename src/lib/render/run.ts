@@ -45,7 +45,7 @@ export function startRun(variables: Variables, slot: Filled, slots: unknown[]): 
     length: 0,
     slots,
     steps: 0,
-    deadline: performance.now() + renderLimits.milliseconds,
+    deadline: Number.POSITIVE_INFINITY,
     context: null,
     insertedMarkup: false,
     captures: null,
@@ -81,10 +81,14 @@ export function checkLength(length: number): void {
   if (length > renderLimits.characters) throw new RenderLimitError('The rendered template is longer than 10 MB');
 }
 
+const clockFrom = 8;
+
 /** To be called at every output and every turn of a loop. */
 export function checkLimits(run: Run): void {
   checkLength(run.length);
   run.steps += 1;
+  // Most renderings are over before it is worth to look at the clock.
+  if (run.steps === clockFrom) run.deadline = performance.now() + renderLimits.milliseconds;
   if ((run.steps & 63) === 0 && performance.now() > run.deadline)
     throw new RenderLimitError('Rendering the template took longer than a second');
 }

@@ -77,9 +77,6 @@ const afterAddress = new Literal(')');
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
 const untidy = /[\u0000-\u001f]| {2}/;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: marks are control characters.
-const blankOrMark = /[\u0000-\u0020]/;
-
 /** A link whose end has not come yet. */
 interface OpenLink {
   /** Its text without the edges around it, as it stands in the text with marks. */
@@ -106,8 +103,10 @@ class Layout {
 
   tokens(tokens: readonly Token[]): boolean {
     for (const token of tokens) {
-      if (this.link !== null && this.link.target !== null && token.kind !== 'linkEnd') this.link.target += token.raw;
-      else if (token.kind === 'body') this.body(token.literal, token.raw);
+      if (this.link !== null && this.link.target !== null && token.kind !== 'linkEnd') {
+        if (token.kind !== 'body') return false;
+        this.link.target += token.raw;
+      } else if (token.kind === 'body') this.body(token.literal, token.raw);
       else if (token.kind === 'edge') this.edge(token.raw, token.lines, token.breaks, token.lists);
       else if (!this.mark(token.kind, token.raw)) return false;
     }
@@ -163,7 +162,8 @@ class Layout {
 
   // The address of a link comes right behind its text, before the edges that end it.
   private address(shown: string, target: string): boolean {
-    if (blankOrMark.test(target)) return false;
+    // What a filter breaks into lines has blanks, so that no mark of a value is overlooked.
+    if (target.includes(' ')) return false;
     const address = linkAddress(target);
     if (address === null || shown === address || shown === target.trim()) return true;
     if (this.afterItem) return false;
