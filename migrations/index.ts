@@ -23,6 +23,7 @@ import { Migration20261121001111_uploads } from './Migration20261121001111_uploa
 import { Migration20261121001120_wakes } from './Migration20261121001120_wakes.ts';
 import { Migration20261121001200_ledger_writes } from './Migration20261121001200_ledger_writes.ts';
 import { Migration20261121001201_contact_sendings } from './Migration20261121001201_contact_sendings.ts';
+import { Migration20261121001202_settle_claim } from './Migration20261121001202_settle_claim.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. */
 export const migrations = [
@@ -51,4 +52,5 @@ export const migrations = [
   { name: 'Migration20261121001120_wakes', class: Migration20261121001120_wakes },
   { name: 'Migration20261121001200_ledger_writes', class: Migration20261121001200_ledger_writes },
   { name: 'Migration20261121001201_contact_sendings', class: Migration20261121001201_contact_sendings },
+  { name: 'Migration20261121001202_settle_claim', class: Migration20261121001202_settle_claim },
 ];

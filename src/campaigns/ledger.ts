@@ -1,11 +1,8 @@
-import { usageMoved } from '../billing/counting-queries.ts';
 import { isoInstant } from '../db/columns.ts';
-import { byIndexes, byKeys, type Database, type Sql, statement } from '../db/sql.ts';
+import { byIndexes, type Database, type Sql, statement } from '../db/sql.ts';
 import type { MailStream } from '../delivery/mailer.ts';
-import { isoText, mailPayload, untold } from '../emails/sql.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
 import type { Claim } from './claims.ts';
-import { isSkipped } from './reasons.ts';
 
 /** One recipient of a claim whose row has no verdict yet, with the contact as it is now. */
 export interface Recipient {
@@ -79,63 +76,14 @@ export interface Tally {
   failed: number;
 }
 
-// One statement for a claim: rows, the contact that the provider refuses, events, counters, and the claim itself. A row that
-// the provider took becomes SENT whoever says so; every other verdict counts only for a row that waits. sent_at is the guard:
-// the event is written once, and without data: what it says of its mail is read from the row (see `eventData`), for a copy
-// would cost as much as the row itself. Its id is that of its mail, which costs nothing to make and lets no mail be told of
-// twice. The claim moves only for the attempt that holds it. Rows are found by an array of their own ids, which takes one walk
-// along the index in place of five hundred; the campaign is compared in such a way that no index of it is taken, which would
-// be read from end to end for each claim.
+// One statement for a claim: rows, the contact that the provider refuses, events, counters, and the claim itself (migration
+// `settle_claim`). A row that the provider took becomes SENT whoever says so; every other verdict counts only for a row that
+// waits. sent_at is the guard: the event is written once, and without data: what it says of its mail is read from the row (see
+// `eventData`), for a copy would cost as much as the row itself. Its id is that of its mail, which costs nothing to make and
+// lets no mail be told of twice. The claim moves only for the attempt that holds it.
 const settle = statement(
   'campaigns.settle',
-  `with settled as (
-     update emails e set
-       status = case when ${untold('e')} then v.outcome else e.status end,
-       message_id = coalesce(v.message_id, e.message_id),
-       sent_at = v.at,
-       bounced_at = case when v.outcome = 'BOUNCED' then coalesce(e.bounced_at, now()) else e.bounced_at end,
-       subject = coalesce(v.subject, e.subject), error = case when ${untold('e')} then v.error else e.error end, provider = $5, stream = coalesce($6, e.stream), updated_at = now()
-     from (
-       select id, outcome, message_id, subject, error, case when outcome = 'SENT' then coalesce(at, ($10::timestamptz[])[1]) end as at
-       from (
-         select id, coalesce(outcome, 'SENT') as outcome, message_id, at, subject, error
-         from unnest($7::uuid[], $8::text[], $9::text[], $10::timestamptz[], $11::text[], $12::text[])
-           as given(id, outcome, message_id, at, subject, error)) verdict) v
-     where e.id = any ($7::uuid[]) and e.id = v.id and e.campaign_id is not distinct from $2::uuid and e.send_seq = $3::int
-       and e.sent_at is null and (v.outcome = 'SENT' or e.status = 'PENDING')
-     returning e.id, e.project_id, e.contact_id, e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at,
-       v.outcome, v.outcome <> 'SENT' and ${isSkipped('e')} as skipped,
-       case when v.outcome = 'BOUNCED' then ${mailPayload('e', `'bounceType', 'Permanent', 'bouncedAt', ${isoText('e.bounced_at')}`)} end as bounce),
-   ${usageMoved('settled', `outcome in ('SENT', 'BOUNCED')`, `outcome = 'FAILED'`)},
-   flipped as (
-     update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
-     where c.id = any (array(select contact_id from settled where outcome = 'BOUNCED')) and c.subscribed
-       and (select count(*) from usage_moved) >= 0
-     returning c.id as contact_id),
-   told as (
-     insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
-     select id, $4::uuid, contact_id, id, 'email.sent', null, s.sent_at
-     from settled s where outcome = 'SENT'
-     union all
-     select uuidv7(), $4::uuid, contact_id, s.id, 'contact.unsubscribed', '{"reason": "bounce"}'::jsonb, null from flipped join settled s using (contact_id)
-     union all
-     select uuidv7(), $4::uuid, contact_id, id, 'email.bounce', s.bounce, s.bounced_at
-     from settled s where outcome = 'BOUNCED'),
-   tally as (
-     select (count(*) filter (where outcome = 'SENT'))::int as sent, (count(*) filter (where skipped))::int as skipped,
-       (count(*) filter (where outcome <> 'SENT' and not skipped))::int as failed,
-       (count(*) filter (where outcome = 'BOUNCED'))::int as bounced
-     from settled),
-   ended as (
-     update campaign_claims k set settled = $13::boolean, holder = null,
-       due_at = clock_timestamp() + $14::float8 * interval '1 millisecond',
-       handed_at = case when $15::boolean then k.handed_at end, attempts = k.attempts + $16::int
-     where k.id = $1 and k.holder = $17 and not k.settled),
-   counted as (
-     update campaigns c set sent_count = c.sent_count + t.sent, skipped_count = c.skipped_count + t.skipped,
-       failed_count = c.failed_count + t.failed, bounced_count = c.bounced_count + t.bounced
-     from tally t where c.id = $2::uuid and c.send_seq = $3::int and t.sent + t.skipped + t.failed > 0)
-   select sent, skipped, failed from tally`,
+  'select sent, skipped, failed from settle_claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)',
 );
 
 const countCaught = statement(
@@ -161,7 +109,7 @@ export interface SettlePlace extends SendKey {
  * what is settled stays as it is.
  */
 export async function settleClaim(
-  db: Database,
+  sql: Sql,
   place: SettlePlace,
   settlements: readonly Settlement[],
   end: ClaimEnd,
@@ -181,7 +129,7 @@ export async function settleClaim(
     !end.settled && end.attempt ? 1 : 0,
     holder,
   ];
-  const row = await db.transaction((sql) => sql.row<Tally>(settle, values), byKeys);
+  const row = await sql.row<Tally>(settle, values);
   return row ?? { sent: 0, skipped: 0, failed: 0 };
 }
 
@@ -191,7 +139,7 @@ export function provenInstant(recipient: Recipient): string | null {
 }
 
 /**
- * Settlements as the arrays of `settle`: ids, outcomes, message ids, instants, subjects, errors. What all of them share is
+ * Settlements as the arrays of `settle_claim`: ids, outcomes, message ids, instants, subjects, errors. What all of them share is
  * left out, for arrays cost by their elements: no outcomes where all were sent, one instant where it is the same for all.
  */
 function verdictArrays(settlements: readonly Settlement[]) {
