@@ -128,6 +128,12 @@ async function fill({ store, project }: Bench, count: number): Promise<void> {
     [project.projectId, count],
   );
   await store.db.rows('vacuum (analyze) contacts');
+  // The catalogue of fields takes note of them, which is no part of a campaign and would run beside whichever side is first.
+  const started = performance.now();
+  while ((await store.db.row('select from contact_changes limit 1')) !== null) {
+    if (performance.now() - started > longestRunMs) throw new Error('The catalogue of fields does not get done');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
 }
 
 // Each run starts from empty ledgers, for whoever comes second would otherwise have the larger indexes.
