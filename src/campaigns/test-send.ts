@@ -40,7 +40,11 @@ const findContact = statement(
 export async function sendTest(deps: TestDeps, project: ProjectFacts, id: string, address: string): Promise<void> {
   const campaign = await load(deps.em, project.id, id);
   if ((await deps.db.row(isMember, [project.id, address])) === null)
-    throw forbidden('A test can only be sent to a member of the project', { email: address });
+    throw forbidden(
+      'A test can only be sent to a member of the project',
+      { email: address },
+      'Members are listed by GET /projects/{id}/members; the dashboard adds them.',
+    );
   await checkSender(deps.senderDomains, project.id, campaign.from);
   const message = await testMessage(deps, project, campaign, address);
   const [verdict] = await deps.mailer.send(`test-${message.emailId}`, [message]);

@@ -59,7 +59,11 @@ export async function setOwnSubscription(
 ) {
   const contact = await known(sql, id);
   if (subscribed && !isOurLink(contact.id, link, trust))
-    throw forbidden('Only the link from one of your mails can subscribe you again');
+    throw forbidden(
+      'Only the link from one of your mails can subscribe you again',
+      undefined,
+      'Pass on `t`, and `e`, of the link that the recipient followed.',
+    );
   await changeOwnSubscription(sql, contact.id, subscribed, newId(), mailOf(link));
   return shown({ ...contact, subscribed }, link, trust);
 }

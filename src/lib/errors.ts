@@ -78,11 +78,12 @@ export function conflict(message: string, details?: Record<string, unknown>): Ap
 }
 
 /** 403 `FORBIDDEN`. */
-export function forbidden(message: string, details?: Record<string, unknown>): AppError {
-  return new AppError(403, 'FORBIDDEN', message, {
-    ...(details ? { details } : {}),
-    suggestion: 'Use a key or an account with the rights this action needs.',
-  });
+export function forbidden(
+  message: string,
+  details?: Record<string, unknown>,
+  suggestion = 'Use a key or an account with the rights this action needs.',
+): AppError {
+  return new AppError(403, 'FORBIDDEN', message, { ...(details ? { details } : {}), suggestion });
 }
 
 /** 422 `VALIDATION_ERROR` with at least one field problem. */

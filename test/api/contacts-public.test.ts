@@ -75,6 +75,7 @@ test('coming back needs the signature', async () => {
   for (const query of ['', '?t=wrong']) {
     const refused = await call('POST', `${contactId}/subscribe${query}`);
     expect([refused.status, refused.body.error.code]).toEqual([403, 'FORBIDDEN']);
+    expect(refused.body.error.suggestion).toContain('`t`');
   }
   expect((await call('GET', contactId)).body.subscribed).toBe(false);
 });
