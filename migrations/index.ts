@@ -24,6 +24,7 @@ import { Migration20261121001120_wakes } from './Migration20261121001120_wakes.t
 import { Migration20261121001200_ledger_writes } from './Migration20261121001200_ledger_writes.ts';
 import { Migration20261121001201_contact_sendings } from './Migration20261121001201_contact_sendings.ts';
 import { Migration20261121001202_settle_claim } from './Migration20261121001202_settle_claim.ts';
+import { Migration20261121001203_counted_pages } from './Migration20261121001203_counted_pages.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. */
 export const migrations = [
@@ -53,4 +54,5 @@ export const migrations = [
   { name: 'Migration20261121001200_ledger_writes', class: Migration20261121001200_ledger_writes },
   { name: 'Migration20261121001201_contact_sendings', class: Migration20261121001201_contact_sendings },
   { name: 'Migration20261121001202_settle_claim', class: Migration20261121001202_settle_claim },
+  { name: 'Migration20261121001203_counted_pages', class: Migration20261121001203_counted_pages },
 ];

@@ -1,6 +1,6 @@
 import { type BillingSettings, reserveMail } from '../billing/service.ts';
 import { limitReached, usageCategory } from '../billing/usage-schema.ts';
-import { type Database, type Sql, type Statement, statement } from '../db/sql.ts';
+import { type Database, localSettings, type Sql, type Statement, statement } from '../db/sql.ts';
 import { type Audience, baseAudience, needsSubscription, sourceTypeOf } from './audience.ts';
 import { lockCampaignSend } from './state.ts';
 
@@ -70,6 +70,9 @@ const chosenPage = `
     and exists (select from campaigns where id = $3::uuid and send_seq = $4::int and status = 'SENDING')
   ${locked}`;
 
+// The page counts its rows itself (see the migration `counted_pages`): they are outgoing, and say something of the project
+// unless they go to a simulator.
+const countedHere = localSettings({ 'posthorn.mail_counted': 'on' });
 const insertPage = (name: string, page: string, tail: string) =>
   statement(
     name,
@@ -79,7 +82,12 @@ const insertPage = (name: string, page: string, tail: string) =>
          campaign_id, send_seq, simulated)
        select uuidv7(), $1, id, email, $5, $6, $7, $8, $9, $3, $4, split_part(email, '@', 2) = any ($11::text[])
        from page ${tail}
-       returning 1)
+       returning simulated),
+     counted as (
+       insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated,
+         rated_bounced, rated_complained)
+       select $1, date_bin('1 hour', now(), timestamptz 'epoch'), count(*), 0, 0, 0, 0, 0, count(*) filter (where not simulated), 0, 0
+       from written having count(*) > 0)
      select (select count(*) from page)::int as size, (select count(*) from written)::int as written,
        (select id from page order by id desc limit 1) as through`,
   );
@@ -159,7 +167,7 @@ export async function expandPage(
       const expansion = await sql.row<Expansion>(moveCursor, [campaignId, sendSeq, through, reached, written, last]);
       if (expansion === null) throw new CursorMoved();
       return expansion;
-    });
+    }, countedHere);
   const { all, missing } = chosen ? inserts.chosen : inserts.whole;
   try {
     return await expandWith(all).catch((error: unknown) => {

@@ -22,14 +22,14 @@ export interface Sql {
 export interface Database extends Sql {
   readonly pool: Pool;
   /**
-   * Runs the work in one transaction: commits when it resolves, rolls back when it rejects. `planning` are settings for its
+   * Runs the work in one transaction: commits when it resolves, rolls back when it rejects. `settings` are made for its
    * statements alone, such as `byIndexes`.
    */
-  transaction<T>(work: (sql: Sql) => Promise<T>, planning?: Planning): Promise<T>;
+  transaction<T>(work: (sql: Sql) => Promise<T>, settings?: LocalSettings): Promise<T>;
 }
 
-/** Settings of a transaction that the planner goes by, as SQL. */
-export type Planning = string & { readonly planning: unique symbol };
+/** Settings of one transaction, as SQL. */
+export type LocalSettings = string & { readonly localSettings: unique symbol };
 
 /**
  * For statements on a few rows of tables that may have millions, each found by an index. Their plans are made once, for any
@@ -37,10 +37,20 @@ export type Planning = string & { readonly planning: unique symbol };
  * for the million after it, or a campaign that has just been written down looks empty to statistics from before (measured: up
  * to 80 times the work).
  */
-export const byIndexes = [
-  'set local plan_cache_mode = force_generic_plan',
-  ...['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin'].map((way) => `set local enable_${way} = off`),
-].join('; ') as Planning;
+export const byIndexes = localSettings({
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+});
+
+/** Settings by name, with values that need no quoting. */
+export function localSettings(settings: Readonly<Record<string, 'on' | 'off' | 'force_generic_plan'>>): LocalSettings {
+  return Object.entries(settings)
+    .map(([name, value]) => `set local ${name} = ${value}`)
+    .join('; ') as LocalSettings;
+}
 
 /** Names a statement so that it is prepared. Names must be unique in the service. */
 export function statement(name: string, text: string): Statement {
@@ -52,11 +62,11 @@ export function databaseOf(pool: Pool): Database {
   return {
     pool,
     ...sqlOver(pool),
-    async transaction(work, planning) {
+    async transaction(work, settings) {
       const client = await pool.connect();
       let broken: Error | undefined;
       try {
-        await client.query(planning === undefined ? 'begin' : `begin; ${planning}`);
+        await client.query(settings === undefined ? 'begin' : `begin; ${settings}`);
         const result = await work(sqlOver(client));
         await client.query('commit');
         return result;

@@ -50,13 +50,13 @@ describe('no mail is in the ledger without its recipient', () => {
     const goOn = Promise.withResolvers<void>();
     const slow: Database = {
       ...db.db,
-      transaction: (work, planning) =>
+      transaction: (work, settings) =>
         db.db.transaction(async (sql) => {
           const result = await work(sql);
           frozen.resolve();
           await goOn.promise;
           return result;
-        }, planning),
+        }, settings),
     };
     const freezing = expand(slow);
     await frozen.promise;
@@ -103,6 +103,18 @@ describe('no mail is in the ledger without its recipient', () => {
     );
     await expect(write).rejects.toMatchObject({ code: '23503' });
   });
+});
+
+test("frozen rows are counted as mail of this hour, and those to simulators not as a sender's", async () => {
+  await db.db.count(`update contacts set email = 'bounce@sandbox.test' where id = $1`, [await someone()]);
+  await expand();
+  const counts = await db.db.row(
+    `select sum(outgoing)::int as outgoing, sum(rated)::int as rated, sum(incoming)::int as incoming, count(distinct hour)::int as hours
+     from (select hour, outgoing, rated, incoming from mail_counts where project_id = $1
+       union all select hour, outgoing, rated, incoming from mail_count_changes where project_id = $1) counted`,
+    [project.id],
+  );
+  expect(counts).toEqual({ outgoing: people, rated: people - 1, incoming: 0, hours: 1 });
 });
 
 test('a claim with verdicts of every kind: rows, contact, events and counters say the same, and once', async () => {
@@ -206,7 +218,7 @@ function explaining(plans: string[]): Database {
   };
   return {
     ...db.db,
-    transaction: (work, planning) =>
+    transaction: (work, settings) =>
       db.db.transaction(
         (sql) =>
           work({
@@ -223,7 +235,7 @@ function explaining(plans: string[]): Database {
             },
             count: (statement, values) => sql.count(statement, values),
           }),
-        planning,
+        settings,
       ),
   };
 }
