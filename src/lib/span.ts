@@ -36,7 +36,8 @@ export function sqlSpan({ from, until }: Span, unitMs: number): SqlSpan {
 function sqlInstant(date: Date | null, open: '-infinity' | 'infinity'): string {
   if (date === null || Number.isNaN(date.getTime())) return open;
   const text = date.toISOString();
-  return text.startsWith('-') ? '-infinity' : text.startsWith('+') ? 'infinity' : text;
+  // Postgres knows no year 0.
+  return text.startsWith('-') || text.startsWith('0000') ? '-infinity' : text.startsWith('+') ? 'infinity' : text;
 }
 
 /** A date of a query string; null when it is absent or empty. @throws 400 naming the parameter for what is no date */

@@ -206,6 +206,7 @@ describe('counts', () => {
     expect(await names('?startDate=2026-01-05')).toEqual(['visit 1']);
     expect(await names('?startDate=2026-01-04&endDate=2026-01-03')).toEqual([]);
     expect(await names('?startDate=-000001-01-01T00:00:00Z&endDate=%2B012026-01-01T00:00:00Z')).toHaveLength(3);
+    expect(await names('?startDate=0000-06-01T00:00:00Z')).toHaveLength(3);
   });
 
   test('agree with a plain count over random ranges, counted or not, while events come and go', async () => {
