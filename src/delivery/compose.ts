@@ -89,7 +89,8 @@ export function createComposer(settings: ComposerSettings, log: ComposerLog): Co
       text: content.text,
       headers: content.headers,
       attachments: facts.attachments ?? [],
-      tag: sourceType,
+      // Contract page 2, 1.2: also a campaign or step is transactional mail when its type says so.
+      tag: messageClass === 'TRANSACTIONAL' ? 'TRANSACTIONAL' : sourceType,
       stream: broadcast ? 'broadcast' : 'transactional',
       tracking: tracksEmail({ override: facts.tracking ?? null, mode: project.tracking, messageClass }),
     };

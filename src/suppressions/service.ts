@@ -54,6 +54,7 @@ export async function findCaught<Mail extends { toAddress: string }>(
   { projectId, idOf, textsOf }: LookOptions<Mail>,
 ): Promise<Caught<Mail>> {
   const rules = mails.length === 0 ? [] : await enabledRules(sql, projectId);
+  if (rules.length === 0) return { mails: new Set(), rows: [] };
   const now = new Date();
   const caught = mails.flatMap((mail) => {
     const suppression = suppressionOf(rules, mail.toAddress, now);

@@ -66,6 +66,14 @@ describe('the mail of a step', () => {
     expect(html).toContain('<p>620 and &lt;b&gt;HERON&lt;/b&gt; for Ingrid</p>');
   });
 
+  test.each([
+    ['WORKFLOW', 'MARKETING', 'WORKFLOW'],
+    ['WORKFLOW', 'TRANSACTIONAL', 'TRANSACTIONAL'],
+    ['TRANSACTIONAL', 'MARKETING', 'TRANSACTIONAL'],
+  ] as const)('from a %s of class %s is tagged %s', (sourceType, messageClass, tag) => {
+    expect(composeQueued(compose, stepMail({}, { sourceType, messageClass })).tag).toBe(tag);
+  });
+
   test('is rendered once: placeholders in values stay text', () => {
     const event = { total: '{{email}}', coupon: '{% if true %}x{% endif %}' };
     const { html } = textsOf(composeQueued(compose, stepMail({ event })));
