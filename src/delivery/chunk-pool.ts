@@ -51,6 +51,12 @@ export class Chunks {
     this.chunk = bytes <= this.pool.chunkBytes ? this.pool.take() : Buffer.allocUnsafeSlow(bytes);
   }
 
+  /** Writes bytes for which there is room. */
+  append(bytes: Buffer): void {
+    this.chunk.set(bytes, this.at);
+    this.at += bytes.length;
+  }
+
   /** Ends the current chunk. */
   close(): void {
     const { chunk, at } = this;

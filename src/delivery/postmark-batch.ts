@@ -34,7 +34,7 @@ export class BatchBody {
   add(message: OutgoingMessage): number {
     const { chunks } = this;
     chunks.reserve(mostBytes(message) + this.writer.frameBytes);
-    this.raw(this.count === 0 ? begin : comma);
+    chunks.append(this.count === 0 ? begin : comma);
     const from = chunks.at;
     try {
       this.writer.write(message);
@@ -57,7 +57,7 @@ export class BatchBody {
   /** Ends the list; to be called once, behind the last message. */
   end(): void {
     this.chunks.reserve(1);
-    this.raw(end);
+    this.chunks.append(end);
     this.chunks.close();
   }
 
@@ -85,10 +85,5 @@ export class BatchBody {
   /** Says that nobody reads it any more. */
   release(): void {
     this.chunks.release();
-  }
-
-  private raw(bytes: Buffer): void {
-    this.chunks.chunk.set(bytes, this.chunks.at);
-    this.chunks.at += bytes.length;
   }
 }

@@ -86,70 +86,70 @@ export class MessageWriter {
   /** Writes a message into the current chunk, which must have room for `mostBytes` and `frameBytes`. */
   write(message: OutgoingMessage): void {
     const { to, replyTo, text, attachments } = message;
-    this.raw(this.headOf(message));
+    this.body.append(this.headOf(message));
     this.string(to.name === null ? to.address : mailbox(to));
     if (replyTo !== null) {
-      this.raw(syntax.replyTo);
+      this.body.append(syntax.replyTo);
       this.string(replyTo);
     }
-    this.raw(syntax.subject);
+    this.body.append(syntax.subject);
     this.string(message.subject);
-    this.raw(syntax.html);
+    this.body.append(syntax.html);
     this.text(message.html);
     if (text !== null) {
-      this.raw(syntax.text);
+      this.body.append(syntax.text);
       this.text(text);
     }
     this.headers(message);
     if (attachments.length > 0) this.attachments(attachments);
-    this.raw(this.tailOf(message));
+    this.body.append(this.tailOf(message));
     this.string(message.emailId);
-    this.raw(this.pidOf(message));
+    this.body.append(this.pidOf(message));
   }
 
   private headers({ headers }: OutgoingMessage): void {
     let some = false;
     headers.forEach((header, place) => {
       if (!isOurHeader(header.name)) return;
-      this.raw(some ? syntax.comma : syntax.headers);
+      this.body.append(some ? syntax.comma : syntax.headers);
       some = true;
       this.header(header, place);
     });
-    this.raw(some ? syntax.end : syntax.noHeaders);
+    this.body.append(some ? syntax.end : syntax.noHeaders);
   }
 
   private header(header: OutgoingMessage['headers'][number], place: number): void {
     const known = this.known[place];
     if (known?.of === header && known.bytes !== null) {
-      this.raw(known.bytes);
+      this.body.append(known.bytes);
       return;
     }
     const from = this.body.at;
-    this.raw(syntax.header);
+    this.body.append(syntax.header);
     this.string(header.name);
-    this.raw(syntax.value);
+    this.body.append(syntax.value);
     this.string(header.value);
-    this.raw(syntax.closed);
+    this.body.append(syntax.closed);
     // What comes once need not come again.
     const bytes = known?.of === header ? Buffer.from(this.body.chunk.subarray(from, this.body.at)) : null;
     this.known[place] = { of: header, bytes };
   }
 
   private attachments(files: OutgoingMessage['attachments']): void {
-    this.raw(syntax.attachments);
+    this.body.append(syntax.attachments);
     files.forEach(({ filename, content, contentType, contentId }, place) => {
-      if (place > 0) this.raw(syntax.comma);
-      this.raw(syntax.file);
+      if (place > 0) this.body.append(syntax.comma);
+      this.body.append(syntax.file);
       this.string(filename);
-      this.raw(syntax.content);
+      this.body.append(syntax.content);
       this.string(content);
-      this.raw(syntax.contentType);
+      this.body.append(syntax.contentType);
       this.string(contentType);
-      this.raw(syntax.contentId);
-      this.raw(contentId === null ? bytes('null') : quoted(`cid:${contentId}`));
-      this.raw(syntax.closedObject);
+      this.body.append(syntax.contentId);
+      this.body.append(contentId === null ? bytes('null') : quoted(`cid:${contentId}`));
+      this.body.append(syntax.closedObject);
     });
-    this.raw(syntax.end);
+    this.body.append(syntax.end);
   }
 
   private headOf({ from }: OutgoingMessage): Buffer {
@@ -191,7 +191,7 @@ export class MessageWriter {
   private parts({ parts }: Filled): boolean {
     const from = this.body.at;
     for (const part of parts) {
-      if (typeof part !== 'string' && part.isWellFormed) this.raw(part.json);
+      if (typeof part !== 'string' && part.isWellFormed) this.body.append(part.json);
       else if (typeof part === 'string' && this.isPlain(part)) this.plain(part);
       else if (typeof part === 'string' && part.isWellFormed()) this.escaped(part);
       else {
@@ -223,11 +223,5 @@ export class MessageWriter {
 
   private escaped(value: string): void {
     this.body.at += this.body.chunk.write(JSON.stringify(value).slice(1, -1), this.body.at);
-  }
-
-  private raw(written: Buffer): void {
-    const { body } = this;
-    body.chunk.set(written, body.at);
-    body.at += written.length;
   }
 }

@@ -24,6 +24,11 @@ export class Literal {
 /** A part of a filled-in template: fixed, or a value. */
 export type Part = Literal | string;
 
+/** A part as a string. */
+export function textOf(part: Part): string {
+  return typeof part === 'string' ? part : part.text;
+}
+
 /**
  * A template with its values filled in, still in its parts. A million messages of one template consist of the same literals
  * and of short values; only who needs one string pays for putting it together.
@@ -48,7 +53,7 @@ export class Filled {
   toString(): string {
     if (this.text === null) {
       let text = '';
-      for (const part of this.parts) text += typeof part === 'string' ? part : part.text;
+      for (const part of this.parts) text += textOf(part);
       this.text = text;
     }
     return this.text;

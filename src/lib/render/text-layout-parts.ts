@@ -1,4 +1,4 @@
-import { Filled, Literal, type Part } from './filled.ts';
+import { Filled, Literal, type Part, textOf } from './filled.ts';
 import { bullet, isEdge, layOut, linkAddress, marks } from './text-layout.ts';
 
 /** What a literal of a text with marks is made of. `raw` is it as it stands there. */
@@ -220,8 +220,4 @@ class Layout {
     this.parts.push(part);
     this.length += textOf(part).length;
   }
-}
-
-function textOf(part: Part): string {
-  return typeof part === 'string' ? part : part.text;
 }
