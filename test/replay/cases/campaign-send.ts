@@ -55,6 +55,15 @@ const moved = (dueMs: number): SendStart => ({ ...due(dueMs), dueAt: '2026-03-02
 const pausedRow: SendStart = { ...begun, expanded: true, sent: 8, paused: true };
 const pausedEnd: SendEnd = { ...unfinished, view: { ...view, expanded: true, sent: 8, paused: true } };
 
+// What is recorded once for each order in which workflow code has told the row and the lanes.
+const cancelledWhileSending: Script = {
+  beginSend: [begunWith(2), cancelledRow],
+  expandAudience: [9000],
+  sendLane: [cancelling(stopped), heardOfCancel(stopped)],
+  cancelByOperator: [undefined],
+  cleanUpCancelled: [{ done: true, status: 'CANCELLED' }],
+};
+
 /** Ways through `campaignSend`. */
 export const campaignSendCases: readonly ReplayCase[] = [
   send('sent', { beginSend: [begun], expandAudience: [24], sendLane: [lane('empty')], finishSend: [sent] }),
@@ -145,29 +154,9 @@ export const campaignSendCases: readonly ReplayCase[] = [
     beginSend: [cancelledRow, { ...view, status: 'DRAFT', lanes: 1 }],
     cleanUpCancelled: [{ done: true, status: 'DRAFT' }],
   }),
-  send(
-    'cancelled-in-the-ui',
-    {
-      beginSend: [begunWith(2), cancelledRow],
-      expandAudience: [9000],
-      sendLane: [cancelling(stopped), heardOfCancel(stopped)],
-      cancelByOperator: [undefined],
-      cleanUpCancelled: [{ done: true, status: 'CANCELLED' }],
-    },
-    { ends: 'CANCELLED' },
-  ),
+  send('cancelled-in-the-ui', cancelledWhileSending, { ends: 'CANCELLED' }),
   // The row is told at once, not when the lanes have ended.
-  send(
-    'cancelled-in-the-ui-row-first',
-    {
-      beginSend: [begunWith(2), cancelledRow],
-      expandAudience: [9000],
-      sendLane: [cancelling(stopped), heardOfCancel(stopped)],
-      cancelByOperator: [undefined],
-      cleanUpCancelled: [{ done: true, status: 'CANCELLED' }],
-    },
-    { ends: 'CANCELLED' },
-  ),
+  send('cancelled-in-the-ui-row-first', cancelledWhileSending, { ends: 'CANCELLED' }),
   send(
     'cancelled-in-the-ui-while-in-doubt',
     {
