@@ -1,9 +1,9 @@
-# One image for every process: API (the default), worker, sandbox and migrations. Only the dashboard is compiled: Node runs
-# the TypeScript of the service as it is.
-FROM node:24-slim AS dashboard
+# One image for every process: API (the default), worker, sandbox and migrations. Node runs the TypeScript of the service as it
+# is; the dashboard and the bundle of the workflows are built here, so that no process has to.
+FROM node:24-slim AS build
 WORKDIR /app
 COPY . .
-RUN npm ci --ignore-scripts --no-audit --no-fund && node dashboard/build.ts
+RUN npm ci --ignore-scripts --no-audit --no-fund && node dashboard/build.ts && node src/main/build.ts
 
 FROM node:24-slim AS dependencies
 WORKDIR /app
@@ -23,7 +23,8 @@ RUN apt-get update \
  && mkdir /data && chown node:node /data
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY . .
-COPY --from=dashboard /app/dashboard/dist ./dashboard/dist
+COPY --from=build /app/dashboard/dist ./dashboard/dist
+COPY --from=build /app/dist ./dist
 USER node
 VOLUME /data
 EXPOSE 3000

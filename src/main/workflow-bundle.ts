@@ -1,61 +1,87 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode } from '@temporalio/worker';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const workflowsFolder = join(root, 'workflows');
-const cacheFolder = join(root, '.cache/workflows');
-const keptForMs = 86_400_000;
+const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
 
 /** The code of every workflow as a worker takes it. */
 export interface WorkflowBundle {
   code: string;
 }
 
+/** What is kept on disk: the code, and the SHA-256 of every file that went into it, by its path from the root. */
+interface KeptBundle extends WorkflowBundle {
+  inputs: Record<string, string>;
+}
+
 /**
- * Bundles `workflows/`. That takes seconds, so the result is kept in `.cache/workflows` under a hash of everything that
- * goes into it; where that folder cannot be written the work is done each time.
+ * The bundle of `workflows/`. `npm run build` keeps it in `dist/workflow-bundle.json`, and a worker takes that one as long as
+ * every file that went into it is unchanged. Otherwise the bundler is loaded and run, which takes seconds, and its result
+ * is kept for the next process where the folder can be written.
  */
-export async function workflowBundle(): Promise<WorkflowBundle> {
-  const path = join(cacheFolder, `${await fingerprint()}.js`);
+export async function workflowBundle(root = projectRoot): Promise<WorkflowBundle> {
+  const path = join(root, 'dist/workflow-bundle.json');
+  const kept = await read(path);
+  if (kept !== null && (await isCurrent(root, kept))) return { code: kept.code };
+  // Imported only here, so that a worker with a current bundle never loads webpack and swc.
+  const { bundleWorkflows } = await import('./bundle-workflows.ts');
+  const startedAt = Date.now();
+  const { code, files } = await bundleWorkflows(root);
+  const inputs = await fingerprints(root, files, startedAt);
+  if (inputs !== null) await keep(path, { inputs, code }).catch(() => undefined);
+  return { code };
+}
+
+async function read(path: string): Promise<KeptBundle | null> {
   try {
-    return { code: await readFile(path, 'utf8') };
+    const { code, inputs } = JSON.parse(await readFile(path, 'utf8')) as Partial<KeptBundle>;
+    return code === undefined || inputs === undefined ? null : { code, inputs };
   } catch {
-    const { code } = await bundleWorkflowCode({
-      workflowsPath: join(workflowsFolder, 'index.ts'),
-      logger: quietLogger,
-    });
-    await keep(path, code).catch(() => undefined);
-    return { code };
+    return null;
   }
 }
 
-// Workflows import only one another, temporal/commands.ts and the SDK (test/unit/architecture.test.ts holds them to it).
-async function fingerprint(): Promise<string> {
-  const hash = createHash('sha256');
-  const files = (await readdir(workflowsFolder, { recursive: true })).filter((name) => name.endsWith('.ts')).sort();
-  for (const file of files) hash.update(`${file}\0`).update(await readFile(join(workflowsFolder, file)));
-  hash.update(await readFile(join(root, 'temporal/commands.ts')));
-  for (const name of ['workflow', 'worker', 'common'])
-    hash.update(await readFile(join(root, `node_modules/@temporalio/${name}/package.json`)));
-  return hash.digest('hex').slice(0, 32);
+async function isCurrent(root: string, { inputs }: KeptBundle): Promise<boolean> {
+  const unchanged = async ([file, hash]: [string, string]) => (await hashOf(join(root, file))) === hash;
+  return (await Promise.all(Object.entries(inputs).map(unchanged))).every(Boolean);
 }
 
-async function keep(path: string, code: string): Promise<void> {
+/** Null when a file changed after `since`: nobody knows which of its contents went into the bundle. */
+async function fingerprints(
+  root: string,
+  files: readonly string[],
+  since: number,
+): Promise<Record<string, string> | null> {
+  const inputs: Record<string, string> = {};
+  for (const file of files.toSorted()) {
+    const found = await stat(file).catch(() => null);
+    if (!found?.isFile()) continue;
+    const hash = await hashOf(file);
+    if (hash === null || found.mtimeMs >= since) return null;
+    inputs[relative(root, file)] = hash;
+  }
+  return inputs;
+}
+
+async function hashOf(file: string): Promise<string | null> {
+  try {
+    return createHash('sha256')
+      .update(await readFile(file))
+      .digest('hex');
+  } catch {
+    return null;
+  }
+}
+
+async function keep(path: string, bundle: KeptBundle): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
-  // Processes that bundle side by side must never read half a file.
+  // Processes that bundle at the same time must never read half a file.
   const draft = `${path}.${randomBytes(4).toString('hex')}`;
-  await writeFile(draft, code);
-  await rename(draft, path);
-  for (const name of await readdir(cacheFolder)) {
-    const other = join(cacheFolder, name);
-    if (other !== path && Date.now() - (await stat(other)).mtimeMs > keptForMs) await rm(other, { force: true });
+  try {
+    await writeFile(draft, JSON.stringify(bundle));
+    await rename(draft, path);
+  } finally {
+    await rm(draft, { force: true });
   }
 }
-
-const quiet = () => undefined;
-const report = (message: string) => console.error(message);
-// A successful bundle is not news; what is wrong with a workflow's imports is.
-const quietLogger = { trace: quiet, debug: quiet, info: quiet, log: quiet, warn: report, error: report };
