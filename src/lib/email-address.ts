@@ -1,8 +1,10 @@
 import * as v from 'valibot';
 
-// Contract page 1, 1.1. It runs before lower-casing, because some letters outside ASCII (the Kelvin sign) become ASCII when
+// Contract page 1, 1.1, with every character of an RFC 5322 atom before the `@`, labels that neither begin nor end with a
+// hyphen (RFC 1123), and top-level domains in their ASCII form (RFC 5890). It runs before lower-casing, because some letters outside ASCII (the Kelvin sign) become ASCII when
 // lower-cased: two people would share an address. Without flags, so that the API reference can show it as it is.
-const emailPattern = /^(?=.{1,254}$)[A-Za-z0-9_'+-]+(?:\.[A-Za-z0-9_'+-]+)*@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}$/;
+const emailPattern =
+  /^(?=.{1,254}$)[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)+(?:[A-Za-z]{2,}|[Xx][Nn]--[A-Za-z0-9-]*[A-Za-z0-9])$/;
 
 /**
  * The stored form of an address: trimmed and lower-cased. `null` when the text is not an address by the format of

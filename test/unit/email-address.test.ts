@@ -5,9 +5,11 @@ import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { domainOf, EmailField, isEmail, localPartOf, normaliseEmail } from '../../src/lib/email-address.ts';
 
-const localCharacters = [..."abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_'+-"];
-const labelCharacters = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-'];
 const letters = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+const alphanumeric = [...letters, ...'0123456789'];
+// RFC 5322, 3.2.3: atext.
+const localCharacters = [...alphanumeric, ..."!#$%&'*+-/=?^_`{|}~"];
+const labelCharacters = [...alphanumeric, '-'];
 
 function word(characters: string[], minLength: number, maxLength: number): fc.Arbitrary<string> {
   return fc.string({ unit: fc.constantFrom(...characters), minLength, maxLength });
@@ -18,9 +20,12 @@ function dotted(part: fc.Arbitrary<string>): fc.Arbitrary<string> {
 }
 
 const localPart = dotted(word(localCharacters, 1, 12));
-const domain = fc
-  .tuple(dotted(word(labelCharacters, 1, 12)), word(letters, 2, 8))
-  .map(([labels, top]) => `${labels}.${top}`);
+const label = word(labelCharacters, 1, 12).filter((text) => !/^-|-$/.test(text));
+const top = fc.oneof(
+  word(letters, 2, 8),
+  label.map((text) => `xn--${text}`),
+);
+const domain = fc.tuple(dotted(label), top).map((parts) => parts.join('.'));
 const address = fc.tuple(localPart, domain).map(([local, host]) => `${local}@${host}`);
 const blanks = fc.constantFrom('', ' ', '\t', '\r\n', '\u00a0', '\ufeff ');
 
@@ -58,6 +63,9 @@ describe('an address of the contract’s form', () => {
     ["o'neil+news_2026-01.x@sub.example.co.uk", 'every character that is allowed'],
     ['1@2.example', 'digits only'],
     ['juergen@xn--mller-kva.example', 'a domain in its ASCII form'],
+    ['info@example.xn--p1ai', 'below a top-level domain in its ASCII form'],
+    ['info@EXAMPLE.XN--VERMGENSBERATUNG-PWB', 'the same in capitals'],
+    ["!#$%&'*+-/=?^_`{|}~@example.com", 'every character of an atom'],
     [`${'a'.repeat(242)}@example.com`, 'of 254 characters'],
   ])('%s is one: %s', (text) => {
     expect(isEmail(text)).toBe(true);
@@ -82,6 +90,11 @@ describe('anything else', () => {
     ['ada@example.com.', 'a dot at the end'],
     ['ada@example.c', 'a top label of one letter'],
     ['ada@example.c0m', 'a digit in the top label'],
+    ['ada@example.xn--', 'a top label without what stands behind its prefix'],
+    ['ada@example.xn--p1ai-', 'a top label that ends with a hyphen'],
+    ['ada@-example.com', 'a label that begins with a hyphen'],
+    ['ada@example-.com', 'a label that ends with a hyphen'],
+    ['ada@mail.-example.com', 'a later label that begins with a hyphen'],
     ['ada@exa_mple.com', 'an underscore in the domain'],
     ['ada@[127.0.0.1]', 'an address literal'],
     ['ada lovelace@example.com', 'a blank inside'],
