@@ -28,7 +28,7 @@ export interface FeedDeps {
 export async function listActivity(deps: FeedDeps, project: ProjectFacts, query: ListActivity): Promise<ActivityPage> {
   const { sql, now } = deps;
   const limit = positiveInteger(query.limit, 50, longestPage);
-  const place = query.cursor === undefined || query.cursor === '' ? null : readCursor(query.cursor);
+  const place = query.cursor === undefined ? null : readCursor(query.cursor);
   const contactId = query.contactId === undefined || query.contactId === '' ? null : query.contactId.toLowerCase();
   if (contactId !== null && !isUuid(contactId)) throw badRequest('"contactId" is not a UUID', { field: 'contactId' });
   const span = spanParameters(place === null ? query : { endDate: query.endDate, startDate: '1970-01-01' }, now, 30);

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { CursorParameter } from '../lib/cursor.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
 import { activityTypes } from './types.ts';
 
@@ -7,7 +8,7 @@ const text = v.optional(v.string());
 /** `GET /activity`. */
 export const ListActivity = v.object({
   limit: text,
-  cursor: text,
+  cursor: CursorParameter,
   types: text,
   contactId: text,
   startDate: text,

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { CursorParameter } from '../lib/cursor.ts';
 import { parameter } from '../lib/validation.ts';
 import { verdicts } from './verdicts.ts';
 
@@ -64,7 +65,7 @@ export const ListRecipients = v.object({
   verdict: parameter(`One of ${verdicts.join(', ')}; all when absent.`),
   format: parameter('`csv` for a file of all rows, which `limit` and `cursor` do not cut.'),
   limit: parameter('Rows of one page: 50 when absent, 100 at most.'),
-  cursor: parameter('`cursor` of the page before.'),
+  cursor: CursorParameter,
 });
 export type ListRecipients = v.InferOutput<typeof ListRecipients>;
 

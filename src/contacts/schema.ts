@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { CursorParameter } from '../lib/cursor.ts';
 import { EmailField } from '../lib/email-address.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
 import { JsonObject } from '../lib/validation.ts';
@@ -18,7 +19,7 @@ export type ContactBody = v.InferOutput<typeof ContactBody>;
 /** `GET /contacts`; values that are none of the accepted ones are ignored. */
 export const ListContacts = v.object({
   limit: v.optional(v.string()),
-  cursor: v.optional(v.string()),
+  cursor: CursorParameter,
   search: v.optional(v.string()),
   subscribed: v.optional(v.string()),
   sort: v.optional(v.string()),

@@ -1,5 +1,15 @@
+import * as v from 'valibot';
 import { badRequest } from './errors.ts';
 import { parseDate } from './time.ts';
+
+/** The parameter `cursor` of a list: an empty one asks for the first page, as an absent one does. */
+export const CursorParameter = v.optional(
+  v.pipe(
+    v.string(),
+    v.description('`cursor` of the page before, unchanged; the first page when absent or empty.'),
+    v.transform((cursor): string | undefined => cursor || undefined),
+  ),
+);
 
 /** Packs the place after which the next page begins; opaque to callers. */
 export function encodeCursor(place: readonly (string | number)[]): string {

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { CursorParameter } from '../lib/cursor.ts';
 import { EmailField, normaliseEmail } from '../lib/email-address.ts';
 import { textField } from '../lib/validation.ts';
 
@@ -68,7 +69,7 @@ export const PreviewRule = v.object({ address: EmailField });
 export const RulePreview = v.object({ suppressed: v.boolean(), match: v.nullable(SuppressionMatch) });
 
 /** `GET /suppressions/emails`. */
-export const ListSuppressed = v.object({ limit: v.optional(v.string()), cursor: v.optional(v.string()) });
+export const ListSuppressed = v.object({ limit: v.optional(v.string()), cursor: CursorParameter });
 export type ListSuppressed = v.InferOutput<typeof ListSuppressed>;
 
 /** A page of suppressed mail. */

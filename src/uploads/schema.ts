@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { CursorParameter } from '../lib/cursor.ts';
 
 /** The answer to an upload (contract page 3, 5). */
 export const UploadedImage = v.object({
@@ -12,7 +13,7 @@ export const UploadedImage = v.object({
 export type UploadedImage = v.InferOutput<typeof UploadedImage>;
 
 /** `GET /uploads`. */
-export const ListImages = v.object({ limit: v.optional(v.string()), cursor: v.optional(v.string()) });
+export const ListImages = v.object({ limit: v.optional(v.string()), cursor: CursorParameter });
 export type ListImages = v.InferOutput<typeof ListImages>;
 
 /** A page of uploaded images, newest first. */

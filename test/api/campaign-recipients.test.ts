@@ -126,6 +126,7 @@ describe('the ledger', () => {
     ]);
     expect((await recipients('?verdict=lost')).status).toBe(400);
     expect((await recipients('?verdict=all&cursor=spring')).status).toBe(400);
+    expect((await recipients('?verdict=all&cursor=')).status).toBe(200);
   });
 
   test('says of a row in an interrupted claim that it is unknown, and of one whose turn has not come that it is pending', async () => {
