@@ -63,15 +63,15 @@ export const automationRoutes = [
     path: '/workflows',
     access: 'dashboard',
     summary: 'Create a workflow',
-    description: 'It is created disabled, with its TRIGGER step.',
+    description:
+      'It is created disabled, with its TRIGGER step. `triggerType` is EVENT when absent, which needs `eventName`; MANUAL and SCHEDULE take their `triggerConfig` and no event.',
     status: 201,
     body: CreateWorkflow,
     bodyError(_, body) {
-      const { name, eventName } = body as Record<string, unknown>;
+      const { name, eventName, triggerType = 'EVENT', triggerConfig } = body as Record<string, unknown>;
       if (name === undefined || name === null || name === '') return bareBadRequest('"name" is required');
-      const blank = typeof eventName === 'string' && eventName.trim() === '';
-      if (eventName === undefined || eventName === null || blank) return bareBadRequest('"eventName" is required');
-      return null;
+      const isUnnamed = (eventName === undefined || eventName === null || eventName === '') && !triggerConfig;
+      return triggerType === 'EVENT' && isUnnamed ? bareBadRequest('"eventName" is required') : null;
     },
     reply: WorkflowBody,
     handle: ({ db, project, body }) => createAutomation(db, project.id, body),

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { CursorParameter } from '../lib/cursor.ts';
 import { coded, JsonObject, textField } from '../lib/validation.ts';
 import { runStatuses, stepRunStatuses, triggerTypes } from './rows.ts';
 import { stepTypes } from './step-configs.ts';
@@ -43,7 +44,7 @@ export const ListWorkflows = v.object({
   page: v.optional(v.string()),
   pageSize: v.optional(v.string()),
   limit: v.optional(v.string()),
-  cursor: v.optional(v.string()),
+  cursor: CursorParameter,
   search: v.optional(v.string()),
   status: v.optional(v.string()),
   sort: v.optional(v.string()),
@@ -62,10 +63,12 @@ export const WorkflowPage = v.object({
   cursor: v.nullable(v.string()),
 });
 
-/** `POST /workflows`. */
+/** `POST /workflows`. The trigger EVENT needs `eventName`, or `triggerConfig.eventName`; the others do not look at it. */
 export const CreateWorkflow = v.object({
   name: Name,
-  eventName: v.pipe(v.string(), v.trim(), textField('eventName', 1, 255)),
+  eventName: v.nullish(v.pipe(v.string(), v.trim(), textField('eventName', 0, 255))),
+  triggerType: v.optional(TriggerTypeField, 'EVENT'),
+  triggerConfig: v.nullish(Config),
   description: Description,
   allowReentry: v.optional(v.boolean(), false),
 });

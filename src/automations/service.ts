@@ -1,6 +1,14 @@
 import type { Database, Sql } from '../db/sql.ts';
 import { decodeCursor, encodeCursor, isInstant } from '../lib/cursor.ts';
-import { badRequest, conflict, type FieldProblem, invalid, invalidField, notFound } from '../lib/errors.ts';
+import {
+  badRequest,
+  bareBadRequest,
+  conflict,
+  type FieldProblem,
+  invalid,
+  invalidField,
+  notFound,
+} from '../lib/errors.ts';
 import { isUuid, newId } from '../lib/ids.ts';
 import { offsetAnswer, offsetPage } from '../lib/offset-page.ts';
 import { enqueue, type OutboxTicket } from '../outbox/enqueue.ts';
@@ -38,7 +46,7 @@ const sorts = ['name', 'createdAt', 'updatedAt', 'steps'] as const;
 
 /** A page of automations, newest first unless asked otherwise; by number, or after a cursor (contract page 2, 3.5). */
 export async function listAutomations(sql: Sql, projectId: string, query: ListWorkflows) {
-  const place = query.cursor ? decodeCursor(query.cursor, 4) : null;
+  const place = query.cursor === undefined ? null : decodeCursor(query.cursor, 4);
   const page = offsetPage({ page: query.page, pageSize: query.limit ?? query.pageSize }, 100);
   // A cursor keeps the sort it was made with, so it says which one that was.
   const [sort, dir] = place ? [place[2], place[3]] : [query.sort, query.dir];
@@ -71,16 +79,19 @@ function isPlaceOf(sort: AutomationFilter['sort'], place: string): boolean {
   return sort === 'steps' ? /^\d{1,9}$/.test(place) : isInstant(place);
 }
 
-/** Creates a disabled automation with its TRIGGER step. */
+/**
+ * Creates a disabled automation with its TRIGGER step.
+ * @throws bare 400 for the trigger EVENT without an event, 422 for two different ones
+ */
 export async function createAutomation(db: Database, projectId: string, body: CreateWorkflow): Promise<WorkflowBody> {
-  const triggerConfig = { eventName: body.eventName };
+  const triggerConfig = newTriggerConfig(body);
   return db.transaction(async (sql) => {
     const automation = await insertAutomation(sql, {
       id: newId(),
       projectId,
       name: body.name,
       description: body.description ?? null,
-      triggerType: 'EVENT',
+      triggerType: body.triggerType,
       triggerConfig,
       allowReentry: body.allowReentry,
     });
@@ -89,6 +100,19 @@ export async function createAutomation(db: Database, projectId: string, body: Cr
     await insertStepsTogether(sql, [{ ...step, ...trigger, position: { x: 100, y: 100 } }]);
     return workflowBody(automation);
   });
+}
+
+function newTriggerConfig({ triggerType, triggerConfig, eventName }: CreateWorkflow): AutomationRow['triggerConfig'] {
+  const given = triggerConfig ?? null;
+  if (triggerType !== 'EVENT') return given;
+  const inConfig = typeof given?.eventName === 'string' ? given.eventName.trim() : '';
+  const named = eventName || inConfig;
+  if (named === '') throw bareBadRequest('"eventName" is required');
+  if (inConfig !== '' && inConfig !== named)
+    throw invalidField('triggerConfig.eventName', 'must be the same as "eventName", or absent', 'custom');
+  if (eventNameOf({ eventName: named }) === null)
+    throw invalidField('triggerConfig.eventName', 'must have at most 255 characters', 'too_big');
+  return { ...given, eventName: named };
 }
 
 /** One automation with its whole graph, and what enabling it would refuse. @throws 404 */

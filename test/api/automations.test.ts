@@ -82,6 +82,32 @@ describe('workflows', () => {
     expect([answer.status, answer.body.error.errors?.[0]]).toMatchObject([422, { field, code }]);
   });
 
+  test.each([
+    ['MANUAL', { triggerType: 'MANUAL' }, null, 'Trigger: manual'],
+    [
+      'SCHEDULE',
+      { triggerType: 'SCHEDULE', triggerConfig: { schedule: '0 9 * * *' } },
+      { schedule: '0 9 * * *' },
+      'Trigger: schedule',
+    ],
+    ['EVENT in full', { triggerType: 'EVENT', triggerConfig: { eventName: ' a ' } }, { eventName: 'a' }, 'Trigger: a'],
+  ])('are created with the trigger %s', async (_, body, triggerConfig, name) => {
+    const made = await own.call('POST', '/workflows', { name: 'Onboarding', ...body });
+    expect(made).toMatchObject({ status: 201, body: { triggerType: body.triggerType, triggerConfig } });
+    const { steps } = await own.done('GET', `/workflows/${made.body.id}`);
+    expect(steps).toMatchObject([{ type: 'TRIGGER', name }]);
+  });
+
+  test('are not created with a trigger that is none, or with two events', async () => {
+    const odd = await own.call('POST', '/workflows', { name: 'x', eventName: 'x', triggerType: 'NEVER' });
+    expect([odd.status, odd.body.error?.errors]).toMatchObject([422, [{ field: 'triggerType' }]]);
+    const two = { name: 'x', eventName: 'x', triggerConfig: { eventName: 'y' } };
+    const answer = await own.call('POST', '/workflows', two);
+    expect([answer.status, answer.body.error?.errors]).toMatchObject([422, [{ field: 'triggerConfig.eventName' }]]);
+    const none = await own.call('POST', '/workflows', { name: 'x', triggerConfig: { eventName: ' ' } });
+    expect([none.status, Object.keys(none.body)]).toEqual([400, ['error']]);
+  });
+
   test.each(['GET', 'PATCH', 'DELETE'])('%s of an unknown, malformed or foreign id is a 404', async (method) => {
     const foreign = await other.automation();
     for (const id of [randomUUID(), 'nonsense', foreign.id]) {
