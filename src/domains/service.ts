@@ -49,7 +49,8 @@ export async function createDomain(deps: DomainDeps, project: ProjectFacts, body
   await refuseTaken(deps, sql, project, name);
   await refuseDisabledRoot(sql, name);
   const facts = provider === null ? await withOwnKey(deps, name) : await registered(deps, name);
-  const domain = em.create(Domain, { projectId: project.id, domain: name, checkedAt: deps.now, ...facts });
+  // Not counted as a check: who has set the records at once may ask at once.
+  const domain = em.create(Domain, { projectId: project.id, domain: name, checkedAt: null, ...facts });
   try {
     await em.flush();
   } catch (error) {

@@ -63,7 +63,6 @@ describe('sender domains', () => {
   test('any other waits for its records until it is checked', async () => {
     const { body: domain } = await add('acme-shop.example');
     expect(domain).toMatchObject({ verified: false, status: 'Pending' });
-    await database.db.count(`update domains set checked_at = now() - interval '1 minute' where id = $1`, [domain.id]);
     const checked = await api.call(project.secretKey, 'GET', `/domains/${domain.id}/verify`);
     expect(checked.body).toMatchObject({
       domain: 'acme-shop.example',
