@@ -119,7 +119,8 @@ export const templateRoutes = [
     path: '/templates/preview',
     access: 'dashboard',
     summary: 'Show what a recipient would see',
-    description: 'Renders content that need not be saved, for a contact or as it is written. Sends and stores nothing.',
+    description:
+      'Renders content that need not be saved: for a contact, with the values of `data`, which are used as those of `POST /v1/send` are, or with both. With neither it is shown as it is written. Sends and stores nothing.',
     body: PreviewTemplate,
     reply: PreviewBody,
     handle: ({ app, db, project, body }) => previewTemplate(db, app.config, project, body),

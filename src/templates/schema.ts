@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { EmailField } from '../lib/email-address.ts';
 import { PageFigures } from '../lib/offset-page.ts';
-import { parameter, singleLine, textField } from '../lib/validation.ts';
+import { JsonObject, parameter, singleLine, textField } from '../lib/validation.ts';
 
 /** The kinds of templates, campaigns and messages (contract page 2, 1.2). */
 export const templateTypes = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] as const;
@@ -61,12 +61,13 @@ export const PatchTemplate = v.object({
 });
 export type PatchTemplate = v.InferOutput<typeof PatchTemplate>;
 
-/** `POST /templates/preview`: content, and the contact it is filled in for. */
+/** `POST /templates/preview`: content, and what it is filled in with: a contact, values as `/v1/send` takes them, or both. */
 export const PreviewTemplate = v.object({
   subject: SubjectSource,
   body: BodySource,
   type: v.optional(TypeField, 'MARKETING'),
   contactId: v.nullish(v.pipe(v.string(), v.uuid('must be a UUID'))),
+  data: v.nullish(JsonObject),
 });
 export type PreviewTemplate = v.InferOutput<typeof PreviewTemplate>;
 /** What a recipient would see. */

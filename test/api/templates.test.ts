@@ -396,6 +396,34 @@ describe('previews', () => {
     expect(shown.body).toMatchObject({ subject: 'Hi {{firstName}}', html: expect.stringContaining('{{plan}}') });
   });
 
+  test('are filled in with the values of a request, with a contact beneath them or without one', async () => {
+    const own = await aProject(database);
+    const { body: ada } = await api.call(own.secretKey, 'POST', '/contacts', {
+      email: 'ada@acme.test',
+      data: { firstName: 'Ada', plan: 'free' },
+    });
+    const content = {
+      subject: 'Hi {{firstName}}',
+      body: '<p>{{plan}} {{markup}} {% for item in items %}[{{item.name}}]{% endfor %}</p>',
+    };
+    const data = {
+      plan: 'pro',
+      markup: '<b>bold</b>',
+      items: [{ name: 'a' }, { name: 'b' }],
+      code: { value: '1', persistent: false },
+    };
+    const shown = await preview(own.secretKey, { ...content, contactId: ada.id, data });
+    expect(shown.body.subject).toBe('Hi Ada');
+    expect(shown.body.html).toContain('<p>pro <b>bold</b> [a][b]</p>');
+    const alone = await preview(own.secretKey, { subject: '{{firstName}}{{code}}', body: content.body, data });
+    expect(alone.body.subject).toBe('1');
+    expect(alone.body.html).toContain('<p>pro <b>bold</b> [a][b]</p>');
+    const { body: after } = await api.call(own.secretKey, 'GET', `/contacts/${ada.id}`);
+    expect(after.data).toEqual({ firstName: 'Ada', plan: 'free' });
+    const refused = await preview(own.secretKey, { ...content, data: ['pro'] });
+    expect([refused.status, refused.body.error.errors[0].field]).toEqual([422, 'data']);
+  });
+
   test('name the place of what does not parse, and refuse contacts of others', async () => {
     const own = await aProject(database);
     const other = await aProject(database);
