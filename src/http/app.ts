@@ -18,6 +18,7 @@ import type { HttpMetrics } from './metrics.ts';
 import { type RateLimiter, rateHeaders } from './rate-limit.ts';
 import { Reply, type Route } from './route.ts';
 import { systemRoutes } from './system.ts';
+import { unmatched } from './unmatched.ts';
 
 /** What the HTTP layer adds to the parts of the service. */
 export interface HttpParts {
@@ -64,9 +65,7 @@ export function createHttpApp(app: App, parts: HttpParts): Koa {
   koa.use(router.routes() as Koa.Middleware);
   koa.use(docsPages());
   koa.use(dashboardPages());
-  koa.use(() => {
-    throw new AppError(404, 'RESOURCE_NOT_FOUND', 'No such route: see GET /docs for the API reference');
-  });
+  koa.use(unmatched());
   return koa;
 }
 

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Context, Middleware } from 'koa';
 import send from 'koa-send';
+import { readsPage } from './unmatched.ts';
 
 // Where `npm run build` leaves it.
 const built = fileURLToPath(new URL('../../dashboard/dist/', import.meta.url));
@@ -22,9 +23,9 @@ const missing = `The dashboard has not been built: run "npm run build" where Pos
 /** The dashboard, served from its build: the page for every address of its own, and the files that it loads. */
 export function dashboardPages(folder = built): Middleware {
   return async (ctx, next) => {
-    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
-    if (files.test(ctx.path)) return sendFile(ctx, folder, ctx.path, next);
-    if (!shown.test(ctx.path)) return next();
+    const isFile = files.test(ctx.path);
+    if (!(isFile || shown.test(ctx.path)) || !readsPage(ctx)) return next();
+    if (isFile) return sendFile(ctx, folder, ctx.path, next);
     ctx.set('Content-Security-Policy', policy);
     ctx.set('Cache-Control', 'no-cache');
     if (!existsSync(`${folder}/index.html`)) {

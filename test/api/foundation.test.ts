@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
@@ -78,16 +79,38 @@ describe('requests and answers', () => {
     expect(other.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('an unknown route, or a known path with another method, is a 404 without a key', async () => {
-    for (const [method, path] of [
-      ['GET', '/nothing/here'],
-      ['PATCH', '/v1/send'],
-      ['DELETE', '/health'],
-    ] as const) {
-      const answer = await api.call(null, method, path);
-      expect([answer.status, answer.body.error.code]).toEqual([404, 'RESOURCE_NOT_FOUND']);
-    }
+  test.each([
+    ['GET', '/nothing/here', null],
+    ['PATCH', '/v1/send', 'POST'],
+    ['PUT', '/contacts', 'GET, HEAD, POST'],
+  ])('%s %s is an unknown route, without a key', async (method, path, allowed) => {
+    const answer = await api.call(null, method, path);
+    expect([answer.status, answer.body.error.code]).toEqual([404, 'RESOURCE_NOT_FOUND']);
+    expect(answer.headers.get('allow')).toBe(allowed);
   });
+
+  test.each([
+    ['DELETE', '/health', 'GET, HEAD'],
+    ['PUT', '/templates', 'GET, HEAD, POST'],
+    ['DELETE', `/campaigns/${randomUUID()}/send`, 'POST'],
+    ['DELETE', '/auth/login', 'GET, HEAD, POST'],
+    ['POST', '/docs', 'GET, HEAD'],
+    ['POST', '/app/contacts', 'GET, HEAD'],
+  ])('%s %s names the methods that the path has, without a key', async (method, path, allowed) => {
+    const answer = await api.call(null, method, path);
+    expect([answer.status, answer.body.error.code]).toEqual([405, 'METHOD_NOT_ALLOWED']);
+    expect(answer.headers.get('allow')).toBe(allowed);
+  });
+
+  test.each(['/contacts', '/activity', '/workflows', '/suppressions/emails', '/uploads'])(
+    'an empty cursor of %s is the first page',
+    async (path) => {
+      const first = await api.call(project.secretKey, 'GET', path);
+      const empty = await api.call(project.secretKey, 'GET', `${path}?cursor=`);
+      expect([empty.status, empty.body]).toEqual([200, first.body]);
+      expect((await api.call(project.secretKey, 'GET', `${path}?cursor=nonsense`)).status).toBe(400);
+    },
+  );
 
   test('a trailing slash changes nothing', async () => {
     expect((await api.call(project.secretKey, 'GET', '/contacts/')).status).toBe(200);

@@ -1,0 +1,36 @@
+import type { Context, Middleware } from 'koa';
+import { AppError } from '../lib/errors.ts';
+
+// Contract page 1, 1.10: another method of these paths is an unknown route.
+const methodsHidden = /^\/(v1|contacts|segments|events|suppressions|unsubscribe)(\/|$)/;
+
+/** What `@koa/router` leaves on the context: the routes whose path matched, whatever their method. */
+type Matched = Context & { matched?: readonly { methods: readonly string[] }[] };
+
+/**
+ * Answers what no route took: 405 METHOD_NOT_ALLOWED with `Allow` for a path that has other methods, 404 for everything
+ * else. Paths of contract page 1 answer 404 for another method too, also with `Allow`.
+ */
+export function unmatched(): Middleware {
+  return (ctx) => {
+    const allowed = [...methodsOf(ctx)].sort().join(', ');
+    if (allowed === '')
+      throw new AppError(404, 'RESOURCE_NOT_FOUND', 'No such route: see GET /docs for the API reference');
+    const message = `This path has no method ${ctx.method}: it has ${allowed}`;
+    const headers = { Allow: allowed };
+    throw methodsHidden.test(ctx.path)
+      ? new AppError(404, 'RESOURCE_NOT_FOUND', message, { headers })
+      : new AppError(405, 'METHOD_NOT_ALLOWED', message, { headers });
+  };
+}
+
+/** Whether the request reads a page. Otherwise the page is noted for `Allow`, beside the routes of its path. */
+export function readsPage(ctx: Matched): boolean {
+  if (ctx.method === 'GET' || ctx.method === 'HEAD') return true;
+  ctx.matched = [...(ctx.matched ?? []), { methods: ['GET', 'HEAD'] }];
+  return false;
+}
+
+function methodsOf(ctx: Matched): Set<string> {
+  return new Set(ctx.matched?.flatMap((layer) => layer.methods));
+}
