@@ -67,6 +67,7 @@ export const automationRoutes = [
       'It is created disabled, with its TRIGGER step. `triggerType` is EVENT when absent, which needs `eventName`; MANUAL and SCHEDULE take their `triggerConfig` and no event.',
     status: 201,
     body: CreateWorkflow,
+    bodyLimit: 'data',
     bodyError(_, body) {
       const { name, eventName, triggerType = 'EVENT', triggerConfig } = body as Record<string, unknown>;
       if (name === undefined || name === null || name === '') return bareBadRequest('"name" is required');
@@ -82,6 +83,7 @@ export const automationRoutes = [
     access: 'dashboard',
     summary: 'Delete several workflows',
     body: BulkUpdateWorkflows,
+    bodyLimit: 'data',
     reply: v.union([v.object({ deleted: v.number() }), v.object({ updated: v.number() })]),
     handle: async ({ app, db, project, body }) => dispatched(app, await bulkUpdateAutomations(db, project.id, body)),
   }),
@@ -106,6 +108,7 @@ export const automationRoutes = [
     summary: 'Change, enable or disable a workflow',
     ids,
     body: PatchWorkflow,
+    bodyLimit: 'data',
     reply: WorkflowBody,
     guarded: true,
     async handle({ app, db, project, params, body, actor, header }) {

@@ -40,6 +40,7 @@ export const automationRunRoutes = [
     ids,
     status: 201,
     body: StartExecution,
+    bodyLimit: 'data',
     bodyError(_, body) {
       const { contactId } = body as { contactId?: unknown };
       if (contactId === undefined || contactId === null || contactId === '')

@@ -11,7 +11,6 @@ import { usageOf } from './usage-queries.ts';
 import { takePaymentWebhook } from './webhook.ts';
 
 const currencies = new Set(['usd', 'eur', 'gbp']);
-const megabyte = 1024 * 1024;
 
 /** What a project may use and what it pays. */
 export const billingRoutes = [
@@ -119,7 +118,7 @@ export const billingRoutes = [
     description: 'For Stripe alone, as /webhooks/incoming/stripe, signed with STRIPE_WEBHOOK_SECRET.',
     tag: 'webhooks',
     bodyKind: 'raw',
-    maxBodyBytes: megabyte,
+    bodyLimit: 'paymentWebhook',
     async handle({ app, db, params, body, header, log }) {
       if (params.processor !== 'stripe')
         throw new AppError(404, 'RESOURCE_NOT_FOUND', 'No such payment processor: only stripe');

@@ -64,6 +64,7 @@ export const campaignRoutes = [
     summary: 'Create a campaign',
     status: 201,
     body: CreateCampaign,
+    bodyLimit: 'document',
     reply: wrapped(CampaignBody),
     handle: async (input) => ok(await createCampaign(depsOf(input), input.project.id, input.body)),
   }),
@@ -83,6 +84,7 @@ export const campaignRoutes = [
     summary: 'Change a campaign that is not under way',
     ids,
     body: UpdateCampaign,
+    bodyLimit: 'document',
     reply: wrapped(CampaignBody),
     handle: async (input) =>
       ok(await updateCampaign(depsOf(input), input.project.id, input.params.id ?? '', input.body)),
@@ -219,6 +221,7 @@ export const campaignRoutes = [
     access: 'dashboard',
     summary: 'Delete or archive several campaigns, all or none',
     body: BulkUpdateCampaigns,
+    bodyLimit: 'data',
     reply: v.union([v.object({ deleted: v.number() }), v.object({ updated: v.number() })]),
     handle: ({ db, project, body }) => db.transaction((sql) => bulkUpdateCampaigns(sql, project.id, body)),
   }),

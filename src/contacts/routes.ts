@@ -30,6 +30,7 @@ export const contactRoutes = [
     summary: 'Create or update a contact by address',
     description: '201 when the contact is new, 200 when it existed.',
     body: UpsertContact,
+    bodyLimit: 'data',
     bodyError: (_, body) => {
       const { email } = body as { email?: unknown };
       return email === undefined || email === null || email === '' ? bareBadRequest('Email is required') : null;
@@ -47,6 +48,7 @@ export const contactRoutes = [
     summary: 'Tell which addresses are contacts',
     description: 'Takes 1 to 500 addresses and answers them in the spelling and order they were sent in.',
     body: LookupContacts,
+    bodyLimit: 'data',
     bodyError: bareInvalid,
     reply: LookupResult,
     handle: ({ db, project, body }) => lookupContacts(db, project.id, body),
@@ -67,6 +69,7 @@ export const contactRoutes = [
     summary: 'Change a contact',
     ids: { id: 'contact' },
     body: PatchContact,
+    bodyLimit: 'data',
     reply: ContactBody,
     handle: ({ db, project, params, body }) => patchContact(db, project.id, params.id ?? '', body),
   }),

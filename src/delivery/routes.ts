@@ -1,49 +1,47 @@
 import type { IncomingMessage } from 'node:http';
-import getRawBody from 'raw-body';
+import { BodyReader, discard } from '../http/body.ts';
 import type { App, Handled } from '../http/context.ts';
 import { type Reply, type Route, reply, route } from '../http/route.ts';
+import { AppError } from '../lib/errors.ts';
 import { createReputationGuard, type ReputationGuard } from '../security/guard-service.ts';
 import type { WebhookAnswer } from './report.ts';
 import { receiveSns } from './sns-webhook.ts';
 import { mayNotify, receivePostmark } from './webhooks.ts';
 
-const megabyte = 1024 * 1024;
-const mostOfPostmark = 50;
-// Anybody may post here, and it takes the body to tell Amazon from others: as much as the largest message of SNS can be, with
-// every character of it escaped.
-const mostOfSns = 8;
-
 type Call = Handled<unknown, unknown, 'none'>;
 
 async function withText(
-  body: unknown,
-  mostMegabytes: number,
+  { body, ip }: Call,
+  limit: 'postmarkWebhook' | 'snsWebhook',
   take: (text: string) => Promise<WebhookAnswer>,
 ): Promise<Reply> {
-  let text: string;
+  const reader = new BodyReader();
   try {
-    text = await getRawBody(body as IncomingMessage, { limit: mostMegabytes * megabyte, encoding: 'utf8' });
+    const owner = limit === 'snsWebhook' ? { kind: 'open' as const, id: ip } : { kind: 'keyed' as const, id: limit };
+    const answer = await take(await reader.text(body as IncomingMessage, limit, owner));
+    return reply(answer.status, answer.body);
   } catch (error) {
-    const tooLarge = (error as { type?: string }).type === 'entity.too.large';
-    const message = tooLarge ? `The body is larger than ${mostMegabytes} MB` : 'The body could not be read';
-    return reply(tooLarge ? 413 : 400, { success: false, message }, { Connection: 'close' });
+    if (!(error instanceof AppError)) throw error;
+    return reply(error.status, { success: false, message: error.message }, error.extra.headers ?? {});
+  } finally {
+    reader.release();
   }
-  const answer = await take(text);
-  return reply(answer.status, answer.body);
 }
 
-async function postmark({ app, db, params, body, header, log }: Call): Promise<Reply> {
+async function postmark(call: Call): Promise<Reply> {
+  const { app, db, params, body, header, log } = call;
   if (!mayNotify(app.config, header('authorization'), params.token ?? null)) {
     // Not 403: Postmark would stop repeating it for good, also when it is our setting that is wrong.
-    (body as IncomingMessage).resume();
+    discard(body as IncomingMessage);
     return reply(401, { success: false, message: 'Unauthorized' });
   }
-  return withText(body, mostOfPostmark, (text) =>
+  return withText(call, 'postmarkWebhook', (text) =>
     receivePostmark({ db, clock: app.clock, billing: app.config, log, harmed: guardOf(app) }, text),
   );
 }
 
-function sns({ app, db, body, log }: Call): Promise<Reply> {
+function sns(call: Call): Promise<Reply> {
+  const { app, db, log } = call;
   const deps = {
     db,
     clock: app.clock,
@@ -53,7 +51,7 @@ function sns({ app, db, body, log }: Call): Promise<Reply> {
     topics: app.config.SNS_TOPIC_ARNS,
     door: app.amazon,
   };
-  return withText(body, mostOfSns, (text) => receiveSns(deps, text));
+  return withText(call, 'snsWebhook', (text) => receiveSns(deps, text));
 }
 
 const guards = new WeakMap<App, ReputationGuard>();

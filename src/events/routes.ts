@@ -40,6 +40,7 @@ export const eventRoutes = [
     tag: 'public API',
     idempotent: true,
     body: TrackBody,
+    bodyLimit: 'event',
     reply: TrackReply,
     async handle({ db, project, body }) {
       return { success: true, data: await track(db, project.id, body) };
@@ -54,6 +55,7 @@ export const eventRoutes = [
       'For a contact by `contactId` (its data is not changed), for no contact, or with the body of `POST /v1/track`.',
     status: 201,
     body: TrackEither,
+    bodyLimit: 'event',
     bodyError(_, body, suggestion) {
       const { name, event } = body as { name?: unknown; event?: unknown };
       const isGiven = (value: unknown) => value !== undefined && value !== null && value !== '';

@@ -7,7 +7,7 @@ import { AppError, invalid, invalidField, notFound } from '../lib/errors.ts';
 import { isUuid } from '../lib/ids.ts';
 import { fieldProblems } from '../lib/validation.ts';
 import { type Admitted, authenticate, type Door } from './auth.ts';
-import { defaultBodyLimit, type ReadBody, readBytes, readJson } from './body.ts';
+import { type BodyOwner, BodyReader, discard, type ReadBody } from './body.ts';
 import type { App, Handled } from './context.ts';
 import { cors } from './cors.ts';
 import { dashboardPages } from './dashboard.ts';
@@ -101,14 +101,31 @@ function answerAndLog(app: App, metrics: HttpMetrics): Koa.Middleware {
   };
 }
 
-// The order is the contract's (page 1, 1.4): authentication, project, rate, body, idempotency key, schema, handler.
 async function serve(ctx: Context, route: Route, app: App, door: Door, limiter: RateLimiter): Promise<void> {
+  const reader = new BodyReader();
+  try {
+    await serveWith(reader, ctx, route, app, door, limiter);
+  } finally {
+    reader.release();
+  }
+}
+
+// The order is the contract's (page 1, 1.4): authentication, project, rate, body, idempotency key, schema, handler.
+async function serveWith(
+  reader: BodyReader,
+  ctx: Context,
+  route: Route,
+  app: App,
+  door: Door,
+  limiter: RateLimiter,
+): Promise<void> {
   const state = ctx.state as RequestState;
   state.route = route.path;
-  const body = once(() => readBody(ctx, route));
+  const body = once(() => readBody(reader, ctx, route));
   route.guard?.(app);
   const admitted = await admit(ctx, route, app, door, limiter, body);
   const read = await body();
+  await countBody(ctx, route, admitted, limiter, read);
   const key = route.idempotent && admitted.project ? ctx.headers['idempotency-key'] : undefined;
   if (key === undefined || !admitted.project) {
     answer(ctx, route, await handle(ctx, route, app, admitted, read));
@@ -169,15 +186,36 @@ function paramsOf(ctx: Context): Record<string, string> {
   return (ctx as Context & { params: Record<string, string> }).params;
 }
 
-async function readBody(ctx: Context, route: Route): Promise<ReadBody> {
+async function countBody(
+  ctx: Context,
+  route: Route,
+  { project }: Admitted,
+  limiter: RateLimiter,
+  read: ReadBody,
+): Promise<void> {
+  // The request itself was counted before its body was read.
+  const more = (route.rateCost?.(read.value) ?? 1) - 1;
+  if (project === null || more <= 0) return;
+  const rate = await limiter.take(project.id, more);
+  if (rate) ctx.set(rateHeaders(rate));
+}
+
+async function readBody(reader: BodyReader, ctx: Context, route: Route): Promise<ReadBody> {
   if (route.bodyKind === 'stream') return { value: ctx.req };
-  if (route.bodyKind === 'raw') return { value: await readBytes(ctx, route.maxBodyBytes ?? defaultBodyLimit) };
+  const limit = route.bodyLimit ?? 'form';
+  if (route.bodyKind === 'raw') return { value: await reader.bytes(ctx.req, limit, bodyOwner(ctx, route)) };
   if (route.body === undefined) {
     // Unread bytes would stay in the connection and be taken for the next request.
-    ctx.req.resume();
+    discard(ctx.req);
     return { value: {} };
   }
-  return readJson(ctx, route.maxBodyBytes ?? defaultBodyLimit);
+  return reader.json(ctx, limit, bodyOwner(ctx, route));
+}
+
+function bodyOwner(ctx: Context, route: Route): BodyOwner {
+  if (route.access === 'none') return { kind: 'open', id: ctx.ip };
+  // A session may be let in before it is known for which project.
+  return { kind: 'keyed', id: (ctx.state as RequestState).projectId ?? ctx.ip };
 }
 
 async function handle(

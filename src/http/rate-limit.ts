@@ -11,8 +11,11 @@ export interface RateState {
 
 /** Counts requests of projects across processes. */
 export interface RateLimiter {
-  /** Counts one request. Null when the limit is off or the count cannot be kept. @throws 429 */
-  take(projectId: string): Promise<RateState | null>;
+  /**
+   * Counts one request, or one that counts as several. Null when the limit is off or the count cannot be kept.
+   * @throws 429 with nothing counted
+   */
+  take(projectId: string, requests?: number): Promise<RateState | null>;
   close(): Promise<void>;
 }
 
@@ -24,7 +27,7 @@ interface Lease {
   endsAt: number;
   renewAt: number;
   pending: Promise<void> | null;
-  /** Requests that wait for this lease. */
+  /** What the requests that wait for this lease count as together. */
   waiting: number;
   idle: NodeJS.Timeout | undefined;
 }
@@ -55,7 +58,7 @@ export function createRateLimiter(sql: Sql, limit: number): RateLimiter {
 
   const renew = async (projectId: string, lease: Lease) => {
     const free = lease.endsAt > Date.now() ? Math.max(0, limit - lease.used) : limit;
-    const wanted = Math.max(1, Math.min(5_000, free, Math.max(lease.waiting, Math.floor(free / 20))));
+    const wanted = Math.max(1, Math.min(5_000, free, Math.max(lease.waiting - lease.left, Math.floor(free / 20))));
     const row = await sql.row<{ used: number; startedAt: string; endsInMs: number }>(takeLease, [
       projectId,
       wanted,
@@ -63,7 +66,7 @@ export function createRateLimiter(sql: Sql, limit: number): RateLimiter {
     ]);
     if (row === null) return;
     const granted = Math.max(0, wanted - Math.max(0, row.used - limit));
-    lease.left = granted;
+    lease.left = granted + (row.startedAt === lease.startedAt ? lease.left : 0);
     lease.used = Math.min(limit, row.used);
     lease.startedAt = row.startedAt;
     lease.endsAt = Date.now() + row.endsInMs;
@@ -80,7 +83,7 @@ export function createRateLimiter(sql: Sql, limit: number): RateLimiter {
   };
 
   return {
-    async take(projectId) {
+    async take(projectId, requests = 1) {
       if (limit === 0) return null;
       let lease = leases.get(projectId);
       if (!lease) {
@@ -89,9 +92,9 @@ export function createRateLimiter(sql: Sql, limit: number): RateLimiter {
       }
       // Several requests may wait for one lease and find it used up by those before them; each round grants at least
       // one request or tells that the window is full, so the loop ends.
-      while (!isSettled(lease)) {
+      while (!isSettled(lease, requests)) {
         const current = lease;
-        current.waiting++;
+        current.waiting += requests;
         current.pending ??= renew(projectId, current).finally(() => {
           current.pending = null;
         });
@@ -100,12 +103,12 @@ export function createRateLimiter(sql: Sql, limit: number): RateLimiter {
         } catch {
           return null; // the count cannot be reached: requests pass (contract page 1, 1.7)
         } finally {
-          current.waiting--;
+          current.waiting -= requests;
         }
       }
       const resetSeconds = Math.max(1, Math.ceil((lease.endsAt - Date.now()) / 1000));
-      if (lease.left === 0) throw tooMany(limit, resetSeconds);
-      lease.left--;
+      if (lease.left < requests) throw tooMany(limit, limit - lease.used + lease.left, requests, resetSeconds);
+      lease.left -= requests;
       if (lease.idle === undefined) {
         const watched = lease;
         watched.idle = setTimeout(() => {
@@ -129,10 +132,10 @@ export function createRateLimiter(sql: Sql, limit: number): RateLimiter {
   };
 }
 
-// Either there is something to take, or the window was found full a moment ago.
-function isSettled(lease: Lease): boolean {
+// Either there is enough to take, or the window was found full a moment ago.
+function isSettled(lease: Lease, requests: number): boolean {
   const now = Date.now();
-  return now < lease.endsAt && (lease.left > 0 || lease.renewAt > now);
+  return now < lease.endsAt && (lease.left >= requests || lease.renewAt > now);
 }
 
 /** The headers of a counted response. */
@@ -144,17 +147,20 @@ export function rateHeaders(state: RateState): Record<string, string> {
   };
 }
 
-function tooMany(limit: number, retryAfter: number): AppError {
+function tooMany(limit: number, remaining: number, requests: number, retryAfter: number): AppError {
   return new AppError(
     429,
     'RATE_LIMIT_EXCEEDED',
-    `More than ${limit} requests in ${windowMs / 1000} seconds for this project`,
+    `More than ${limit} requests in ${windowMs / 1000} seconds for this project; each recipient of POST /v1/send counts as one`,
     {
       details: { retryAfter },
-      suggestion: `Wait ${retryAfter} s, and send several recipients in one request where you can.`,
+      suggestion:
+        requests >= limit
+          ? `Name fewer than ${limit} recipients in one request.`
+          : `Wait ${retryAfter} s, or ask the operator for a higher limit.`,
       headers: {
         'Retry-After': String(retryAfter),
-        ...rateHeaders({ limit, remaining: 0, resetSeconds: retryAfter }),
+        ...rateHeaders({ limit, remaining, resetSeconds: retryAfter }),
       },
     },
   );

@@ -1,6 +1,7 @@
 import type * as v from 'valibot';
 import type { AppError, FieldProblem } from '../lib/errors.ts';
 import type { Role } from '../projects/schema.ts';
+import type { BodyLimitName } from './body.ts';
 import type { App, Handled } from './context.ts';
 
 /**
@@ -74,8 +75,13 @@ export interface RouteOptions<
   guarded?: boolean;
   /** Not counted against the project's rate window. */
   exemptFromRateLimit?: boolean;
-  /** Largest body in bytes; 50 MB when absent. */
-  maxBodyBytes?: number;
+  /** How large its body may be (see `bodyLimits`); a `form` when absent. Streams are limited by who reads them. */
+  bodyLimit?: BodyLimitName;
+  /**
+   * How many requests one with this body counts as in the project's rate window; 1 when absent. The body is parsed and not
+   * checked yet.
+   */
+  rateCost?: (body: unknown) => number;
   handle(input: Handled<Output<Query>, Output<Body>, Who>): unknown;
 }
 

@@ -46,6 +46,7 @@ export const jobRoutes = [
         'By 1 to 1,000 ids, or all that a filter leaves. Answers at once; ask for the job to see how far it is.',
       status: 202,
       body: BulkBody,
+      bodyLimit: 'data',
       bodyError: bareInvalid,
       reply: QueuedJob,
       async handle({ app, db, project, body }) {

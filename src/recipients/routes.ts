@@ -22,7 +22,6 @@ const LinkQuery = v.object({ e: parameter, t: parameter });
 type Visit = Handled<v.InferOutput<typeof LinkQuery>, unknown, 'none'>;
 
 const common = { access: 'none', query: LinkQuery, exemptFromRateLimit: true, tag: 'recipients' } as const;
-const formBytes = 4096;
 
 const summaries: Record<PageName, string> = {
   unsubscribe: 'Page on which a recipient unsubscribes',
@@ -57,7 +56,7 @@ export const recipientRoutes = [
     summary: 'The form on the pages of recipients',
     description: 'Form fields: `action` (subscribe, unsubscribe) and `page`, the page it stands on.',
     bodyKind: 'raw',
-    maxBodyBytes: formBytes,
+    bodyLimit: 'recipientForm',
     handle: (visit) =>
       served(visit, async () => {
         await limitVisits(visit.db, visit.ip, visit.app.config);

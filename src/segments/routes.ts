@@ -50,6 +50,7 @@ export const segmentRoutes = [
     description: 'A DYNAMIC segment needs a condition tree; a STATIC one has the members that are put into it.',
     status: 201,
     body: CreateSegment,
+    bodyLimit: 'data',
     bodyError(_, body) {
       const { name } = body as { name?: unknown };
       return name === undefined || name === null || name === '' ? bareBadRequest('"name" is required') : null;
@@ -64,6 +65,7 @@ export const segmentRoutes = [
     summary: 'See whom a condition finds',
     description: 'How many contacts a condition tree holds for now, and the ten newest of them. Nothing is stored.',
     body: PreviewSegment,
+    bodyLimit: 'data',
     reply: SegmentPreview,
     handle: ({ app, db, project, body }) => previewSegment(db, project.id, body, app.clock()),
   }),
@@ -83,6 +85,7 @@ export const segmentRoutes = [
     summary: 'Change a segment',
     ids,
     body: PatchSegment,
+    bodyLimit: 'data',
     reply: SegmentBody,
     handle: ({ app, em, project, params, body }) => patchSegment(em, project.id, params.id ?? '', body, app.clock()),
   }),
@@ -116,6 +119,7 @@ export const segmentRoutes = [
     summary: 'Add contacts to a STATIC segment',
     ids,
     body: AddMembers,
+    bodyLimit: 'document',
     bodyError: emailsMissing,
     reply: AddedMembers,
     handle: ({ db, project, params, body }) => addMembers(db, project.id, params.id ?? '', body),
@@ -127,6 +131,7 @@ export const segmentRoutes = [
     summary: 'Remove contacts from a STATIC segment',
     ids,
     body: RemoveMembers,
+    bodyLimit: 'document',
     bodyError: emailsMissing,
     reply: RemovedMembers,
     handle: ({ db, project, params, body }) => removeMembers(db, project.id, params.id ?? '', body),

@@ -44,6 +44,7 @@ export const templateRoutes = [
     summary: 'Create a template',
     status: 201,
     body: CreateTemplate,
+    bodyLimit: 'document',
     bodyError(_, body) {
       const given = body as Record<string, unknown>;
       const missing = ['name', 'subject', 'body', 'from'].find((field) =>
@@ -60,6 +61,7 @@ export const templateRoutes = [
     access: 'dashboard',
     summary: 'Delete several templates',
     body: BulkUpdateTemplates,
+    bodyLimit: 'data',
     reply: v.union([v.object({ deleted: v.number() }), v.object({ updated: v.number() })]),
     handle: ({ em, project, body }) => bulkUpdateTemplates(em, project.id, body),
   }),
@@ -79,6 +81,7 @@ export const templateRoutes = [
     summary: 'Change a template',
     ids: id,
     body: PatchTemplate,
+    bodyLimit: 'document',
     reply: TemplateBody,
     handle: ({ app, em, project, params, body }) =>
       patchTemplate(em, app.directory.senderDomains, project.id, params.id ?? '', body),
@@ -122,6 +125,7 @@ export const templateRoutes = [
     description:
       'Renders content that need not be saved: for a contact, with the values of `data`, which are used as those of `POST /v1/send` are, or with both. With neither it is shown as it is written. Sends and stores nothing.',
     body: PreviewTemplate,
+    bodyLimit: 'document',
     reply: PreviewBody,
     handle: ({ app, db, project, body }) => previewTemplate(db, app.config, project, body),
   }),

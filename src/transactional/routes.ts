@@ -1,6 +1,6 @@
 import { route } from '../http/route.ts';
 import { invalid } from '../lib/errors.ts';
-import { SendBody, SendReply } from './schema.ts';
+import { mostRecipients, SendBody, SendReply } from './schema.ts';
 import { acceptSend } from './service.ts';
 
 const megabyte = 1024 * 1024;
@@ -12,10 +12,12 @@ export const transactionalRoutes = [
     path: '/v1/send',
     access: 'secret',
     summary: 'Send an email',
-    description: 'Answers when the messages are queued durably; delivery follows. Each recipient becomes a contact.',
+    description:
+      'Answers when the messages are queued durably; delivery follows. Each recipient becomes a contact and counts as a request in the rate window; a request has at most 1,000.',
     tag: 'public API',
     idempotent: true,
-    maxBodyBytes: 60 * megabyte,
+    bodyLimit: 'message',
+    rateCost: recipientsIn,
     body: SendBody,
     // Nothing at all fits none of the forms of "to" either (contract page 1, 1.3).
     bodyError: (problems, _, suggestion) =>
@@ -41,3 +43,9 @@ export const transactionalRoutes = [
     },
   }),
 ];
+
+// What is over the maximum is refused by the schema, and is one request.
+function recipientsIn(body: unknown): number {
+  const { to } = body as { to?: unknown };
+  return Array.isArray(to) && to.length <= mostRecipients ? Math.max(1, to.length) : 1;
+}

@@ -46,10 +46,17 @@ export const Attachment = v.pipe(
 );
 export type Attachment = v.InferOutput<typeof Attachment>;
 
+/** Most recipients of one request. */
+export const mostRecipients = 1_000;
+
 /** `POST /v1/send` (contract page 1, 2.3). */
 export const SendBody = v.pipe(
   v.object({
-    to: v.union([EmailField, Address, v.array(Recipient)]),
+    to: v.union([
+      EmailField,
+      Address,
+      v.pipe(v.array(Recipient), v.maxLength(mostRecipients, `must have at most ${mostRecipients} recipients`)),
+    ]),
     subject: v.optional(v.pipe(textField('subject', 1, 998), singleLine('subject'))),
     body: v.optional(v.pipe(v.string(), v.minLength(1, 'must not be empty'))),
     template: v.optional(v.pipe(v.string(), v.uuid('must be the id of a template'))),

@@ -129,10 +129,10 @@ describe('what is accepted', () => {
     expect((await contact('flip@example.org')).subscribed).toBe(false);
   });
 
-  test('a thousand and more recipients in one request', async () => {
-    const to = Array.from({ length: 2_300 }, (_, index) => `many${index}@example.net`);
+  test('a thousand recipients in one request', async () => {
+    const to = Array.from({ length: 999 }, (_, index) => `many${index}@example.net`);
     const answer = await send({ to: [...to, 'many0@example.net'] });
-    expect(answer.body.data.emails).toHaveLength(2_301);
+    expect(answer.body.data.emails).toHaveLength(1_000);
     expect(answer.body.data.emails.map((item: { contact: { email: string } }) => item.contact.email)).toEqual([
       ...to,
       'many0@example.net',

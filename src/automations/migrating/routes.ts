@@ -19,6 +19,7 @@ export const automationMigrationRoutes = [
       'A rule for each step: `finish`, `moveAtNextStep`, `moveNow` (to `toStepId`) or `exit`. With `dryRun` it says whom each rule meets; without, it answers 202 and a job that can be polled and cancelled.',
     ids,
     body: MigratePlan,
+    bodyLimit: 'data',
     reply: v.union([MigrationPreview, MigrationBody]),
     async handle({ app, db, project, params, body }) {
       const asked = await migratePeople(db, project.id, params.id ?? '', body);

@@ -17,6 +17,7 @@ export const automationPublishingRoutes = [
     ids: { id: 'workflow' },
     guarded: true,
     body: PutGraph,
+    bodyLimit: 'document',
     reply: v.variant('dryRun', [PutGraphPreview, PutGraphDone]),
     async handle({ app, db, project, params, body, actor, header }) {
       const answer = await putGraph(db, project.id, params.id ?? '', body, editorOf(actor, header));
