@@ -121,6 +121,14 @@ export const settings = {
     'info',
     'Least severe log line that is written.',
   ),
+  API_METRICS_PORT: optional('Core', port, 'Port on which an API process serves `/metrics` (and `/health`).'),
+  WORKER_METRICS_PORT: optional('Core', port, 'Port on which a worker serves `/metrics` and `/health`.'),
+  METRICS_HOST: optional('Core', text, 'Address these two ports listen on.', 'HOST'),
+  METRICS_TOKEN: optional(
+    'Core',
+    secret,
+    'Serves `/metrics` on the port of the API too, for requests with `Authorization: Bearer` and this token.',
+  ),
   DATA_DIR: setting('Core', text, '.data', 'Where `npm start` keeps its data and the sandbox its messages.'),
 
   DATABASE_URL: optional('Postgres', postgresUrl, 'Postgres 15 or later. `npm start` runs its own when this is unset.'),
@@ -161,7 +169,6 @@ export const settings = {
     secret,
     'Encrypts inputs, results and memos that Temporal stores; search attributes stay in clear.',
   ),
-  WORKER_METRICS_PORT: optional('Temporal', port, 'Port on which a worker serves `/health` and `/metrics`.'),
 
   JWT_SECRET: optional('Secrets', secret, 'Signs sessions. Required in production.', 'a fixed development secret'),
   APP_ENCRYPTION_KEY: optional('Secrets', secret, 'Encrypts stored API keys.', 'derived from JWT_SECRET'),

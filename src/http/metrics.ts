@@ -1,9 +1,11 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type Sql, statement } from '../db/sql.ts';
 
-/** The API's own figures, in Prometheus's text form at `GET /metrics`. */
+/** The API's own figures, as Prometheus reads them. */
 export interface HttpMetrics {
-  registry: Registry;
+  readonly registry: Registry;
+  /** All figures as text. Those of the queues are read from Postgres for each call, and left out when it does not answer. */
+  text(): Promise<string>;
   observe(method: string, path: string, status: number, seconds: number): void;
 }
 
@@ -31,7 +33,10 @@ const refusedStarts = statement(
   'select coalesce(sum(refused), 0)::float8 as refused from automation_refusals',
 );
 
-/** Makes the registry; queue figures are read from Postgres when somebody asks for them. */
+// Prometheus gives a scrape ten seconds by default; a database that is slow must not cost it the other figures.
+const databaseMayTakeMs = 2_000;
+
+/** Makes the registry. `text` never fails because of Postgres: `posthorn_database_up` says whether it answered. */
 export function createHttpMetrics(sql: Sql): HttpMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -48,18 +53,22 @@ export function createHttpMetrics(sql: Sql): HttpMetrics {
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers: [registry],
   });
-  new Gauge({
+  const databaseUp = new Gauge({
+    name: 'posthorn_database_up',
+    help: '1 when Postgres answered this scrape within two seconds; without it the figures of emails and queues are missing',
+    registers: [registry],
+  });
+  const emails = new Gauge({
     name: 'posthorn_emails_last_hour',
     help: 'Messages created in the last hour, by their status now',
     labelNames: ['status'],
     registers: [registry],
-    async collect() {
-      this.reset();
-      for (const row of await sql.rows<{ status: string; emails: number }>(sendFigures, [
-        firstIdOf(Date.now() - 3_600_000),
-      ]))
-        this.set({ status: row.status }, row.emails);
-    },
+  });
+  const depth = new Gauge({
+    name: 'posthorn_queue_depth',
+    help: 'Rows that wait',
+    labelNames: ['queue'],
+    registers: [registry],
   });
   const age = new Gauge({
     name: 'posthorn_queue_age_seconds',
@@ -67,33 +76,59 @@ export function createHttpMetrics(sql: Sql): HttpMetrics {
     labelNames: ['queue'],
     registers: [registry],
   });
-  new Gauge({
-    name: 'posthorn_queue_depth',
-    help: 'Rows that wait',
-    labelNames: ['queue'],
-    registers: [registry],
-    async collect() {
-      for (const row of await sql.rows<{ queue: string; depth: number; age: number }>(queueFigures)) {
-        this.set({ queue: row.queue }, row.depth);
-        age.set({ queue: row.queue }, row.age);
-      }
-    },
-  });
-  new Gauge({
+  const refused = new Gauge({
     name: 'posthorn_automation_starts_refused_total',
     help: 'Starts of workflows that the guard against loops refused',
     registers: [registry],
-    async collect() {
-      this.set((await sql.row<{ refused: number }>(refusedStarts))?.refused ?? 0);
-    },
   });
+
+  let reading: Promise<void> | null = null;
+  const readDatabase = async () => {
+    const [queues, sends, starts] = await Promise.all([
+      sql.rows<{ queue: string; depth: number; age: number }>(queueFigures),
+      sql.rows<{ status: string; emails: number }>(sendFigures, [firstIdOf(Date.now() - 3_600_000)]),
+      sql.row<{ refused: number }>(refusedStarts),
+    ]);
+    emails.reset();
+    for (const row of sends) emails.set({ status: row.status }, row.emails);
+    for (const row of queues) {
+      depth.set({ queue: row.queue }, row.depth);
+      age.set({ queue: row.queue }, row.age);
+    }
+    refused.set(starts?.refused ?? 0);
+  };
+  const refresh = async () => {
+    // One reading at a time: scrapes must not queue up behind a database that does not answer.
+    reading ??= readDatabase().finally(() => {
+      reading = null;
+    });
+    const answered = await inTime(reading, databaseMayTakeMs);
+    databaseUp.set(answered ? 1 : 0);
+    if (answered) return;
+    // A figure from before would look like one of now. A gauge without labels is 0 after a reset, so that one goes on as it was.
+    for (const gauge of [emails, depth, age]) gauge.reset();
+  };
   return {
     registry,
+    async text() {
+      await refresh();
+      return registry.metrics();
+    },
     observe(method, path, status, seconds) {
       requests.inc({ method, path, status });
       latencies.observe({ method, path }, seconds);
     },
   };
+}
+
+async function inTime(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
+  const late = Promise.withResolvers<false>();
+  const timer = setTimeout(late.resolve, milliseconds, false);
+  const done = work.then(
+    () => true,
+    () => false,
+  );
+  return Promise.race([done, late.promise]).finally(() => clearTimeout(timer));
 }
 
 // Ids are UUIDs of version 7, so the primary key answers "since when" without an index of its own.

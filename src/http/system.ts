@@ -1,4 +1,6 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
+import { AppError } from '../lib/errors.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
 import { type Route, reply, route } from './route.ts';
@@ -36,9 +38,14 @@ export function systemRoutes(metrics: HttpMetrics, routes: readonly Route[]): Ro
       path: '/metrics',
       access: 'none',
       summary: 'Figures in the text form of Prometheus',
+      description:
+        'Needs `Authorization: Bearer <METRICS_TOKEN>`; without that setting the path does not exist here, and figures are served on API_METRICS_PORT only.',
       tag: 'service',
-      handle: async () =>
-        reply(200, await metrics.registry.metrics(), { 'Content-Type': metrics.registry.contentType }),
+      textReply: 'text/plain',
+      async handle({ app, header }) {
+        requireToken(app.config.METRICS_TOKEN, header('authorization'));
+        return reply(200, await metrics.text(), { 'Content-Type': metrics.registry.contentType });
+      },
     }),
     route({
       method: 'GET',
@@ -54,3 +61,19 @@ export function systemRoutes(metrics: HttpMetrics, routes: readonly Route[]): Ro
   ];
   return own;
 }
+
+// Figures tell a stranger how much mail a deployment sends and how it is doing.
+function requireToken(token: string | null, authorization: string): void {
+  if (token === null)
+    throw new AppError(404, 'RESOURCE_NOT_FOUND', 'GET /metrics is not served on this port', {
+      suggestion: 'Set API_METRICS_PORT for a port of its own, or METRICS_TOKEN to read it here.',
+    });
+  const suggestion = 'Send the header "Authorization: Bearer <METRICS_TOKEN>".';
+  const [scheme = '', sent = ''] = authorization.split(' ');
+  if (scheme.toLowerCase() !== 'bearer' || sent === '')
+    throw new AppError(401, 'MISSING_AUTH', 'GET /metrics needs a token', { suggestion });
+  if (!timingSafeEqual(sha256(sent), sha256(token)))
+    throw new AppError(401, 'INVALID_API_KEY', 'This is not the token of METRICS_TOKEN', { suggestion });
+}
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest();

@@ -22,7 +22,9 @@ import { cachedResolver } from '../verification/cached-resolver.ts';
 import { dnsResolver, type Resolver } from '../verification/resolver.ts';
 import { entities } from './entities.ts';
 import { createDomainLookup, createDomainProvider, createMailer, createTellMembers } from './mail.ts';
+import { type MetricsServer, serveMetrics } from './metrics-server.ts';
 import { createPayments } from './payments.ts';
+import { measurePool } from './pool-metrics.ts';
 import { revivers } from './revivers.ts';
 import { temporalSettings } from './temporal-settings.ts';
 import { createImageStore } from './uploads.ts';
@@ -84,13 +86,23 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
     },
   };
   void app.images.prepare().then((problem) => problem !== null && log.warn(problem));
-  const koa = createHttpApp(app, { routes, limiter, metrics: createHttpMetrics(store.db) });
+  const metrics = createHttpMetrics(store.db);
+  measurePool(metrics.registry, store.db.pool);
+  const koa = createHttpApp(app, { routes, limiter, metrics });
   const server = createServer(koa.callback());
   // Longer than the idle time of common load balancers, which must be the ones to close a connection.
   server.keepAliveTimeout = 65_000;
+  let metricsServer: MetricsServer | null = null;
   try {
+    const { registry, text } = metrics;
+    if (config.API_METRICS_PORT !== null)
+      metricsServer = await serveMetrics(config.API_METRICS_PORT, config.METRICS_HOST ?? config.HOST, {
+        contentType: registry.contentType,
+        text,
+      });
     await listen(server, config.PORT, config.HOST);
   } catch (error) {
+    metricsServer?.close();
     await Promise.allSettled([changes.close(), temporal.close(), store.close()]);
     throw error;
   }
@@ -103,6 +115,7 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
     await ended;
     clearTimeout(cut);
     await Promise.allSettled([app.waker.drain(), outbox.close(), limiter.close()]);
+    metricsServer?.close();
     await Promise.allSettled([changes.close(), temporal.close(), store.close()]);
   };
   return { app, url: `http://127.0.0.1:${port}`, port, close, [Symbol.asyncDispose]: close };

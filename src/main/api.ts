@@ -9,11 +9,12 @@ const log = createLogger(config, 'api');
 if (config.NODE_ENV !== 'production' && process.env.JWT_SECRET === undefined)
   log.warn('JWT_SECRET is not set: stored API keys and links are protected by a secret that everybody knows');
 for (const warning of mailWarnings(config)) log.warn(warning);
-const api = await startApi(config, log).catch((error: NodeJS.ErrnoException) => {
+const api = await startApi(config, log).catch((error: NodeJS.ErrnoException & { port?: number }) => {
   const clash = error.code === 'EADDRINUSE';
+  const name = error.port === config.API_METRICS_PORT ? 'API_METRICS_PORT' : 'PORT';
   log.fatal(
     clash
-      ? `port ${config.PORT} is in use; the API wanted it: set PORT to another one`
+      ? `port ${error.port} is in use; the API wanted it: set ${name} to another one`
       : `the API cannot start: ${error.message}`,
   );
   process.exit(1);

@@ -1,4 +1,3 @@
-import type { Server } from 'node:http';
 import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
 import { createActivities } from '../../activities/index.ts';
@@ -24,13 +23,14 @@ import { logActivities } from './activity-log.ts';
 import { entities } from './entities.ts';
 import { freePorts } from './local/ports.ts';
 import { createDomainLookup, createDomainProvider, createMailer, createTellMembers } from './mail.ts';
+import { type MetricsServer, sdkMetrics, serveMetrics } from './metrics-server.ts';
 import { createPayments } from './payments.ts';
+import { measurePool } from './pool-metrics.ts';
 import { revivers } from './revivers.ts';
 import { servedQueues } from './served-queues.ts';
 import { installTemporalRuntime } from './temporal-runtime.ts';
 import { temporalSettings } from './temporal-settings.ts';
 import { runTemporalWorkers } from './temporal-workers.ts';
-import { serveWorkerMetrics } from './worker-metrics.ts';
 import { workflowBundle } from './workflow-bundle.ts';
 
 /** A worker process. */
@@ -65,6 +65,7 @@ export async function startWorker(
     { url: config.DATABASE_URL, poolSize: config.DATABASE_POOL_SIZE, applicationName: 'posthorn-worker' },
     entities,
   );
+  if (metrics !== null) measurePool(metrics.registry, store.db.pool);
   const queuePrefix = config.TEMPORAL_TASK_QUEUE;
   const clock = overrides.clock ?? systemClock;
   const stopping = new AbortController();
@@ -145,7 +146,6 @@ export async function startWorker(
       // Only now: activities that finish while the workers drain still start what they enqueued.
       await Promise.all([outbox.close(), waker.drain(), relayed, sweeping, watching, keeping]);
       metrics?.server.close();
-      metrics?.server.closeAllConnections();
       await Promise.allSettled([temporal.close(), store.close()]);
     })();
     return closed;
@@ -154,15 +154,17 @@ export async function startWorker(
 }
 
 async function startMetrics(
-  { WORKER_METRICS_PORT: port, HOST: host }: Config,
+  { WORKER_METRICS_PORT: port, METRICS_HOST, HOST }: Config,
   log: Logger,
-): Promise<{ registry: Registry; server: Server } | null> {
+): Promise<{ registry: Registry; server: MetricsServer } | null> {
   const [sdkPort = null] = port === null ? [] : await freePorts(1);
   const sdk = installTemporalRuntime(log, sdkPort);
   if (port === null) return null;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  return { registry, server: await serveWorkerMetrics(port, host, registry, sdk) };
+  const text = async () => (await Promise.all([registry.metrics(), sdkMetrics(sdk)])).join('\n');
+  const server = await serveMetrics(port, METRICS_HOST ?? HOST, { contentType: registry.contentType, text });
+  return { registry, server };
 }
 
 function countCalls(registry: Registry): NonNullable<OutboxDeps['onCall']> {

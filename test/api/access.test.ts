@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Route } from '../../src/http/route.ts';
 import { routes } from '../../src/http/routes.ts';
@@ -22,6 +23,7 @@ beforeAll(async () => {
   database = await testDatabase();
   api = await testApi(database, {
     SIGNUP_RATE_LIMIT_PER_IP: '0',
+    METRICS_TOKEN: randomBytes(32).toString('hex'),
     // Without billing its routes are not there for anybody. Nothing listens where its processor should be.
     STRIPE_SK: 'sk_test_nobody',
     STRIPE_WEBHOOK_SECRET: 'whsec_nobody',
@@ -121,6 +123,7 @@ test('the description of the API says of every route who may call it', async () 
   const { body } = await api.call(null, 'GET', '/openapi.json');
   const schemes: Record<string, string[]> = {
     open: [],
+    metricsToken: [],
     publicKey: ['publicKey'],
     secretKey: ['secretKey'],
     person: ['session'],

@@ -6,6 +6,7 @@ import { audience } from '../support/audience.ts';
 import { type AutomationHand, automationHand } from '../support/automations.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 
+const metricsToken = 'a-token-for-the-metrics-of-this-test';
 let database: TestDatabase;
 let api: TestApi;
 let project: TestProject;
@@ -17,7 +18,11 @@ let used = 0;
 beforeAll(async () => {
   database = await testDatabase();
   // Nothing is started here: what the outbox holds is part of what is looked at.
-  api = await testApi(database, { TEMPORAL_ADDRESS: '127.0.0.1:1', WORKFLOW_STARTS_PER_CONTACT_PER_HOUR: '3' });
+  api = await testApi(database, {
+    TEMPORAL_ADDRESS: '127.0.0.1:1',
+    WORKFLOW_STARTS_PER_CONTACT_PER_HOUR: '3',
+    METRICS_TOKEN: metricsToken,
+  });
   project = await aProject(database);
   own = automationHand(api, project);
   other = automationHand(api, await aProject(database, 'Umbrella'));
@@ -163,7 +168,9 @@ describe('starting by hand', () => {
     const refused = await start(id, { contactId });
     expect([refused.status, refused.body.error.code]).toEqual([429, 'RATE_LIMIT_EXCEEDED']);
     expect(refused.headers.get('retry-after')).toBe('60');
-    expect((await api.call(null, 'GET', '/metrics')).body).toContain('posthorn_automation_starts_refused_total 1');
+    expect((await api.call(metricsToken, 'GET', '/metrics')).body).toContain(
+      'posthorn_automation_starts_refused_total 1',
+    );
     await database.db.count(
       `update automation_runs set started_at = now() - interval '61 minutes' where automation_id = $1 and entry = 1`,
       [id],

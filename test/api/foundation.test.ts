@@ -314,10 +314,7 @@ describe('the service about itself', () => {
     expect(sent.status).toBe(200);
   });
 
-  test('gives figures and a description of its API', async () => {
-    const metrics = await api.call(null, 'GET', '/metrics');
-    expect(metrics.body).toContain('posthorn_http_requests_total{');
-    expect(metrics.body).toContain('posthorn_queue_depth{queue="email_queue"}');
+  test('gives a description of its API', async () => {
     const document = (await api.call(null, 'GET', '/openapi.json')).body;
     expect(document.openapi).toBe('3.1.0');
     expect(document.paths['/v1/send'].post.requestBody.content['application/json'].schema.properties).toHaveProperty(

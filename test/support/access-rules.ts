@@ -34,6 +34,8 @@ function row(...verdicts: readonly Verdict[]): Record<Caller, Verdict> {
 export const rules = {
   /** Anybody; what opens something is in the request itself: a password, a token, a signature. */
   open: row('in', 'in', 'in', 'in', 'in', 'in', 'in', 'in', 'in'),
+  /** Needs the token of the setting METRICS_TOKEN, which is no key of a project. */
+  metricsToken: row(missing, wrongKey, wrongKey, wrongKey, missing, missing, missing, missing, missing),
   publicKey: row(missing, 'in', wrongKey, wrongKey, missing, missing, missing, missing, missing),
   secretKey: row(missing, wrongKey, 'in', 'in', missing, missing, missing, missing, missing),
   /** Work in a project: its key, or any member who names it. Another project's key works in its own project. */
@@ -59,7 +61,7 @@ const exact: Record<string, Rule> = {
 
   'GET /health': 'open',
   'GET /ready': 'open',
-  'GET /metrics': 'open',
+  'GET /metrics': 'metricsToken',
   'GET /openapi.json': 'open',
   'GET /config': 'open',
 

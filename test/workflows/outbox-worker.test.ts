@@ -54,6 +54,7 @@ test('a worker starts without Temporal, works once it is there, outlives its abs
     const figures = await (await fetch(`${base}/metrics`)).text();
     expect(figures).toMatch(/posthorn_activity_attempts_total\{activity="removeOldRows",outcome="done"\} 2/);
     expect(figures).toMatch(/posthorn_outbox_calls_total\{kind="start",outcome="done"\} 2/);
+    expect(figures).toMatch(/^posthorn_pool_connections\{state="idle"\} \d/m);
     expect(figures).toMatch(/^temporal_/m);
   } finally {
     await worker.close();

@@ -1,15 +1,20 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { Registry } from 'prom-client';
+import { createServer } from 'node:http';
 import type { SdkMetricsUrl } from './temporal-runtime.ts';
 
-/** Serves `GET /health` and `GET /metrics` of a worker; figures of the Temporal SDK follow ours. */
-export async function serveWorkerMetrics(
-  port: number,
-  host: string,
-  registry: Registry,
-  sdk: SdkMetricsUrl,
-): Promise<Server> {
+/** What a port of metrics answers `GET /metrics` with. */
+export interface MetricsSource {
+  contentType: string;
+  text(): Promise<string>;
+}
+
+/** A port of metrics that is open. */
+export interface MetricsServer {
+  close(): void;
+}
+
+/** Serves `GET /health` and `GET /metrics` of this process on a port of their own. @throws EADDRINUSE and its like */
+export async function serveMetrics(port: number, host: string, source: MetricsSource): Promise<MetricsServer> {
   const server = createServer((request, response) => {
     void answer(request.url ?? '').then(
       ({ status, type, body }) => response.writeHead(status, { 'content-type': type }).end(body),
@@ -19,19 +24,24 @@ export async function serveWorkerMetrics(
   const listening = once(server, 'listening');
   server.listen(port, host);
   await listening;
-  return server;
+  return {
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
 
   async function answer(url: string): Promise<{ status: number; type: string; body: string }> {
     const path = url.split('?', 1)[0];
     if (path === '/health') return { status: 200, type: 'application/json', body: '{"status":"ok"}' };
     if (path !== '/metrics') return { status: 404, type: 'text/plain', body: 'Only /health and /metrics are here\n' };
-    const [ours, theirs] = await Promise.all([registry.metrics(), sdk === null ? '' : readFigures(sdk)]);
-    return { status: 200, type: registry.contentType, body: `${ours}\n${theirs}` };
+    return { status: 200, type: source.contentType, body: await source.text() };
   }
 }
 
-// Our own figures are worth having even where the SDK cannot be asked.
-async function readFigures(url: string): Promise<string> {
+/** The figures of the Temporal SDK as text; empty when it does not answer, for our own are worth having without them. */
+export async function sdkMetrics(url: SdkMetricsUrl): Promise<string> {
+  if (url === null) return '';
   try {
     return await (await fetch(url, { signal: AbortSignal.timeout(2000) })).text();
   } catch {
