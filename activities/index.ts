@@ -1,4 +1,5 @@
 import { removeOldAttempts } from '../src/accounts/attempt-queries.ts';
+import { removeEndedSessions } from '../src/accounts/session-queries.ts';
 import { removeOldTokens } from '../src/accounts/token-queries.ts';
 
 import { restoreSchedules } from '../src/automations/enrolment.ts';
@@ -68,7 +69,7 @@ export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, 
       ...systemMailActivities({
         db,
         mailer,
-        encryptionKey: config.APP_ENCRYPTION_KEY,
+        encryptionKey: config.encryptionKeys,
         from: { address: config.SYSTEM_FROM_ADDRESS, name: config.SYSTEM_FROM_NAME },
         lagMs: delivery.lagMs,
       }),
@@ -242,6 +243,7 @@ function retentionRules({ db, config, clock }: ActivityDeps): RetentionRule[] {
     { name: 'files of cut-off uploads', removeSome: (limit) => removeLostParts(db, limit) },
     { name: 'visits of recipient pages', removeSome: (limit) => removeOldVisits(db, limit) },
     { name: 'attempts', removeSome: (limit) => removeOldAttempts(db, limit) },
+    { name: 'ended sessions', removeSome: (limit) => removeEndedSessions(db, limit) },
     { name: 'account tokens', removeSome: (limit) => removeOldTokens(db, limit) },
     { name: 'wipes', removeSome: (limit) => removeOldWipes(db, limit) },
     { name: 'system mail', removeSome: (limit) => removeOldMails(db, limit) },

@@ -171,14 +171,33 @@ export const settings = {
   ),
 
   JWT_SECRET: optional('Secrets', secret, 'Signs sessions. Required in production.', 'a fixed development secret'),
-  APP_ENCRYPTION_KEY: optional('Secrets', secret, 'Encrypts stored API keys.', 'derived from JWT_SECRET'),
+  JWT_SECRET_PREVIOUS: optional(
+    'Secrets',
+    secret,
+    'The JWT_SECRET before the current one, during a rotation: its sessions and the keys derived from it stay valid.',
+  ),
+  APP_ENCRYPTION_KEY: optional(
+    'Secrets',
+    secret,
+    'Encrypts stored API keys, DKIM keys and the mail of the service.',
+    'derived from JWT_SECRET',
+  ),
+  APP_ENCRYPTION_KEY_PREVIOUS: optional(
+    'Secrets',
+    secret,
+    'The APP_ENCRYPTION_KEY before the current one; `npm run secrets -- reencrypt` makes it unnecessary.',
+  ),
   LINK_SECRET: optional(
     'Secrets',
     secret,
-    'Signs the links of recipients; links sent before a change stop working.',
+    'Signs the links of recipients; links sent before a change stop working, unless LINK_SECRET_PREVIOUS has the old one.',
     'derived from JWT_SECRET',
   ),
-
+  LINK_SECRET_PREVIOUS: optional(
+    'Secrets',
+    secret,
+    'The LINK_SECRET before the current one: links in mail that was sent stay valid.',
+  ),
   RECIPIENT_LINKS_UNSIGNED: setting(
     'Secrets',
     flag,
@@ -208,8 +227,8 @@ export const settings = {
   LOGIN_RATE_LIMIT_PER_IP: setting(
     'Accounts',
     integer(0, 1_000_000),
-    0,
-    'Failed sign-ins from one network address in a window; 0 turns it off.',
+    100,
+    'Failed sign-ins from one network (an IPv4 address or an IPv6 /64) in a window; 0 turns it off.',
   ),
   LOGIN_RATE_LIMIT_WINDOW: setting('Accounts', integer(1, 86_400), 900, 'Length of that window in seconds.'),
   SIGNUP_RATE_LIMIT_PER_IP: setting(
@@ -418,6 +437,19 @@ export const settings = {
     'Mails a month of a project without subscription and limits of its own, where billing is enabled.',
   ),
 
+  FIRST_PROJECT_OWNER: optional(
+    'First run',
+    email,
+    'Address of the user who owns the first project. Needed with a real mail provider and in production.',
+    'owner@posthorn.test with the sandbox',
+  ),
+  FIRST_PROJECT_SENDER: optional(
+    'First run',
+    email,
+    'Address the first project sends from; its domain is added to the project. Needed where FIRST_PROJECT_OWNER is.',
+    'hello@posthorn.test with the sandbox',
+  ),
+  FIRST_PROJECT_NAME: setting('First run', text, 'First project', 'Name of the first project.'),
   FIRST_PROJECT_PUBLIC_KEY: optional(
     'First run',
     text,

@@ -1,5 +1,5 @@
-import { createHmac } from 'node:crypto';
 import * as v from 'valibot';
+import { dependentSecrets, deriveSecret, productionSecretProblems } from './config-secrets.ts';
 import { type SettingValues, settings } from './config-settings.ts';
 
 /** Settings as the service uses them: parsed, with the values that depend on others filled in. */
@@ -11,6 +11,14 @@ export type Config = Readonly<
     JWT_SECRET: string;
     APP_ENCRYPTION_KEY: string;
     LINK_SECRET: string;
+    /** Secrets whose sessions are accepted; new ones are signed with the first, JWT_SECRET. */
+    sessionSecrets: readonly string[];
+    /** Keys that open what is stored encrypted; the first, APP_ENCRYPTION_KEY, encrypts. */
+    encryptionKeys: readonly string[];
+    /** Secrets whose links of recipients are accepted; the first, LINK_SECRET, signs. */
+    linkSecrets: readonly string[];
+    /** Whether a secret in use is one that everybody can look up in the source of this service. */
+    usesKnownSecret: boolean;
     POSTMARK_SERVER_TOKEN: string;
     POSTMARK_API_URL: string;
     POSTMARK_WEBHOOK_USER: string | null;
@@ -43,8 +51,6 @@ export class ConfigError extends Error {
 
 /** Names of settings a process cannot run without. */
 export type RequiredSetting = 'DATABASE_URL' | 'TEMPORAL_ADDRESS';
-
-const developmentSecret = 'posthorn-development-secret-not-for-production';
 
 /**
  * Reads every setting from the environment; an empty value counts as unset.
@@ -103,8 +109,8 @@ function missingCompanions(values: SettingValues): string[] {
   if (storageDriverOf(values) === 's3')
     for (const name of ['S3_ACCESS_KEY_ID', 'S3_ACCESS_KEY_SECRET', 'S3_PUBLIC_URL'] as const)
       if (values[name] === null) problems.push(`${name} is missing: uploads with the driver s3 need it`);
-  if (values.NODE_ENV === 'production' && values.JWT_SECRET === null)
-    problems.push('JWT_SECRET is required in production (at least 32 characters)');
+  together('JWT_SECRET_PREVIOUS', 'JWT_SECRET');
+  if (values.NODE_ENV === 'production') problems.push(...productionSecretProblems(values));
   return problems;
 }
 
@@ -115,8 +121,7 @@ function storageDriverOf(values: SettingValues): 'local' | 's3' {
 function complete(values: SettingValues): Config {
   const publicUrl = values.PUBLIC_URL ?? `http://localhost:${values.PORT}`;
   const apiUri = values.API_URI ?? publicUrl;
-  const jwtSecret = values.JWT_SECRET ?? developmentSecret;
-  const derive = (purpose: string) => createHmac('sha256', jwtSecret).update(purpose).digest('base64url');
+  const secrets = dependentSecrets(values);
   const mailProvider = values.MAIL_PROVIDER ?? (values.POSTMARK_SERVER_TOKEN === null ? 'sandbox' : 'postmark');
   const sandbox = mailProvider === 'sandbox';
   const sandboxUrl = values.SANDBOX_URL ?? `http://localhost:${values.SANDBOX_PORT}`;
@@ -126,15 +131,14 @@ function complete(values: SettingValues): Config {
     PUBLIC_URL: publicUrl,
     API_URI: apiUri,
     DASHBOARD_URI: values.DASHBOARD_URI ?? publicUrl,
-    JWT_SECRET: jwtSecret,
-    APP_ENCRYPTION_KEY: values.APP_ENCRYPTION_KEY ?? derive('api keys'),
-    LINK_SECRET: values.LINK_SECRET ?? derive('recipient links'),
+    ...secrets,
     POSTMARK_SERVER_TOKEN: values.POSTMARK_SERVER_TOKEN ?? 'sandbox',
     // Only Postmark writes headers of its own.
     POSTMARK_UNSUBSCRIBES: mailProvider === 'ses' || mailProvider === 'smtp' ? 'self' : values.POSTMARK_UNSUBSCRIBES,
     POSTMARK_API_URL: values.POSTMARK_API_URL ?? (sandbox ? sandboxUrl : 'https://api.postmarkapp.com'),
     POSTMARK_WEBHOOK_USER: values.POSTMARK_WEBHOOK_USER ?? (sandbox ? 'posthorn' : null),
-    POSTMARK_WEBHOOK_PASSWORD: values.POSTMARK_WEBHOOK_PASSWORD ?? (sandbox ? derive('sandbox webhooks') : null),
+    POSTMARK_WEBHOOK_PASSWORD:
+      values.POSTMARK_WEBHOOK_PASSWORD ?? (sandbox ? deriveSecret(secrets.JWT_SECRET, 'sandbox webhooks') : null),
     SANDBOX_URL: sandboxUrl,
     SANDBOX_WEBHOOK_URL: values.SANDBOX_WEBHOOK_URL ?? `${apiUri}/webhooks/postmark`,
     REQUIRE_EMAIL_VERIFICATION: values.REQUIRE_EMAIL_VERIFICATION ?? !sandbox,

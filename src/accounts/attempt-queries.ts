@@ -1,4 +1,3 @@
-import ipaddr from 'ipaddr.js';
 import { type Sql, statement } from '../db/sql.ts';
 import { AppError } from '../lib/errors.ts';
 import { sha256 } from '../lib/seal.ts';
@@ -67,12 +66,4 @@ export async function giveBackAttempt(sql: Sql, scope: AttemptScope, subject: st
 /** Removes windows that are over; answers how many. */
 export function removeOldAttempts(sql: Sql, limit: number): Promise<number> {
   return sql.count(removeOver, [limit]);
-}
-
-/** The network a caller counts as: an IPv4 address, or the /64 of an IPv6 one, which is what one customer is given. */
-export function networkOf(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address);
-  if (parsed.kind() === 'ipv4') return parsed.toString();
-  return `${(parsed as ipaddr.IPv6).parts.slice(0, 4).join(':')}::/64`;
 }

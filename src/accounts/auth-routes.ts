@@ -3,7 +3,8 @@ import { reply, route } from '../http/route.ts';
 import { signedIn } from '../http/sign-in.ts';
 import { checkCredentials } from './login-service.ts';
 import { Credentials, OAuthConfig, SignedIn, UserBody } from './schema.ts';
-import { endedSessionHeader } from './sessions.ts';
+import { endSession } from './session-queries.ts';
+import { endedSessionHeader, readCookie, readSession, sessionCookie, sessionHash } from './sessions.ts';
 
 /** Signing in and out with a password, and who is signed in. */
 export const authRoutes = [
@@ -13,7 +14,7 @@ export const authRoutes = [
     access: 'none',
     summary: 'Sign in with a password',
     description:
-      'Sets the session cookie for seven days. Five failed attempts for one address lock it for a quarter of an hour.',
+      'Sets the session cookie for seven days. Five failed attempts for one address lock it for a quarter of an hour, and a hundred from one network lock that, unless the operator has set other limits.',
     body: Credentials,
     reply: SignedIn,
     async handle({ app, db, body, ip }) {
@@ -26,11 +27,16 @@ export const authRoutes = [
     path: '/auth/logout',
     access: 'none',
     summary: 'Sign out',
-    description: 'Clears the session cookie; works without one.',
+    description:
+      'Ends this session on the server, wherever its cookie may be, and clears the cookie; works without one.',
     reply: v.literal(true),
-    // Koa would send a bare boolean as text.
-    handle: ({ app }) =>
-      reply(200, 'true', { 'Content-Type': 'application/json', 'Set-Cookie': endedSessionHeader(app.config) }),
+    async handle({ app, db, header }) {
+      const token = readCookie(header('cookie'), sessionCookie);
+      const session = token ? await readSession(token, app.config.sessionSecrets, app.clock()) : null;
+      if (token && session !== null) await endSession(db, sessionHash(token));
+      // Koa would send a bare boolean as text.
+      return reply(200, 'true', { 'Content-Type': 'application/json', 'Set-Cookie': endedSessionHeader(app.config) });
+    },
   }),
   route({
     method: 'GET',

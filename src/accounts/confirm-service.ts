@@ -5,7 +5,7 @@ import { forgetAttempts } from './attempt-queries.ts';
 import { type AccountMailSettings, mailAllowance, queueResetMail, queueVerificationMail } from './mail-service.ts';
 import { hashPassword } from './passwords.ts';
 import { markEmailVerified, setPassword, userByEmail, userById } from './queries.ts';
-import { removeTokens, takeToken } from './token-queries.ts';
+import { isTokenUsable, removeTokens, takeToken } from './token-queries.ts';
 
 const badToken = () => badRequest('This link is unknown, was used already or is older than an hour: ask for a new one');
 
@@ -62,6 +62,8 @@ export async function requestPasswordReset(
  * to sign in are forgotten. @throws 400
  */
 export async function resetPassword(db: Database, token: string, newPassword: string): Promise<void> {
+  // Hashing takes memory and time, which nobody gets for a token that was never sent.
+  if (!(await isTokenUsable(db, token, 'RESET_PASSWORD'))) throw badToken();
   const passwordHash = await hashPassword(newPassword);
   await db.transaction(async (sql) => {
     const userId = await takeToken(sql, token, 'RESET_PASSWORD');

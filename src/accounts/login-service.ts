@@ -1,6 +1,7 @@
 import type { Sql } from '../db/sql.ts';
 import { AppError } from '../lib/errors.ts';
-import { forgetAttempts, giveBackAttempt, networkOf, takeAttempt } from './attempt-queries.ts';
+import { networkOf } from '../lib/network.ts';
+import { forgetAttempts, giveBackAttempt, takeAttempt } from './attempt-queries.ts';
 import { verifyPassword } from './passwords.ts';
 import { type UserRow, userByEmail } from './queries.ts';
 import type { Credentials } from './schema.ts';
@@ -16,7 +17,9 @@ const tooMany = 'Too many attempts to sign in';
 
 /**
  * The user with this address and password (contract page 3, 1.3 and 1.4). Every attempt is counted before the password
- * is looked at; success clears the count of the address, and only failures stay counted for the network.
+ * is looked at; success clears the count of the address, and only failures stay counted for the network. An attempt that
+ * the address's own limit refuses is no guess and does not count for the network: a program that repeats one wrong
+ * password must not keep a whole office out.
  * @throws 401 INVALID_CREDENTIALS, whatever was wrong; 429 RATE_LIMIT_EXCEEDED, also for the right password
  */
 export async function checkCredentials(
@@ -30,16 +33,22 @@ export async function checkCredentials(
   const perNetwork = settings.LOGIN_RATE_LIMIT_PER_IP;
   if (perNetwork > 0)
     await takeAttempt(sql, { scope: 'login-ip', subject: network, limit: perNetwork, seconds }, tooMany);
-  await takeAttempt(
-    sql,
-    { scope: 'login', subject: email, limit: settings.LOGIN_RATE_LIMIT_PER_EMAIL, seconds },
-    tooMany,
-  );
+  const giveBack = () => (perNetwork > 0 ? giveBackAttempt(sql, 'login-ip', network) : undefined);
+  try {
+    await takeAttempt(
+      sql,
+      { scope: 'login', subject: email, limit: settings.LOGIN_RATE_LIMIT_PER_EMAIL, seconds },
+      tooMany,
+    );
+  } catch (error) {
+    await giveBack();
+    throw error;
+  }
   const user = await userByEmail(sql, email);
   const matches = await verifyPassword(user?.type === 'PASSWORD' ? user.passwordHash : null, password);
   if (user === null || !matches)
     throw new AppError(401, 'INVALID_CREDENTIALS', 'The email address or the password is wrong');
   await forgetAttempts(sql, 'login', email);
-  if (perNetwork > 0) await giveBackAttempt(sql, 'login-ip', network);
+  await giveBack();
   return user;
 }

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
 import { getDomain } from 'tldts';
+import { sha256 } from '../lib/seal.ts';
 
 /** Name of the session cookie. */
 export const sessionCookie = 'posthorn_session';
@@ -22,15 +24,42 @@ export interface CookiePlace {
 /** Signs a session (JWT, HS256; contract page 3, 1.1). */
 export function signSession(claims: SessionClaims, secret: string, now: Date): Promise<string> {
   const issued = Math.floor(now.getTime() / 1000);
-  return new SignJWT({ ...claims })
-    .setProtectedHeader({ alg: 'HS256' })
-    .setIssuedAt(issued)
-    .setExpirationTime(issued + sessionSeconds)
-    .sign(new TextEncoder().encode(secret));
+  return (
+    new SignJWT({ ...claims })
+      .setProtectedHeader({ alg: 'HS256' })
+      // Two sessions of one second must not be one: signing out of one of them would end both.
+      .setJti(randomUUID())
+      .setIssuedAt(issued)
+      .setExpirationTime(issued + sessionSeconds)
+      .sign(new TextEncoder().encode(secret))
+  );
 }
 
-/** The claims of a session that we signed and that has not ended; null otherwise. */
-export async function readSession(token: string, secret: string, now: Date): Promise<SessionClaims | null> {
+/**
+ * What a session is known by once somebody has signed out of it: a hash of what is signed. The signature is left out, for
+ * base64url has spare bits, so that one signature can be written in several ways.
+ */
+export function sessionHash(token: string): Buffer {
+  return sha256(token.slice(0, token.lastIndexOf('.')));
+}
+
+/**
+ * The claims of a session that we signed with one of these secrets and whose time is not over; null otherwise. Whether somebody has
+ * signed out of it is for the database to say.
+ */
+export async function readSession(
+  token: string,
+  secrets: string | readonly string[],
+  now: Date,
+): Promise<SessionClaims | null> {
+  for (const secret of typeof secrets === 'string' ? [secrets] : secrets) {
+    const session = await readSignedWith(token, secret, now);
+    if (session !== null) return session;
+  }
+  return null;
+}
+
+async function readSignedWith(token: string, secret: string, now: Date): Promise<SessionClaims | null> {
   try {
     const { payload } = await jwtVerify(token, new TextEncoder().encode(secret), {
       algorithms: ['HS256'],

@@ -1,9 +1,10 @@
 import type { Database } from '../db/sql.ts';
 import { conflict, forbidden, invalidField } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
+import { networkOf } from '../lib/network.ts';
 import type { OutboxTicket } from '../outbox/enqueue.ts';
 import type { Verification } from '../verification/schema.ts';
-import { networkOf, takeAttempt } from './attempt-queries.ts';
+import { takeAttempt } from './attempt-queries.ts';
 import { type AccountMailSettings, mailAllowance, queueTakenMail, queueVerificationMail } from './mail-service.ts';
 import { hashPassword } from './passwords.ts';
 import { insertUser } from './queries.ts';

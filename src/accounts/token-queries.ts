@@ -17,6 +17,11 @@ const take = statement(
   `delete from account_tokens where token_hash = $1 and purpose = $2
    returning user_id as "userId", expires_at > clock_timestamp() as fresh`,
 );
+const usable = statement(
+  'account_tokens.usable',
+  `select exists (select from account_tokens
+     where token_hash = $1 and purpose = $2 and expires_at > clock_timestamp()) as yes`,
+);
 const removeOf = statement(
   'account_tokens.remove_of',
   'delete from account_tokens where user_id = $1 and purpose = $2',
@@ -38,6 +43,11 @@ export async function newToken(sql: Sql, userId: string, purpose: TokenPurpose):
 export async function takeToken(sql: Sql, token: string, purpose: TokenPurpose): Promise<string | null> {
   const row = await sql.row<{ userId: string; fresh: boolean }>(take, [sha256(token), purpose]);
   return row?.fresh ? row.userId : null;
+}
+
+/** Whether a token could be used up now. */
+export async function isTokenUsable(sql: Sql, token: string, purpose: TokenPurpose): Promise<boolean> {
+  return (await sql.row<{ yes: boolean }>(usable, [sha256(token), purpose]))?.yes ?? false;
 }
 
 /** Takes all other tokens of a user for this purpose out of use. */

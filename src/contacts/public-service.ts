@@ -16,13 +16,15 @@ export interface LinkParameters {
 /** What makes a link one of ours. */
 export interface LinkTrust {
   LINK_SECRET: string;
+  /** Secrets of links that are accepted, LINK_SECRET first. */
+  linkSecrets: readonly string[];
   /** Accepts links without a signature for everything. */
   RECIPIENT_LINKS_UNSIGNED: boolean;
 }
 
 /** Whether a link is one of ours, as far as `t` tells. */
 export function isOurLink(contactId: string, { t }: LinkParameters, trust: LinkTrust): boolean {
-  return trust.RECIPIENT_LINKS_UNSIGNED || verifyLinkToken(contactId, t, trust.LINK_SECRET);
+  return trust.RECIPIENT_LINKS_UNSIGNED || trust.linkSecrets.some((secret) => verifyLinkToken(contactId, t, secret));
 }
 
 /**

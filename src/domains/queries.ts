@@ -2,12 +2,16 @@ import { type Sql, statement } from '../db/sql.ts';
 import { isUuid } from '../lib/ids.ts';
 import type { DnsRecord, DomainStatus } from './schema.ts';
 
-const projectOf = statement('domains.project_of', 'select project_id as "projectId" from domains where id = $1');
+const projectOf = statement(
+  'domains.project_of',
+  `select d.project_id as "projectId" from domains d join memberships m on m.project_id = d.project_id and m.user_id = $2
+   where d.id = $1`,
+);
 
-/** The project of a domain, for sessions that name none; whether the caller belongs to it is for others to ask. */
-export async function projectOfDomain(sql: Sql, id: string): Promise<string | null> {
+/** The project of a domain, for sessions that name none; null for a stranger, as for a domain that does not exist. */
+export async function projectOfDomain(sql: Sql, id: string, userId: string): Promise<string | null> {
   if (!isUuid(id)) return null;
-  return (await sql.row<{ projectId: string }>(projectOf, [id]))?.projectId ?? null;
+  return (await sql.row<{ projectId: string }>(projectOf, [id, userId]))?.projectId ?? null;
 }
 
 /** A domain as a check reads it. */

@@ -17,10 +17,15 @@ const find = statement(
 
 /**
  * The key with which mail from a domain is signed; null for a domain that is not verified or that the provider signs for.
- * `encryptionKey` is the setting APP_ENCRYPTION_KEY.
+ * `encryptionKeys`: those that may have sealed it.
+ * @throws UnsealError when none of them has
  */
-export async function signingKey(sql: Sql, encryptionKey: string, domain: string): Promise<SigningKey | null> {
+export async function signingKey(
+  sql: Sql,
+  encryptionKeys: string | readonly string[],
+  domain: string,
+): Promise<SigningKey | null> {
   const row = await sql.row<{ domain: string; selector: string; sealed: string }>(find, [domain.toLowerCase()]);
   if (row === null) return null;
-  return { domainName: row.domain, keySelector: row.selector, privateKey: unseal(row.sealed, encryptionKey) };
+  return { domainName: row.domain, keySelector: row.selector, privateKey: unseal(row.sealed, encryptionKeys) };
 }

@@ -53,7 +53,7 @@ export function createHttpApp(app: App, parts: HttpParts): Koa {
     directory: app.directory,
     sql: app.db,
     sessions: {
-      secret: app.config.JWT_SECRET,
+      secrets: app.config.sessionSecrets,
       origins,
       requireVerification: app.config.REQUIRE_EMAIL_VERIFICATION,
       clock: app.clock,
@@ -122,6 +122,8 @@ async function serveWith(
   const state = ctx.state as RequestState;
   state.route = route.path;
   const body = once(() => readBody(reader, ctx, route));
+  // Answers hold keys, sessions and people's data: no cache keeps one unless its route says so.
+  ctx.set('Cache-Control', 'no-store');
   route.guard?.(app);
   const admitted = await admit(ctx, route, app, door, limiter, body);
   const read = await body();
@@ -161,8 +163,8 @@ async function admit(
     method: ctx.method === 'HEAD' ? 'GET' : ctx.method,
     params,
     header: (name) => ctx.get(name),
-    findProject: async () =>
-      (await route.findProject?.({ app, params, body: async () => (await body()).value })) ?? null,
+    findProject: async (userId) =>
+      (await route.findProject?.({ app, params, userId, body: async () => (await body()).value })) ?? null,
   });
   const { project } = admitted;
   if (project === null) return admitted;

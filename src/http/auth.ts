@@ -22,8 +22,8 @@ export interface Knock {
   params: Record<string, string>;
   /** A request header, lower-case name; '' when absent. */
   header(name: string): string;
-  /** The project of a session that sends no `X-Project-Id`, where the route knows one. */
-  findProject(): Promise<string | null>;
+  /** The project of a session of this user that sends no `X-Project-Id`, where the route knows one. */
+  findProject(userId: string): Promise<string | null>;
 }
 
 /** Who was let in, and the project they act for. */

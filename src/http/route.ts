@@ -22,6 +22,8 @@ type Output<Schema> = Schema extends AnySchema ? v.InferOutput<Schema> : Record<
 export interface ProjectSearch {
   app: App;
   params: Record<string, string>;
+  /** Who asks. */
+  userId: string;
   /** The parsed body, not checked yet. */
   body(): Promise<unknown>;
 }
@@ -44,7 +46,10 @@ export interface RouteOptions<
   refusedWhenDisabled?: boolean;
   /** Also for users who have not confirmed their address yet. */
   ungated?: boolean;
-  /** `dashboard`: finds the project of a session that sends no `X-Project-Id`. */
+  /**
+   * `dashboard`: finds the project of a session that sends no `X-Project-Id`. What is looked up must belong to a project of
+   * the user: for a stranger's the answer would differ from that for nothing.
+   */
   findProject?: (request: ProjectSearch) => Promise<string | null> | string | null;
   /** Refuses before it is asked who calls. */
   guard?: (app: App) => void;
@@ -110,9 +115,9 @@ export class Reply {
   }
 }
 
-/** Answers with the `ETag` of what was read or changed; nobody keeps the answer without asking whether it still holds. */
+/** Answers with the `ETag` of what was read or changed, which an edit names in `If-Match`. */
 export function taggedReply(status: number, body: unknown, etag: string): Reply {
-  return new Reply(status, body, { ETag: etag, 'Cache-Control': 'private, no-cache' });
+  return new Reply(status, body, { ETag: etag });
 }
 
 /** Answers with this status; a body of `undefined` is an empty one. */

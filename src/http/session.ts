@@ -1,5 +1,5 @@
-import { type SessionUser, sessionUser } from '../accounts/session-queries.ts';
-import { readCookie, readSession, sessionCookie } from '../accounts/sessions.ts';
+import { type SessionState, type SessionUser, sessionState } from '../accounts/session-queries.ts';
+import { readCookie, readSession, sessionCookie, sessionHash } from '../accounts/sessions.ts';
 import { AppError, forbidden } from '../lib/errors.ts';
 import { isUuid } from '../lib/ids.ts';
 import type { Clock } from '../lib/time.ts';
@@ -11,7 +11,8 @@ import type { Route } from './route.ts';
 
 /** What sessions are checked by. */
 export interface SessionSettings {
-  secret: string;
+  /** Any of which may have signed a session. */
+  secrets: readonly string[];
   /** Origins whose pages may make requests with the cookie. */
   origins: ReadonlySet<string>;
   /** Whether users with a password must have confirmed their address. */
@@ -24,7 +25,7 @@ type Rules = Pick<Route, 'access' | 'role' | 'ungated'>;
 /** The user of the session. @throws 401, 403 for a foreign page or an address that is not confirmed */
 export async function admitUser(door: Door, route: Rules, knock: Knock): Promise<UserActor> {
   const session = await signedIn(door, knock);
-  const user = current(door, route, session, await sessionUser(door.sql, session.id, null));
+  const user = current(door, route, session, await sessionState(door.sql, session, null));
   return { kind: 'user', userId: session.id, email: user?.email ?? '', role: null };
 }
 
@@ -41,9 +42,9 @@ export async function admitMember(
   const session = await signedIn(door, knock);
   const inPath = route.access === 'project';
   const named = inPath ? (knock.params.id ?? '') : knock.header('x-project-id');
-  const projectId = (named === '' && !inPath ? ((await knock.findProject()) ?? '') : named).toLowerCase();
+  const projectId = (named === '' && !inPath ? ((await knock.findProject(session.id)) ?? '') : named).toLowerCase();
   const known = isUuid(projectId) ? projectId : null;
-  const user = current(door, route, session, await sessionUser(door.sql, session.id, known));
+  const user = current(door, route, session, await sessionState(door.sql, session, known));
   if (user === null) throw unauthorized();
   if (user.role === null) {
     if (inPath) throw noSuchProject(named);
@@ -58,11 +59,11 @@ export async function admitMember(
 
 async function signedIn(door: Door, knock: Knock) {
   const token = readCookie(knock.header('cookie'), sessionCookie);
-  const { secret, clock } = door.sessions;
-  const session = token ? await readSession(token, secret, clock()) : null;
-  if (session === null || !isUuid(session.id)) throw unauthorized();
+  const { secrets, clock } = door.sessions;
+  const session = token ? await readSession(token, secrets, clock()) : null;
+  if (token === null || session === null || !isUuid(session.id)) throw unauthorized();
   refuseForeignPage(door.sessions.origins, knock);
-  return session;
+  return { ...session, hash: sessionHash(token) };
 }
 
 // A browser names the page that makes a writing request; one that does not say so at least tells that it is another site.
@@ -82,9 +83,9 @@ function current(
   { sessions }: Door,
   route: Rules,
   session: { id: string; sv: number },
-  user: SessionUser | null,
+  { ended, user }: SessionState,
 ): SessionUser | null {
-  if (user !== null && user.sessionVersion !== session.sv) throw unauthorized();
+  if (ended || (user !== null && user.sessionVersion !== session.sv)) throw unauthorized();
   const unconfirmed = user === null || (user.type === 'PASSWORD' && !user.emailVerified);
   if (unconfirmed && sessions.requireVerification) {
     if (route.ungated) return user;

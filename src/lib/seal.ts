@@ -8,14 +8,49 @@ export function seal(plain: string, key: string): string {
   return `v1.${Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url')}`;
 }
 
-/** Decrypts what `seal` made. Throws when the key is another one or the text was changed. */
-export function unseal(sealed: string, key: string): string {
+/** A stored secret that none of the keys decrypts. */
+export class UnsealError extends Error {
+  constructor() {
+    super(
+      'A stored secret cannot be decrypted: APP_ENCRYPTION_KEY, or the JWT_SECRET it is derived from, is not the one it was encrypted with; set the old one as APP_ENCRYPTION_KEY_PREVIOUS or JWT_SECRET_PREVIOUS',
+    );
+    this.name = 'UnsealError';
+  }
+}
+
+/**
+ * Decrypts what `seal` made with one of these keys.
+ * @throws UnsealError when it was another key, or the text was changed
+ */
+export function unseal(sealed: string, keys: string | readonly string[]): string {
+  for (const key of typeof keys === 'string' ? [keys] : keys) {
+    const plain = unsealWith(sealed, key);
+    if (plain !== null) return plain;
+  }
+  throw new UnsealError();
+}
+
+/** Decrypts what `seal` made with one of these keys; null when it was another key, or the text was changed. */
+export function tryUnseal(sealed: string, keys: string | readonly string[]): string | null {
+  try {
+    return unseal(sealed, keys);
+  } catch (error) {
+    if (error instanceof UnsealError) return null;
+    throw error;
+  }
+}
+
+function unsealWith(sealed: string, key: string): string | null {
   const [version, payload] = sealed.split('.');
-  if (version !== 'v1' || payload === undefined) throw new Error('Not a sealed value');
-  const bytes = Buffer.from(payload, 'base64url');
+  const bytes = Buffer.from(payload ?? '', 'base64url');
+  if (version !== 'v1' || bytes.length < 28) return null;
   const decipher = createDecipheriv('aes-256-gcm', keyBytes(key), bytes.subarray(0, 12));
   decipher.setAuthTag(bytes.subarray(12, 28));
-  return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8');
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8');
+  } catch {
+    return null;
+  }
 }
 
 /** SHA-256 of a text. */

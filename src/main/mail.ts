@@ -58,7 +58,7 @@ function smtpMailer(config: Config, log: Logger, sql: Sql): Mailer {
     ...smtpAccess(config.SMTP_URL ?? '', config.SMTP_REQUIRE_TLS),
     connections: config.PROVIDER_CONNECTIONS,
     maxMessageBytes: config.SMTP_MAX_MESSAGE_MB * megabyte,
-    keyOf: (domain) => signingKey(sql, config.APP_ENCRYPTION_KEY, domain),
+    keyOf: (domain) => signingKey(sql, config.encryptionKeys, domain),
     journal: createJournal(sql, log),
     log,
   });

@@ -20,6 +20,7 @@ const ProjectSchema = defineEntity({
     tracking: p.enum(trackingModes).default('ENABLED'),
     language: p.text().default('en'),
     escapeContactData: p.boolean().default(true),
+    hideSecretKey: p.boolean().default(false),
     sendRate: p.integer().nullable(),
   },
 });

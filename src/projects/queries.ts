@@ -1,14 +1,14 @@
 import { isoInstant } from '../db/columns.ts';
 import { type Sql, statement } from '../db/sql.ts';
-import { unseal } from '../lib/seal.ts';
-import type { ChangeProject, ProjectRecord, ProjectSummary, Role } from './schema.ts';
+import { tryUnseal } from '../lib/seal.ts';
+import { type ChangeProject, type ProjectRecord, type ProjectSummary, type Role, roleIncludes } from './schema.ts';
 
 type StoredProject = Omit<ProjectRecord, 'public' | 'secret'> & { publicSealed: string; secretSealed: string };
 
 const recordColumns = `p.id, p.name, p.public_key_sealed as "publicSealed", p.secret_key_sealed as "secretSealed", p.disabled,
   p.disabled_reason as "disabledReason", p.customer, p.subscription, p.billing_limit_workflows as "billingLimitWorkflows",
   p.billing_limit_campaigns as "billingLimitCampaigns", p.billing_limit_transactional as "billingLimitTransactional",
-  p.billing_limit_inbound as "billingLimitInbound", p.tracking, p.language, p.escape_contact_data as "escapeContactData", p.created_at::text as "createdAt",
+  p.billing_limit_inbound as "billingLimitInbound", p.tracking, p.language, p.escape_contact_data as "escapeContactData", p.hide_secret_key as "hideSecretKey", p.created_at::text as "createdAt",
   p.updated_at::text as "updatedAt"`;
 const byId = statement(
   'projects.record',
@@ -22,7 +22,8 @@ const ofUser = statement(
 const change = statement(
   'projects.change',
   `update projects p set name = coalesce($2, p.name), tracking = coalesce($3, p.tracking),
-     language = coalesce($4, p.language), escape_contact_data = coalesce($5, p.escape_contact_data), updated_at = now()
+     language = coalesce($4, p.language), escape_contact_data = coalesce($5, p.escape_contact_data),
+     hide_secret_key = coalesce($6, p.hide_secret_key), updated_at = now()
    where p.id = $1 and p.deleted_at is null returning ${recordColumns}`,
 );
 const rotate = statement(
@@ -49,20 +50,34 @@ const summaries = statement(
    where m.user_id = $1 and p.deleted_at is null order by m.created_at, p.id`,
 );
 
-/** The project with its keys, or null. `encryptionKey` is the one they were sealed with. */
-export async function projectRecord(sql: Sql, id: string, encryptionKey: string): Promise<ProjectRecord | null> {
+/** Keys that may have sealed the stored ones; setting APP_ENCRYPTION_KEY first. */
+export type EncryptionKeys = readonly string[];
+
+/** The project with its keys, or null. A key that none of `encryptionKeys` opens is null. */
+export async function projectRecord(
+  sql: Sql,
+  id: string,
+  encryptionKeys: EncryptionKeys,
+): Promise<ProjectRecord | null> {
   const row = await sql.row<StoredProject>(byId, [id]);
-  return row && recordOf(row, encryptionKey);
+  return row && recordOf(row, encryptionKeys);
 }
 
-/** The projects of a user with their role, in the order in which they joined them. */
+/**
+ * The projects of a user with their role, in the order in which they joined them. The secret key is null for a MEMBER
+ * where the project hides it.
+ */
 export async function projectsOfUser(
   sql: Sql,
   userId: string,
-  encryptionKey: string,
+  encryptionKeys: EncryptionKeys,
 ): Promise<(ProjectRecord & { role: Role })[]> {
   const rows = await sql.rows<StoredProject & { role: Role }>(ofUser, [userId]);
-  return rows.map(({ role, ...row }) => ({ ...recordOf(row, encryptionKey), role }));
+  return rows.map(({ role, ...row }) => {
+    const record = recordOf(row, encryptionKeys);
+    const isHidden = row.hideSecretKey && !roleIncludes(role, 'ADMIN');
+    return { ...record, secret: isHidden ? null : record.secret, role };
+  });
 }
 
 /** Changes what is given; null when the project is gone. */
@@ -70,11 +85,11 @@ export async function changeProject(
   sql: Sql,
   id: string,
   changes: ChangeProject,
-  encryptionKey: string,
+  encryptionKeys: EncryptionKeys,
 ): Promise<ProjectRecord | null> {
-  const { name = null, tracking = null, language = null, escapeContactData = null } = changes;
-  const row = await sql.row<StoredProject>(change, [id, name, tracking, language, escapeContactData]);
-  return row && recordOf(row, encryptionKey);
+  const { name = null, tracking = null, language = null, escapeContactData = null, hideSecretKey = null } = changes;
+  const row = await sql.row<StoredProject>(change, [id, name, tracking, language, escapeContactData, hideSecretKey]);
+  return row && recordOf(row, encryptionKeys);
 }
 
 /** A pair of keys as the row keeps it. */
@@ -90,7 +105,7 @@ export async function replaceKeys(
   sql: Sql,
   id: string,
   keys: StoredKeys,
-  encryptionKey: string,
+  encryptionKeys: EncryptionKeys,
 ): Promise<ProjectRecord | null> {
   const { publicKeyHash, secretKeyHash, publicKeySealed, secretKeySealed } = keys;
   const row = await sql.row<StoredProject>(rotate, [
@@ -100,7 +115,7 @@ export async function replaceKeys(
     publicKeySealed,
     secretKeySealed,
   ]);
-  return row && recordOf(row, encryptionKey);
+  return row && recordOf(row, encryptionKeys);
 }
 
 /** Whether a user is a member of a disabled project. */
@@ -120,13 +135,17 @@ export async function projectSummaries(sql: Sql, userId: string): Promise<Projec
   return rows.map((row) => ({ ...row, createdAt: isoInstant(row.createdAt) }));
 }
 
-function recordOf({ publicSealed, secretSealed, ...row }: StoredProject, encryptionKey: string): ProjectRecord {
+// Keys that cannot be read any more still work, because they are looked up by their hash; their project must not be lost for that.
+function recordOf(
+  { publicSealed, secretSealed, ...row }: StoredProject,
+  encryptionKeys: EncryptionKeys,
+): ProjectRecord {
   const { id, name, ...rest } = row;
   return {
     id,
     name,
-    public: unseal(publicSealed, encryptionKey),
-    secret: unseal(secretSealed, encryptionKey),
+    public: tryUnseal(publicSealed, encryptionKeys),
+    secret: tryUnseal(secretSealed, encryptionKeys),
     ...rest,
     createdAt: isoInstant(row.createdAt),
     updatedAt: isoInstant(row.updatedAt),

@@ -11,7 +11,7 @@ import { deleteProject, resetProject, waitForWipe } from './wipe-service.ts';
 const Done = v.object({ success: v.literal(true), message: v.string() });
 const resetMayTakeMs = 25_000;
 
-const keyOf = ({ config }: App) => config.APP_ENCRYPTION_KEY;
+const keysOf = ({ config }: App) => config.encryptionKeys;
 
 /** Projects: what users have, and what may be changed of one. */
 export const projectRoutes = [
@@ -20,12 +20,13 @@ export const projectRoutes = [
     path: '/users/@me/projects',
     access: 'account',
     summary: 'List your projects, with their keys',
-    description: 'With a secret key: its own project alone, as ADMIN.',
+    description:
+      'With a secret key: its own project alone, as ADMIN. `secret` is null for a MEMBER of a project with `hideSecretKey`; keys that the service cannot decrypt any more are null too.',
     tag: 'projects',
     reply: v.array(OwnProject),
     async handle({ app, db, actor, project }) {
-      if (actor.kind === 'user') return projectsOfUser(db, actor.userId, keyOf(app));
-      const own = project && (await projectRecord(db, project.id, keyOf(app)));
+      if (actor.kind === 'user') return projectsOfUser(db, actor.userId, keysOf(app));
+      const own = project && (await projectRecord(db, project.id, keysOf(app)));
       return own ? [{ ...own, role: 'ADMIN' }] : [];
     },
   }),
@@ -39,19 +40,19 @@ export const projectRoutes = [
     status: 201,
     body: CreateProject,
     reply: ProjectRecord,
-    handle: ({ app, em, actor, body }) => foundProject(em, actor.userId, body.name, keyOf(app)),
+    handle: ({ app, em, actor, body }) => foundProject(em, actor.userId, body.name, keysOf(app)),
   }),
   route({
     method: 'PATCH',
     path: '/users/@me/projects/:id',
     access: 'project',
     role: 'ADMIN',
-    summary: 'Rename a project, or change its tracking, language or escaping',
+    summary: 'Rename a project, or change its tracking, language, escaping or who sees the secret key',
     tag: 'projects',
     body: ChangeProject,
     reply: ProjectRecord,
     async handle({ app, db, project, body }) {
-      const changed = await changeProject(db, project.id, body, keyOf(app));
+      const changed = await changeProject(db, project.id, body, keysOf(app));
       if (changed === null) throw noSuchProject(project.id);
       await app.directory.forgetEverywhere(project.id);
       return changed;
@@ -114,7 +115,7 @@ export const projectRoutes = [
     tag: 'projects',
     reply: RotatedProject,
     async handle({ app, db, project }) {
-      const rotated = await rotateKeys(db, project.id, keyOf(app));
+      const rotated = await rotateKeys(db, project.id, keysOf(app));
       if (rotated === null) throw noSuchProject(project.id);
       await app.directory.forgetEverywhere(project.id);
       return rotated;

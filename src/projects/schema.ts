@@ -19,8 +19,10 @@ export const trackingModes = ['ENABLED', 'DISABLED', 'MARKETING_ONLY'] as const;
 export const ProjectRecord = v.object({
   id: Id,
   name: v.string(),
-  public: v.string(),
-  secret: v.string(),
+  /** Null when it cannot be decrypted, because APP_ENCRYPTION_KEY has changed. */
+  public: v.nullable(v.string()),
+  /** Null for a MEMBER where the project hides it, and when it cannot be decrypted. */
+  secret: v.nullable(v.string()),
   disabled: v.boolean(),
   disabledReason: v.nullable(v.picklist(['REPUTATION', 'PAYMENT_FAILED', 'CONTENT', 'MANUAL'])),
   customer: v.nullable(v.string()),
@@ -33,6 +35,8 @@ export const ProjectRecord = v.object({
   language: v.string(),
   /** Whether values of stored contact data are HTML-escaped in mail. */
   escapeContactData: v.boolean(),
+  /** Whether the secret key is shown to admins and the owner only. */
+  hideSecretKey: v.boolean(),
   createdAt: Instant,
   updatedAt: Instant,
 });
@@ -53,6 +57,7 @@ export const ChangeProject = v.object({
   tracking: v.optional(v.picklist(trackingModes, 'must be ENABLED, DISABLED or MARKETING_ONLY')),
   language: v.optional(v.pipe(v.string(), v.regex(/^[a-z]{2}(-[A-Z]{2})?$/, 'must be a language such as en or pt-BR'))),
   escapeContactData: v.optional(v.boolean('must be true or false')),
+  hideSecretKey: v.optional(v.boolean('must be true or false')),
 });
 export type ChangeProject = v.InferOutput<typeof ChangeProject>;
 

@@ -4,7 +4,7 @@ import { AppError } from '../lib/errors.ts';
 import { seal, sha256 } from '../lib/seal.ts';
 import { Membership, Project } from './entity.ts';
 import { type KeyPair, newKeyPair } from './keys.ts';
-import { isInDisabledProject, projectRecord, replaceKeys, type StoredKeys } from './queries.ts';
+import { type EncryptionKeys, isInDisabledProject, projectRecord, replaceKeys, type StoredKeys } from './queries.ts';
 import type { ProjectRecord, RotatedProject } from './schema.ts';
 
 /** Creates a project with these keys, owned by the user. Call inside a transaction. */
@@ -27,7 +27,7 @@ export async function foundProject(
   em: EntityManager,
   userId: string,
   name: string,
-  encryptionKey: string,
+  encryptionKeys: EncryptionKeys,
 ): Promise<ProjectRecord> {
   return em.transactional(async (tx) => {
     if (await isInDisabledProject(sqlOf(tx), userId))
@@ -39,29 +39,40 @@ export async function foundProject(
           suggestion: 'Ask the operator of this service why the project is disabled.',
         },
       );
-    const { id } = await createProject(tx, { name, ownerId: userId, keys: newKeyPair(), encryptionKey });
-    const record = await projectRecord(sqlOf(tx), id, encryptionKey);
+    const { id } = await createProject(tx, {
+      name,
+      ownerId: userId,
+      keys: newKeyPair(),
+      encryptionKey: sealingKey(encryptionKeys),
+    });
+    const record = await projectRecord(sqlOf(tx), id, encryptionKeys);
     if (record === null) throw new Error('The project was not created');
     return record;
   });
 }
 
 /** Replaces both keys of a project by one statement; null when it is gone. */
-export async function rotateKeys(sql: Sql, id: string, encryptionKey: string): Promise<RotatedProject | null> {
-  const record = await replaceKeys(sql, id, storedKeys(newKeyPair(), encryptionKey), encryptionKey);
+export async function rotateKeys(sql: Sql, id: string, encryptionKeys: EncryptionKeys): Promise<RotatedProject | null> {
+  const keys = newKeyPair();
+  const record = await replaceKeys(sql, id, storedKeys(keys, sealingKey(encryptionKeys)), encryptionKeys);
   if (record === null) return null;
   const { name, createdAt, updatedAt, disabled, customer, subscription } = record;
   return {
     id,
     name,
-    public: record.public,
-    secret: record.secret,
+    public: keys.publicKey,
+    secret: keys.secretKey,
     createdAt,
     updatedAt,
     disabled,
     customer,
     subscription,
   };
+}
+
+function sealingKey([current]: EncryptionKeys): string {
+  if (current === undefined) throw new Error('There is no key to encrypt with');
+  return current;
 }
 
 /** A pair of keys as the row keeps it. */

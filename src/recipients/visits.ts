@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import ipaddr from 'ipaddr.js';
 import { type Sql, statement } from '../db/sql.ts';
+import { networkOf } from '../lib/network.ts';
 
 /** Requests that one visitor may make within `windowSeconds` (contract page 3, 11.2). */
 export const visitsPerWindow = 60;
@@ -41,10 +41,4 @@ function visitorOf(address: string, secret: string): string {
     .update(`visitor:${networkOf(address)}`)
     .digest('base64url')
     .slice(0, 22);
-}
-
-function networkOf(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address);
-  return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : parsed.toString();
 }

@@ -1,7 +1,7 @@
 import type { Database } from '../db/sql.ts';
 import { holdFor } from '../delivery/breaker.ts';
 import { type Mailer, systemProjectId, type Verdict } from '../delivery/mailer.ts';
-import { unseal } from '../lib/seal.ts';
+import { tryUnseal, UnsealError } from '../lib/seal.ts';
 import { enqueue, type OutboxTicket } from '../outbox/enqueue.ts';
 import type { Letter } from './letter.ts';
 import {
@@ -19,7 +19,8 @@ import { startOfMail } from './service.ts';
 export interface SystemMailDeps {
   db: Database;
   mailer: Mailer;
-  encryptionKey: string;
+  /** Keys that may have sealed the content of a mail. */
+  encryptionKey: string | readonly string[];
   from: { address: string; name: string };
   /** How long a message the provider does not know may still turn up there, in milliseconds. */
   lagMs: number;
@@ -48,8 +49,14 @@ export async function sendSystemMail(deps: SystemMailDeps, id: string): Promise<
   if (mail.ageMs > givenUpAfterMs) return failed(deps, id, mail.error ?? 'Not taken by the provider within 24 hours');
   const hold = await holdFor(db, mailer.name);
   if (hold !== null) return { state: 'later', waitMs: Math.max(hold.waitMs, shortestPauseMs) };
+  const content = tryUnseal(mail.contentSealed, deps.encryptionKey);
+  if (content === null) {
+    // It waits for the old key as it waits for a provider: somebody may set it within the day.
+    await noteRefusal(db, id, new UnsealError().message);
+    return { state: 'later', waitMs: longestPauseMs };
+  }
   if (!(await beginHandOver(db, id, mail.attempts))) return { state: 'later', waitMs: shortestPauseMs };
-  const [verdict] = await mailer.send(id, [messageOf(deps, mail)]);
+  const [verdict] = await mailer.send(id, [messageOf(deps, mail, JSON.parse(content) as Letter)]);
   return settle(deps, mail, verdict ?? { kind: 'unknown', reason: 'the provider named no result' });
 }
 
@@ -85,8 +92,7 @@ async function failed({ db }: SystemMailDeps, id: string, reason: string): Promi
   return { state: 'failed' };
 }
 
-function messageOf({ encryptionKey, from }: SystemMailDeps, mail: PendingMail) {
-  const { subject, html, text } = JSON.parse(unseal(mail.contentSealed, encryptionKey)) as Letter;
+function messageOf({ from }: SystemMailDeps, mail: PendingMail, { subject, html, text }: Letter) {
   return {
     emailId: mail.id,
     projectId: systemProjectId,

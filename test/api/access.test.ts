@@ -8,7 +8,7 @@ import { type Caller, callers, refusedWhenDisabled, ruleOf, rules, type Verdict 
 import { type Answer, aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { type ForeignWorld, foreignBodies, foreignWorld } from '../support/foreign-world.ts';
-import { aPerson, joins, type Person } from '../support/people.ts';
+import { aPerson, joins, type Person, sessionOf } from '../support/people.ts';
 
 const all: readonly Route[] = [...systemRoutes({} as never, routes), ...routes];
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
@@ -55,13 +55,18 @@ async function staffed(name: string): Promise<TestProject> {
 }
 
 /** Makes the request of a caller to a route; what the path names below the project is nobody's. */
-function knock(route: Route, caller: Caller, of: TestProject): Promise<Answer> {
+async function knock(route: Route, caller: Caller, of: TestProject): Promise<Answer> {
   const inPath = /^\/(users\/@me\/projects|projects)\//.test(route.path);
   const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => {
     if (name === 'projectId' || (name === 'id' && inPath)) return of.id;
     return name === 'processor' ? 'stripe' : /id$/i.test(name) ? newId() : 'nothing';
   });
   const body = route.method === 'GET' ? undefined : {};
+  // Whoever signs out does so of a session that nobody else uses here.
+  const visitor = async (who: keyof typeof people) =>
+    route.path === '/auth/logout'
+      ? { ...people[who], session: await sessionOf(api.config, people[who].id) }
+      : people[who];
   const session = (person: Person, named = true) =>
     api.call(null, route.method, path, body, { ...person.session, ...(named ? { 'X-Project-Id': of.id } : {}) });
   switch (caller) {
@@ -74,9 +79,9 @@ function knock(route: Route, caller: Caller, of: TestProject): Promise<Answer> {
     case "another project's key":
       return api.call(other.secretKey, route.method, path, body);
     case 'ADMIN without X-Project-Id':
-      return session(people.ADMIN, false);
+      return session(await visitor('ADMIN'), false);
     default:
-      return session(people[caller]);
+      return session(await visitor(caller));
   }
 }
 

@@ -54,6 +54,7 @@ describe('projects', () => {
       tracking: 'ENABLED',
       language: 'en',
       escapeContactData: true,
+      hideSecretKey: false,
       createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
       updatedAt: expect.any(String),
     });
@@ -105,6 +106,33 @@ describe('projects', () => {
       expect((await as(admin, 'PATCH', path, body)).status).toBe(422);
     expect((await as(admin, 'PATCH', path, { escapeContactData: false })).body.escapeContactData).toBe(false);
     expect((await as(admin, 'PATCH', path, {})).body).toMatchObject({ name: 'Northern Lights', language: 'pt-BR' });
+  });
+
+  test('may hide the secret key from members, who see it by default', async () => {
+    const hiding = await aProject(database, 'Hush');
+    for (const [person, role] of [
+      [admin, 'ADMIN'],
+      [member, 'MEMBER'],
+    ] as const)
+      await joins(database.db, hiding.id, person, role);
+    const path = `/users/@me/projects/${hiding.id}`;
+    const seen = async (person: Person) =>
+      (await as(person, 'GET', '/users/@me/projects')).body.find(({ id }: { id: string }) => id === hiding.id);
+    expect(await seen(member)).toMatchObject({ hideSecretKey: false, secret: hiding.secretKey });
+    expect((await as(member, 'PATCH', path, { hideSecretKey: true })).status).toBe(403);
+    expect((await as(admin, 'PATCH', path, { hideSecretKey: 'yes' })).status).toBe(422);
+    const hidden = await as(admin, 'PATCH', path, { hideSecretKey: true });
+    expect(hidden).toMatchObject({ status: 200, body: { hideSecretKey: true, secret: hiding.secretKey } });
+    expect(await seen(member)).toMatchObject({ hideSecretKey: true, secret: null, public: hiding.publicKey });
+    expect(await seen(admin)).toMatchObject({ secret: hiding.secretKey, role: 'ADMIN' });
+    const own = await api.call(hiding.secretKey, 'GET', '/users/@me/projects');
+    expect(own.body).toMatchObject([{ secret: hiding.secretKey }]);
+    expect((await as(member, 'PATCH', path, { hideSecretKey: false })).status).toBe(403);
+    await as(admin, 'PATCH', path, { name: 'Hushed' });
+    expect(await seen(member)).toMatchObject({ name: 'Hushed', secret: null });
+    // Every answer to a member, whatever it is of.
+    for (const told of ['/projects', `/projects/${hiding.id}`, `/projects/${hiding.id}/members`])
+      expect(JSON.stringify((await as(member, 'GET', told)).body)).not.toContain(hiding.secretKey);
   });
 
   test('have a short form for agents', async () => {

@@ -1,6 +1,8 @@
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { removeEndedSessions } from '../../src/accounts/session-queries.ts';
 import { sessionCookie } from '../../src/accounts/sessions.ts';
+import { readConfig } from '../../src/config.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aPerson, cookieOf, joins, type Person, sessionOf } from '../support/people.ts';
@@ -88,10 +90,12 @@ describe('signing in', () => {
   });
 
   test('with a limit for networks only failures count', async () => {
-    const strict = await testApi(database, { LOGIN_RATE_LIMIT_PER_IP: '3' });
+    const strict = await testApi(database, { LOGIN_RATE_LIMIT_PER_IP: '3', TRUST_PROXY: '1' });
     try {
       const tryIt = (email: string, password: string) =>
-        strict.call(null, 'POST', '/auth/login', { email, password }).then(({ status }) => status);
+        strict
+          .call(null, 'POST', '/auth/login', { email, password }, { 'X-Forwarded-For': '198.51.100.23' })
+          .then(({ status }) => status);
       for (let n = 0; n < 5; n++) expect(await tryIt(member.email, member.password)).toBe(200);
       for (let n = 0; n < 3; n++) expect(await tryIt(`stranger-${n}@harbourmail.test`, 'guessed')).toBe(401);
       expect(await tryIt('stranger-4@harbourmail.test', 'guessed')).toBe(429);
@@ -111,6 +115,95 @@ describe('signing in', () => {
     const answer = await api.call(null, 'GET', '/auth/logout');
     expect(answer).toMatchObject({ status: 200, body: true });
     expect(answer.headers.getSetCookie()[0]).toMatch(/^posthorn_session=; Path=\/; Expires=Thu, 01 Jan 1970/);
+  });
+
+  test('signing out ends this session on every process, and no other one of the user', async () => {
+    const other = await testApi(database);
+    try {
+      const person = await aPerson(database.db, api.config, { name: 'liv.moe', signsIn: true });
+      const [kept, ended] = await Promise.all(
+        [1, 2].map(async () => cookieOf((await login(person.email, person.password)).headers) ?? {}),
+      );
+      expect(kept).not.toEqual(ended);
+      expect((await api.call(null, 'GET', '/auth/logout', undefined, ended)).body).toBe(true);
+      for (const which of [api, other]) {
+        const me = (session = {}) => which.call(null, 'GET', '/users/@me', undefined, session);
+        expect(await me(ended)).toMatchObject({ status: 401, body: { error: { code: 'UNAUTHORIZED' } } });
+        expect((await me(kept)).status).toBe(200);
+      }
+      // The signature can be written in several ways, for base64url has spare bits.
+      const [name = '', token = ''] = (ended?.Cookie ?? '').split('=');
+      const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+      const last = alphabet.indexOf(token.at(-1) ?? '');
+      const respelled = { Cookie: `${name}=${token.slice(0, -1)}${alphabet[last ^ 1]}` };
+      expect((await api.call(null, 'GET', '/users/@me', undefined, respelled)).status).toBe(401);
+      // Nothing is kept of what was never a session of ours.
+      const before = await endedSessions();
+      await api.call(null, 'GET', '/auth/logout', undefined, { Cookie: `${sessionCookie}=a.b.c` });
+      expect(await endedSessions()).toBe(before);
+    } finally {
+      await other.close();
+    }
+  });
+
+  test('a session that somebody signed out of is forgotten once it would have ended by itself', async () => {
+    const person = await aPerson(database.db, api.config, { name: 'alma.hov' });
+    await api.call(null, 'GET', '/auth/logout', undefined, person.session);
+    const before = await endedSessions();
+    await removeEndedSessions(database.db, 100);
+    expect(await endedSessions()).toBe(before);
+    await database.db.count(`update ended_sessions set expires_at = now() - interval '1 second'`);
+    expect(await removeEndedSessions(database.db, 100)).toBe(before);
+  });
+
+  const endedSessions = async () =>
+    (await database.db.row<{ n: number }>('select count(*)::int as n from ended_sessions'))?.n ?? 0;
+});
+
+describe('password spraying', () => {
+  // As behind one proxy, which says where a request comes from.
+  const from = (which: TestApi, network: string, email: string, password: string) =>
+    which.call(null, 'POST', '/auth/login', { email, password }, { 'X-Forwarded-For': network });
+  const sprayed = async (which: TestApi, network: (n: number) => string, count: number) => {
+    const statuses: number[] = [];
+    for (let n = 0; n < count; n++)
+      statuses.push((await from(which, network(n), `sprayed-${n}@harbourmail.test`, 'Winter2026!')).status);
+    return statuses;
+  };
+
+  test('is limited without any setting: one network, many addresses', () => {
+    expect(readConfig({}).LOGIN_RATE_LIMIT_PER_IP).toBe(100);
+  });
+
+  test('is limited for each network, the /64 of an IPv6 address being one, and a port does not make another', async () => {
+    const proxied = await testApi(database, { TRUST_PROXY: '1', LOGIN_RATE_LIMIT_PER_IP: '4' });
+    try {
+      const guessed = (count: number) => Array.from({ length: count }, () => 401);
+      for (const network of [
+        (n: number) => `203.0.113.9:${4000 + n}`,
+        (n: number) => `2001:db8:77:1:${(n + 10).toString(16)}::1`,
+      ])
+        expect(await sprayed(proxied, network, 6)).toEqual([...guessed(4), 429, 429]);
+      // Other networks and what a client says of itself: the last entry is the proxy's.
+      expect((await from(proxied, '2001:db8:77:2::1', member.email, member.password)).status).toBe(200);
+      expect((await from(proxied, '198.51.100.1, 203.0.113.9', member.email, member.password)).status).toBe(429);
+    } finally {
+      await proxied.close();
+    }
+  });
+
+  test('does not keep an office out because one of its programs repeats a wrong password', async () => {
+    const proxied = await testApi(database, { TRUST_PROXY: '1', LOGIN_RATE_LIMIT_PER_IP: '8' });
+    try {
+      const stuck = await aPerson(database.db, api.config, { name: 'old.script' });
+      const statuses: number[] = [];
+      for (let n = 0; n < 20; n++)
+        statuses.push((await from(proxied, '192.0.2.44', stuck.email, 'a stale password')).status);
+      expect(statuses.filter((status) => status === 401)).toHaveLength(5);
+      expect((await from(proxied, '192.0.2.44', member.email, member.password)).status).toBe(200);
+    } finally {
+      await proxied.close();
+    }
   });
 });
 
@@ -237,6 +330,31 @@ describe('a session', () => {
     const stranger = await aPerson(database.db, api.config);
     const asStranger = await api.call(null, 'GET', `/domains/project/${project.id}`, undefined, stranger.session);
     expect(asStranger.status).toBe(403);
+  });
+
+  test('of a stranger learns nothing of domains and projects by asking for them', async () => {
+    const stranger = await aPerson(database.db, api.config, { name: 'nosy.parker' });
+    const domain = await database.db.row<{ id: string }>('select id from domains where project_id = $1', [project.id]);
+    const nothing = '0197b2f0-0000-7000-8000-000000000000';
+    const asked = async (method: string, path: string, body?: unknown) => {
+      const { status, body: told } = await api.call(null, method, path, body, stranger.session);
+      const { requestId: _, ...error } = told.error;
+      return { status, error: JSON.stringify(error).replaceAll(project.id, nothing) };
+    };
+    for (const [method, path, real] of [
+      ['GET', '/domains/:id/verify', domain?.id],
+      ['DELETE', '/domains/:id', domain?.id],
+      ['GET', '/domains/project/:id', project.id],
+    ] as const) {
+      const found = await asked(method, path.replace(':id', real ?? ''));
+      expect(found, path).toEqual(await asked(method, path.replace(':id', nothing)));
+    }
+    expect(await asked('POST', '/domains', { domain: 'a.example', projectId: project.id })).toEqual(
+      await asked('POST', '/domains', { domain: 'a.example', projectId: nothing }),
+    );
+    // Whoever belongs to the project still needs no header.
+    const own = await api.call(null, 'GET', `/domains/${domain?.id}/verify`, undefined, member.session);
+    expect(own.status).toBe(200);
   });
 
   test('opens nothing below /v1, which is for keys', async () => {

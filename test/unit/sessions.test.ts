@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { networkOf } from '../../src/accounts/attempt-queries.ts';
 import {
   endedSessionHeader,
   readCookie,
@@ -7,6 +6,7 @@ import {
   sessionHeader,
   signSession,
 } from '../../src/accounts/sessions.ts';
+import { networkOf } from '../../src/lib/network.ts';
 import { roleIncludes, roles } from '../../src/projects/schema.ts';
 
 const secret = 'a secret of at least thirty-two bytes';

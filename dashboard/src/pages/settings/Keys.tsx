@@ -1,16 +1,17 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Copy } from '../../ui/Copy.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
+import { CheckField } from '../../ui/Field.tsx';
 import { Card } from '../../ui/Page.tsx';
+import { Note, Problem } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { mayAdminister, type Project } from './project.ts';
 
 /** The two keys of the API. The secret one stays covered until somebody asks for it. */
 export function Keys({ project }: { project: Project }) {
-  const [isShown, setShown] = useState(false);
   const [rotating, setRotating] = useState(false);
   const queries = useQueryClient();
   return (
@@ -20,22 +21,21 @@ export function Keys({ project }: { project: Project }) {
           <p className="muted">
             For your servers: it may do everything in this project. Never put it into a page or an app.
           </p>
-          <div className="row">
-            <code className="break">{isShown ? project.secret : `${project.secret.slice(0, 3)}${'•'.repeat(24)}`}</code>
-            <Button size="small" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
-              {isShown ? 'Hide' : 'Show'}
-            </Button>
-            <Copy text={project.secret} what="the secret key" />
-          </div>
+          {project.secret === null ? <MissingSecret project={project} /> : <SecretKey secret={project.secret} />}
+          {mayAdminister(project) ? <Visibility project={project} /> : null}
         </div>
       </Card>
       <Card title="Public key">
         <div className="stack">
           <p className="muted">For browsers and apps: it can only track events.</p>
-          <div className="row">
-            <code className="break">{project.public}</code>
-            <Copy text={project.public} what="the public key" />
-          </div>
+          {project.public === null ? (
+            <Note tone="bad">{unreadable}</Note>
+          ) : (
+            <div className="row">
+              <code className="break">{project.public}</code>
+              <Copy text={project.public} what="the public key" />
+            </div>
+          )}
         </div>
       </Card>
       {mayAdminister(project) ? (
@@ -62,5 +62,51 @@ export function Keys({ project }: { project: Project }) {
         </ConfirmDialog>
       ) : null}
     </div>
+  );
+}
+
+const unreadable =
+  'This key still works, but it cannot be shown: the encryption key of this service has changed. Replace both keys, or ask the operator to set the previous encryption key.';
+
+function SecretKey({ secret }: { secret: string }) {
+  const [isShown, setShown] = useState(false);
+  return (
+    <div className="row">
+      <code className="break">{isShown ? secret : `${secret.slice(0, 3)}${'•'.repeat(24)}`}</code>
+      <Button size="small" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
+        {isShown ? 'Hide' : 'Show'}
+      </Button>
+      <Copy text={secret} what="the secret key" />
+    </div>
+  );
+}
+
+function MissingSecret({ project }: { project: Project }) {
+  if (project.hideSecretKey && !mayAdminister(project))
+    return <Note>Only admins and the owner of this project see the secret key.</Note>;
+  return <Note tone="bad">{unreadable}</Note>;
+}
+
+/** Whether members see the secret key, with which they could do what only admins may. */
+function Visibility({ project }: { project: Project }) {
+  const queries = useQueryClient();
+  const change = useMutation({
+    mutationFn: (hideSecretKey: boolean) =>
+      answer(api.PATCH('/users/@me/projects/{id}', { params: { path: { id: project.id } }, body: { hideSecretKey } })),
+    onSuccess: ({ hideSecretKey }) =>
+      toast(hideSecretKey ? 'Members no longer see the secret key' : 'Members see the secret key'),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['projects'] }),
+  });
+  return (
+    <>
+      <CheckField
+        label="Hide the secret key from members"
+        hint="The secret key has the rights of an admin. Replace both keys afterwards if members have seen it."
+        checked={change.isPending ? change.variables : project.hideSecretKey}
+        disabled={change.isPending}
+        onChange={(event) => change.mutate(event.target.checked)}
+      />
+      {change.error ? <Problem error={change.error} /> : null}
+    </>
   );
 }
