@@ -25,6 +25,7 @@ import { Migration20261121001200_ledger_writes } from './Migration20261121001200
 import { Migration20261121001201_contact_sendings } from './Migration20261121001201_contact_sendings.ts';
 import { Migration20261121001202_settle_claim } from './Migration20261121001202_settle_claim.ts';
 import { Migration20261121001203_counted_pages } from './Migration20261121001203_counted_pages.ts';
+import { Migration20261122000100_contact_data_limits } from './Migration20261122000100_contact_data_limits.ts';
 import { Migration20261122000300_sessions_and_keys } from './Migration20261122000300_sessions_and_keys.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. */
@@ -56,5 +57,6 @@ export const migrations = [
   { name: 'Migration20261121001201_contact_sendings', class: Migration20261121001201_contact_sendings },
   { name: 'Migration20261121001202_settle_claim', class: Migration20261121001202_settle_claim },
   { name: 'Migration20261121001203_counted_pages', class: Migration20261121001203_counted_pages },
+  { name: 'Migration20261122000100_contact_data_limits', class: Migration20261122000100_contact_data_limits },
   { name: 'Migration20261122000300_sessions_and_keys', class: Migration20261122000300_sessions_and_keys },
 ];

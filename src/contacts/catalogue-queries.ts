@@ -1,4 +1,5 @@
 import { type Database, type Sql, statement } from '../db/sql.ts';
+import { mostCatalogueKeys } from './limit-queries.ts';
 
 /** Most distinct values of a key that are kept; beyond it, and with values longer than this, the key is open-ended. */
 export const mostListedValues = 1_000;
@@ -41,9 +42,16 @@ const fold = statement(
        coalesce(sum(contacts) filter (where kind = 'null'), 0) as nulls,
        count(*) > ${mostListedValues} or coalesce(max(length(text)), 0) > ${longestListedValue} as open_ended
      from told group by key_hash, key),
+   numbered as (
+     select changed.*, f.key_hash is not null as is_known,
+       row_number() over (partition by f.key_hash is not null order by changed.key_hash) as place
+     from changed left join contact_fields f on f.project_id = $1 and f.key_hash = changed.key_hash),
+   admitted as materialized (
+     select * from numbered
+     where is_known or place <= ${mostCatalogueKeys} - (select count(*) from contact_fields where project_id = $1)),
    fields as (
      insert into contact_fields as f (project_id, key_hash, key, booleans, numbers, dates, texts, nulls, open_ended)
-     select $1, key_hash, key, booleans, numbers, dates, texts, nulls, open_ended from changed order by key_hash
+     select $1, key_hash, key, booleans, numbers, dates, texts, nulls, open_ended from admitted order by key_hash
      on conflict (project_id, key_hash) do update set
        booleans = f.booleans + excluded.booleans, numbers = f.numbers + excluded.numbers,
        dates = f.dates + excluded.dates, texts = f.texts + excluded.texts, nulls = f.nulls + excluded.nulls,
@@ -66,18 +74,31 @@ const openKeys = statement(
      select key_hash from contact_field_values where project_id = $1 and key_hash = any($2::uuid[])
      group by key_hash having count(*) > ${mostListedValues})`,
 );
-// While changes are left over, a count of zero may hide two that cancel each other. It means "nobody" only after the last.
+// While changes are left over, a count of zero may hide two that cancel each other. It means "nobody" only after the last; and
+// a count below it belongs to a key that was not counted while the catalogue was full.
 const tidyValues = statement(
   'catalogue.tidy_values',
   `delete from contact_field_values v using contact_fields f
    where v.project_id = $1 and v.key_hash = any($2::uuid[]) and f.project_id = $1 and f.key_hash = v.key_hash
-     and (f.open_ended or v.contacts = 0)`,
+     and (f.open_ended or v.contacts <= 0)`,
 );
 const tidyFields = statement(
   'catalogue.tidy_fields',
   `delete from contact_fields
    where project_id = $1 and key_hash = any($2::uuid[])
-     and booleans = 0 and numbers = 0 and dates = 0 and texts = 0 and nulls = 0`,
+     and booleans <= 0 and numbers <= 0 and dates <= 0 and texts <= 0 and nulls <= 0`,
+);
+
+// From then on the trigger of contacts refuses keys that the catalogue does not have.
+const noteWhetherFull = statement(
+  'catalogue.full',
+  `with state as (
+     select count(*) >= ${mostCatalogueKeys} as is_full from contact_fields where project_id = $1),
+   filled as (
+     insert into full_catalogues (project_id) select $1 from state where is_full on conflict do nothing),
+   emptied as (
+     delete from full_catalogues where project_id = $1 and not (select is_full from state))
+   select 1`,
 );
 
 /**
@@ -105,6 +126,7 @@ async function foldSome(sql: Sql, projectId: string, touched: Set<string>): Prom
     await sql.count(tidyValues, [projectId, [...touched]]);
     await sql.count(tidyFields, [projectId, [...touched]]);
   }
+  if (done.keys.length > 0) await sql.row(noteWhetherFull, [projectId]);
   return done.changes;
 }
 

@@ -4,7 +4,7 @@ import { badRequest } from '../lib/errors.ts';
 import { isUuid } from '../lib/ids.ts';
 import { RecentResults } from '../lib/recent-results.ts';
 import { contactTotals } from './catalogue-queries.ts';
-import { type ContactRow, contactColumns } from './queries.ts';
+import { contactsColumnsOf, contactsWithin, type ListedContact } from './queries.ts';
 
 /** Which contacts of the project are meant: `search` is a part of the address in any letter case. */
 export interface ContactFilter {
@@ -22,7 +22,7 @@ export interface ContactPageRequest extends ContactFilter {
 }
 
 /** A page by keyset, in the order of the sort column and then the id; one row more than asked for when there is one. */
-export async function pageOfContacts(sql: Sql, projectId: string, page: ContactPageRequest): Promise<ContactRow[]> {
+export async function pageOfContacts(sql: Sql, projectId: string, page: ContactPageRequest): Promise<ListedContact[]> {
   if (matchesNobody(page)) return [];
   const { where, values } = filterSql(projectId, page);
   const column = page.sort === 'email' ? 'email' : 'created_at';
@@ -33,11 +33,9 @@ export async function pageOfContacts(sql: Sql, projectId: string, page: ContactP
     where.push(`(${column}, id) ${comparison} ($${values.length - 1}::${type}, $${values.length}::uuid)`);
   }
   values.push(page.limit + 1);
-  return sql.rows<ContactRow>(
-    `select ${contactColumns} from contacts where ${where.join(' and ')}
-     order by ${column} ${page.dir}, id ${page.dir} limit $${values.length}`,
-    values,
-  );
+  const rows = `select ${contactsColumnsOf} from contacts c where ${where.join(' and ')}
+     order by c.${column} ${page.dir}, c.id ${page.dir} limit $${values.length}`;
+  return sql.rows<ListedContact>(contactsWithin(rows), values);
 }
 
 // Counting a third of a million addresses takes longer than finding a page of them.

@@ -1,7 +1,9 @@
+import { boundedPage, type WithOmission } from '../db/bounded-page.ts';
 import { isoInstant } from '../db/columns.ts';
 import { type Sql, statement } from '../db/sql.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
 import { flipEvents } from './flip-queries.ts';
+import { contactDataText, mostContactBytes, withinDataLimits } from './limit-queries.ts';
 import type { ContactBody } from './schema.ts';
 
 /** A contact as SQL answers it. */
@@ -14,6 +16,9 @@ export interface ContactRow {
   createdAt: string;
   updatedAt: string;
 }
+
+/** A contact of a list, whose data may be left out. */
+export type ListedContact = Omit<ContactRow, 'data'> & WithOmission<JsonObjectValue>;
 
 /** What an upsert does to one contact. `subscribed` null leaves it, or takes the default for a new contact. */
 export interface ContactChange {
@@ -69,19 +74,23 @@ export function upsertValues(projectId: string, change: ContactChange): unknown[
     change.email,
     change.subscribed,
     change.subscribedWhenNew,
-    JSON.stringify(change.set),
+    contactDataText(change.set),
     change.remove,
     change.flipEventId,
   ];
 }
 
-/** Creates or changes a contact by its address and records a flip of its subscription, in one statement. */
+/**
+ * Creates or changes a contact by its address and records a flip of its subscription, in one statement.
+ * @throws ContactDataError
+ */
 export async function upsertContactRow(
   sql: Sql,
   projectId: string,
   change: ContactChange,
 ): Promise<ContactRow & { isNew: boolean }> {
-  return untilSeen(() => sql.row<ContactRow & { isNew: boolean }>(upsert, upsertValues(projectId, change)));
+  const values = upsertValues(projectId, change);
+  return untilSeen(() => withinDataLimits(sql.row<ContactRow & { isNew: boolean }>(upsert, values)));
 }
 
 /** Runs an upsert statement again while it neither wrote nor saw the contact that another transaction is inserting. */
@@ -93,11 +102,26 @@ export async function untilSeen<Row>(run: () => Promise<Row | null>): Promise<Ro
   throw new Error('The contact could neither be written nor read');
 }
 
-const find = statement('contacts.find', `select ${contactColumns} from contacts where project_id = $1 and id = $2`);
+/** The columns of a `ContactRow` without its data, as they are called in a list (see `contactsWithin`). */
+const listedColumns = 'id, email, subscribed, "projectId", "createdAt", "updatedAt"';
+
+/** The columns of a contact for a list, of the table or alias `c`. */
+export const contactsColumnsOf = `c.id, c.email, c.subscribed, c.data, c.project_id as "projectId", c.created_at::text as "createdAt",
+  c.updated_at::text as "updatedAt"`;
+
+/** SQL of a list of contacts with as much data as an answer may carry; `rows` answers `contactsColumnsOf` in order. */
+export function contactsWithin(rows: string): string {
+  return boundedPage(rows, listedColumns, mostContactBytes);
+}
+
+const find = statement(
+  'contacts.find',
+  contactsWithin(`select ${contactsColumnsOf} from contacts c where project_id = $1 and id = $2`),
+);
 
 /** One contact of the project, or null. */
-export function findContact(sql: Sql, projectId: string, id: string): Promise<ContactRow | null> {
-  return sql.row<ContactRow>(find, [projectId, id]);
+export function findContact(sql: Sql, projectId: string, id: string): Promise<ListedContact | null> {
+  return sql.row<ListedContact>(find, [projectId, id]);
 }
 
 const change = statement(
@@ -120,8 +144,11 @@ const change = statement(
    select ${contactColumns} from contacts where project_id = $1 and id = $2 and not exists (select from changed)`,
 );
 
-/** Changes a contact by id; null when the project has no such contact. A taken address raises 23505. */
-export function changeContact(
+/**
+ * Changes a contact by id; null when the project has no such contact. A taken address raises 23505.
+ * @throws ContactDataError, which ends the transaction
+ */
+export async function changeContact(
   sql: Sql,
   projectId: string,
   id: string,
@@ -136,17 +163,18 @@ export function changeContact(
     emailId: string | null;
   },
 ): Promise<ContactRow | null> {
-  return sql.row<ContactRow>(change, [
+  const values = [
     projectId,
     id,
     fields.email,
     fields.subscribed,
     fields.clearData,
-    JSON.stringify(fields.set),
+    contactDataText(fields.set),
     fields.remove,
     fields.flipEventId,
     fields.emailId,
-  ]);
+  ];
+  return withinDataLimits(sql.row<ContactRow>(change, values));
 }
 
 /** Deletes a contact with its events, emails and memberships. Answers whether there was one. */
@@ -170,12 +198,13 @@ export async function existingAddresses(
 }
 
 /** The contact as the API shows it. */
-export function contactBody(row: ContactRow): ContactBody {
+export function contactBody(row: ContactRow | ListedContact): ContactBody {
   return {
     id: row.id,
     email: row.email,
     subscribed: row.subscribed,
-    data: row.data,
+    data: row.data ?? {},
+    ...('dataOmitted' in row && row.dataOmitted ? { dataOmitted: true as const } : {}),
     projectId: row.projectId,
     createdAt: isoInstant(row.createdAt),
     updatedAt: isoInstant(row.updatedAt),

@@ -10,6 +10,9 @@ export const ContactBody = v.object({
   email: v.string(),
   subscribed: v.boolean(),
   data: v.record(v.string(), v.unknown()) as unknown as v.GenericSchema<JsonObjectValue, JsonObjectValue>,
+  dataOmitted: v.optional(
+    v.pipe(v.literal(true), v.description('The data is too large for this answer: `data` is empty here.')),
+  ),
   projectId: v.pipe(v.string(), v.uuid()),
   createdAt: v.pipe(v.string(), v.isoTimestamp()),
   updatedAt: v.pipe(v.string(), v.isoTimestamp()),

@@ -14,6 +14,7 @@ import {
   existingAddresses,
   findContact,
   isUniqueViolation,
+  type ListedContact,
   upsertContactRow,
 } from './queries.ts';
 import type { ContactBody, ListContacts, LookupContacts, PatchContact, UpsertContact } from './schema.ts';
@@ -112,7 +113,7 @@ export async function lookupContacts(
   return { found, notFound };
 }
 
-function orNotFound(row: ContactRow | null, id: string): ContactRow {
+function orNotFound<Row extends ContactRow | ListedContact>(row: Row | null, id: string): Row {
   if (row === null) throw notFound('contact', id);
   return row;
 }

@@ -1,7 +1,10 @@
+import { withinDataLimits } from '../contacts/limit-queries.ts';
 import { type ContactChange, untilSeen, upsertContactCtes, upsertValues } from '../contacts/queries.ts';
+import { boundedPage, type WithOmission } from '../db/bounded-page.ts';
 import { isoInstant } from '../db/columns.ts';
 import { type Sql, statement } from '../db/sql.ts';
 import { eventData } from '../emails/sql.ts';
+import { invalidField } from '../lib/errors.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
 import { RecentResults } from '../lib/recent-results.ts';
 import type { EventBody } from './schema.ts';
@@ -16,24 +19,36 @@ const track = statement(
    select contact.id as "contactId", tracked.created_at::text as "createdAt" from contact, tracked`,
 );
 
-/** Upserts the contact and records the event, in one statement. `data` is stored as it was sent. */
-export function trackEvent(
+/**
+ * Upserts the contact and records the event, in one statement. `data` is stored as it was sent.
+ * @throws 422 for data over a limit
+ */
+export async function trackEvent(
   sql: Sql,
   projectId: string,
   change: ContactChange,
   event: { id: string; name: string; data: Record<string, unknown> | null },
 ): Promise<{ contactId: string; createdAt: string }> {
-  const values = [
-    ...upsertValues(projectId, change),
-    event.id,
-    event.name,
-    event.data === null ? null : JSON.stringify(event.data),
-  ];
-  return untilSeen(() => sql.row<{ contactId: string; createdAt: string }>(track, values));
+  const values = [...upsertValues(projectId, change), event.id, event.name, eventDataText(event.data)];
+  return untilSeen(() => withinDataLimits(sql.row<{ contactId: string; createdAt: string }>(track, values)));
+}
+
+/** Most bytes of the data of one event, as JSON. */
+export const mostEventBytes = 64 * 1024;
+
+// The service's own events may be larger: one of received mail carries its text, cut at a megabyte.
+const mostListedEventBytes = 2 * 1024 * 1024;
+
+function eventDataText(data: Record<string, unknown> | null): string | null {
+  if (data === null) return null;
+  const text = JSON.stringify(data);
+  if (text.length > mostEventBytes || Buffer.byteLength(text) > mostEventBytes)
+    throw invalidField('data', 'must be at most 64 kB of JSON', 'too_big');
+  return text;
 }
 
 /** An event as SQL answers it. */
-export interface EventRow {
+export interface EventRow extends Partial<WithOmission<JsonObjectValue>> {
   id: string;
   name: string;
   data: JsonObjectValue | null;
@@ -55,8 +70,8 @@ const record = statement(
    returning ${columns}`,
 );
 
-/** Records an event; null when its contact or its email is none of the project. */
-export function recordEventRow(
+/** Records an event; null when its contact or its email is none of the project. @throws 422 for data over 64 kB */
+export async function recordEventRow(
   sql: Sql,
   projectId: string,
   event: {
@@ -73,7 +88,7 @@ export function recordEventRow(
     event.contactId,
     event.emailId,
     event.name,
-    event.data === null ? null : JSON.stringify(event.data),
+    eventDataText(event.data),
   ]);
 }
 
@@ -91,21 +106,31 @@ export async function contactExists(sql: Sql, projectId: string, id: string): Pr
   return (await sql.row(hasContact, [projectId, id])) !== null;
 }
 
+const listed = (rows: string, more = '') =>
+  boundedPage(rows, `id, name, "projectId", "contactId", "emailId", "createdAt"${more}`, mostListedEventBytes);
 const withContact = `${columns}, c.email as "contactEmail"`;
 const newest = statement(
   'events.newest',
-  `select ${withContact} from events e left join contacts c on c.id = e.contact_id
-   where e.project_id = $1 order by e.created_at desc, e.id desc limit $2`,
+  listed(
+    `select ${withContact} from events e left join contacts c on c.id = e.contact_id
+     where e.project_id = $1 order by e.created_at desc, e.id desc limit $2`,
+    ', "contactEmail"',
+  ),
 );
 const newestOfName = statement(
   'events.newest_of_name',
-  `select ${withContact} from events e left join contacts c on c.id = e.contact_id
-   where e.project_id = $1 and e.name = $3 order by e.created_at desc, e.id desc limit $2`,
+  listed(
+    `select ${withContact} from events e left join contacts c on c.id = e.contact_id
+     where e.project_id = $1 and e.name = $3 order by e.created_at desc, e.id desc limit $2`,
+    ', "contactEmail"',
+  ),
 );
 const newestOfContact = statement(
   'events.newest_of_contact',
-  `select ${columns} from events e
-   where e.project_id = $1 and e.contact_id = $2 order by e.created_at desc, e.id desc limit $3`,
+  listed(
+    `select ${columns} from events e
+     where e.project_id = $1 and e.contact_id = $2 order by e.created_at desc, e.id desc limit $3`,
+  ),
 );
 
 /** The newest events of the project, of one name or of all. */
@@ -172,6 +197,7 @@ export function eventBody(row: EventRow): EventBody {
     id: row.id,
     name: row.name,
     data: row.data,
+    ...(row.dataOmitted ? { dataOmitted: true as const } : {}),
     projectId: row.projectId,
     contactId: row.contactId,
     emailId: row.emailId,

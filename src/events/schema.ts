@@ -52,6 +52,9 @@ export const EventBody = v.object({
     JsonObjectValue | null,
     JsonObjectValue | null
   >,
+  dataOmitted: v.optional(
+    v.pipe(v.literal(true), v.description('The data is too large for this answer: `data` is null here.')),
+  ),
   projectId: v.string(),
   contactId: v.nullable(v.string()),
   emailId: v.nullable(v.string()),

@@ -1,4 +1,5 @@
 import type { Sql } from '../db/sql.ts';
+import { longestKey } from '../lib/contact-data.ts';
 import { cutText } from '../lib/text.ts';
 import { type CsvPlace, type CsvRecord, readCsv } from './csv.ts';
 import { readFileFrom } from './files-queries.ts';
@@ -44,6 +45,8 @@ export async function openFile(sql: Sql, jobId: string): Promise<Omit<OpenedFile
     const [header] = records;
     if (!header) continue;
     const columns = readHeader(header.cells);
+    const tooLong = columns?.data.find(({ key }) => key.length > longestKey);
+    if (tooLong) return `The column ${tooLong.index + 1} has a name of more than ${longestKey} characters`;
     if (columns !== null) return { columns, firstRow: header.next };
     const names = header.cells.map((cell) => cutText(cell.trim(), 50).replaceAll('\0', '\ufffd'));
     return `The file has no column "email"; its columns are: ${names.slice(0, 20).join(', ')}`;

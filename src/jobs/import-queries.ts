@@ -1,6 +1,7 @@
 import { flipEvents } from '../contacts/flip-queries.ts';
+import { contactDataError, withinDataLimits } from '../contacts/limit-queries.ts';
 import { type Sql, statement } from '../db/sql.ts';
-import type { ImportRow } from './import-rows.ts';
+import type { ImportRow, PlacedRow, RefusedRow } from './import-rows.ts';
 
 // A row that leaves the subscription alone is told by the two columns being different, for the column itself cannot be
 // null; of a new contact nothing ever asks what stood there before. Addresses are written in one order by everybody, so
@@ -29,13 +30,35 @@ const upsert = statement(
 /**
  * Creates and updates contacts by one statement and records the flips of their subscriptions. No address may stand twice
  * among the rows. Contacts that are already as the row says are neither created nor updated.
+ * @throws ContactDataError, with nothing written, when the data of a contact would exceed a limit
  */
 export async function upsertContacts(
   sql: Sql,
   projectId: string,
   rows: readonly ImportRow[],
 ): Promise<{ created: number; updated: number }> {
-  const counts = await sql.row<{ created: number; updated: number }>(upsert, [projectId, JSON.stringify(rows)]);
+  const values = [projectId, JSON.stringify(rows)];
+  const counts = await withinDataLimits(sql.row<{ created: number; updated: number }>(upsert, values));
   if (counts === null) throw new Error('Postgres did not answer');
   return counts;
+}
+
+const excessive = statement(
+  'imports.excessive',
+  `select r.email, p.problem
+   from jsonb_to_recordset($2::jsonb) as r (email text, data jsonb)
+   left join contacts c on c.project_id = $1 and c.email = r.email,
+   lateral coalesce(contact_data_problem($1, null, r.data),
+     contact_data_problem($1, c.data, coalesce(c.data, '{}') || r.data)) as p (problem)
+   where p.problem is not null`,
+);
+
+/** Those of the rows that cannot be written because the data of their contacts would exceed a limit. */
+export async function excessiveRows(sql: Sql, projectId: string, rows: readonly PlacedRow[]): Promise<RefusedRow[]> {
+  const found = await sql.rows<{ email: string; problem: string }>(excessive, [projectId, JSON.stringify(rows)]);
+  const problems = new Map(found.map(({ email, problem }) => [email, contactDataError(problem)?.problem]));
+  return rows.flatMap(({ row, email }) => {
+    const problem = problems.get(email);
+    return problem === undefined ? [] : [{ row, email, error: `The data of the row ${problem}` }];
+  });
 }

@@ -18,6 +18,12 @@ export interface ImportRow {
   data: JsonObjectValue;
 }
 
+/** An `ImportRow` and where it stands. */
+export interface PlacedRow extends ImportRow {
+  /** Line of the file. */
+  row: number;
+}
+
 /** A row that cannot be written, and why. */
 export interface RefusedRow {
   row: number;

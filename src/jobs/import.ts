@@ -1,8 +1,9 @@
-import type { Database } from '../db/sql.ts';
+import { ContactDataError } from '../contacts/limit-queries.ts';
+import type { Database, Sql } from '../db/sql.ts';
 import type { CsvPlace } from './csv.ts';
 import { checkFile, openFile, readSlices, type Slice } from './import-file.ts';
-import { upsertContacts } from './import-queries.ts';
-import { type ImportColumns, type ImportRow, isRefused, type RefusedRow, readRow } from './import-rows.ts';
+import { excessiveRows, upsertContacts } from './import-queries.ts';
+import { type ImportColumns, isRefused, type PlacedRow, type RefusedRow, readRow } from './import-rows.ts';
 import { advanceJob, findJob, finishJob, type JobError, type JobRow, lockJobAt, markActive } from './queries.ts';
 import { goneReport, reportOf, type Share, type ShareReport, superseded } from './share.ts';
 
@@ -73,20 +74,21 @@ async function open(db: Database, job: JobRow): Promise<Opened | string> {
 
 interface Prepared {
   /** Rows in waves: an address that is repeated stands in a later wave, because it must find what it wrote before. */
-  waves: ImportRow[][];
+  waves: PlacedRow[][];
   refused: RefusedRow[];
 }
 
 function prepare(columns: ImportColumns, slice: Slice): Prepared {
-  const waves: ImportRow[][] = [];
+  const waves: PlacedRow[][] = [];
   const refused: RefusedRow[] = [];
   const seen = new Map<string, number>();
   for (const record of slice.records) {
-    const row = readRow(columns, record);
-    if (isRefused(row)) {
-      refused.push(row);
+    const read = readRow(columns, record);
+    if (isRefused(read)) {
+      refused.push(read);
       continue;
     }
+    const row = { ...read, row: record.line };
     const wave = seen.get(row.email) ?? 0;
     seen.set(row.email, wave + 1);
     const rows = waves[wave];
@@ -110,13 +112,15 @@ function writeSlice(
     const job = await lockJobAt(sql, id, position);
     if (job === null) return superseded(sql, id);
     let [created, updated, written] = [0, 0, 0];
+    const failed = [...refused];
     for (const wave of waves) {
-      const counts = await upsertContacts(sql, projectId, wave);
+      const counts = await writeWave(sql, projectId, wave);
       created += counts.created;
       updated += counts.updated;
-      written += wave.length;
+      written += wave.length - counts.refused.length;
+      failed.push(...counts.refused);
     }
-    const rows = written + refused.length;
+    const rows = written + failed.length;
     const progress = Math.min(99, Math.floor((100 * next.offset) / size));
     await advanceJob(sql, job, {
       position: String(next.offset),
@@ -126,13 +130,39 @@ function writeSlice(
       created,
       updated,
       unchanged: written - created - updated,
-      errors: refused.map((row): JobError => ({ ...row, subject: null })),
+      errors: failed.map((row): JobError => ({ ...row, subject: null })),
     });
     return {
       state: 'unfinished',
       rows: job.total + rows,
-      failed: job.failed + refused.length,
+      failed: job.failed + failed.length,
       progress: Math.max(job.progress, progress),
     };
   });
+}
+
+interface WrittenWave {
+  created: number;
+  updated: number;
+  refused: RefusedRow[];
+}
+
+// Contacts over a limit are rare, so that they are looked for only when the statement was refused because of one.
+async function writeWave(sql: Sql, projectId: string, wave: readonly PlacedRow[]): Promise<WrittenWave> {
+  const refused: RefusedRow[] = [];
+  let rows = wave;
+  for (let attempt = 1; ; attempt++) {
+    await sql.count('savepoint wave');
+    try {
+      return { ...(await upsertContacts(sql, projectId, rows)), refused };
+    } catch (error) {
+      if (!(error instanceof ContactDataError) || attempt === 5) throw error;
+      await sql.count('rollback to savepoint wave');
+      const found = await excessiveRows(sql, projectId, rows);
+      // Where none is found, another transaction changed what a contact had a moment ago.
+      const left = new Set(found.map(({ row }) => row));
+      rows = rows.filter(({ row }) => !left.has(row));
+      refused.push(...found);
+    }
+  }
 }

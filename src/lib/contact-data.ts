@@ -25,10 +25,13 @@ const dangerous = new Set(['__proto__', 'constructor', 'prototype']);
 /** Keys that contact data never has: names that are the service's own, and those that could reach a prototype. */
 export const reservedKeys: readonly string[] = [...reserved, ...dangerous];
 
+/** Most characters of a key of contact data. */
+export const longestKey = 255;
+
 /**
  * Applies the rules of contact data (contract page 1, 2.1): reserved keys are dropped, `""` is not stored, `null`
  * deletes, `{ value, persistent: false }` is a variable only, everything else is stored whole.
- * @throws 400 BAD_REQUEST when `locale` is no string
+ * @throws 400 BAD_REQUEST when `locale` is no string, 422 for a key that is too long
  */
 export function splitData(data: Readonly<Record<string, unknown>>): SplitData {
   const set: JsonObjectValue = {};
@@ -37,6 +40,8 @@ export function splitData(data: Readonly<Record<string, unknown>>): SplitData {
   for (const [written, raw] of Object.entries(data)) {
     const key = written.toWellFormed();
     if (reserved.has(key) || dangerous.has(key)) continue;
+    if (key.length > longestKey)
+      throw invalidField('data', `has a key of ${key.length} characters; at most ${longestKey} are allowed`, 'too_big');
     const value = withoutDangerousKeys(raw as JsonValue);
     if (key === 'locale' && value !== null && typeof value !== 'string')
       throw badRequest('"data.locale" must be a string such as "en" or "pt-BR"', { field: 'data.locale' });

@@ -1,11 +1,8 @@
 import { compileCondition } from '../conditions/sql.ts';
-import type { ContactRow } from '../contacts/queries.ts';
+import { contactsColumnsOf, contactsWithin, type ListedContact } from '../contacts/queries.ts';
 import type { Sql } from '../db/sql.ts';
 import type { OffsetPage } from '../lib/offset-page.ts';
 import type { Definition } from './definition.ts';
-
-const columns = `c.id, c.email, c.subscribed, c.data, c.project_id as "projectId",
-  c.created_at::text as "createdAt", c.updated_at::text as "updatedAt"`;
 
 /** The rows of a page of the contacts that a condition holds for now, newest first. */
 export function pageOfMatching(
@@ -14,21 +11,21 @@ export function pageOfMatching(
   { condition, segments }: Definition,
   page: OffsetPage,
   now: Date,
-): Promise<ContactRow[]> {
+): Promise<ListedContact[]> {
   const compiled = compileCondition(condition, { projectId, now, segments, firstParameter: 4 });
-  return sql.rows<ContactRow>(
-    `select ${columns} from contacts c where c.project_id = $1 and ${compiled.sql}
-     order by c.created_at desc, c.id desc limit $2 offset $3`,
+  return sql.rows<ListedContact>(
+    contactsWithin(`select ${contactsColumnsOf} from contacts c where c.project_id = $1 and ${compiled.sql}
+     order by c.created_at desc, c.id desc limit $2 offset $3`),
     [projectId, page.pageSize, page.offset, ...compiled.params],
   );
 }
 
 /** The rows of a page of the current members of a STATIC segment, latest joined first. */
-export function pageOfMembers(sql: Sql, segmentId: string, page: OffsetPage): Promise<ContactRow[]> {
-  return sql.rows<ContactRow>(
-    `select ${columns} from segment_memberships m join contacts c on c.id = m.contact_id
+export function pageOfMembers(sql: Sql, segmentId: string, page: OffsetPage): Promise<ListedContact[]> {
+  return sql.rows<ListedContact>(
+    contactsWithin(`select ${contactsColumnsOf} from segment_memberships m join contacts c on c.id = m.contact_id
      where m.segment_id = $1 and m.exited_at is null
-     order by m.entered_at desc, m.contact_id desc limit $2 offset $3`,
+     order by m.entered_at desc, m.contact_id desc limit $2 offset $3`),
     [segmentId, page.pageSize, page.offset],
   );
 }

@@ -1,6 +1,7 @@
 import { reserveAll } from '../billing/usage-queries.ts';
 import type { UsageGate } from '../billing/usage-schema.ts';
 import { flipEvents } from '../contacts/flip-queries.ts';
+import { contactDataText, withinDataLimits } from '../contacts/limit-queries.ts';
 import { type Sql, statement } from '../db/sql.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
 import type { SuppressionMatch } from '../suppressions/schema.ts';
@@ -104,13 +105,13 @@ export interface AcceptedEmail {
  * Upserts the contacts and queues one message for each recipient whose mail no rule catches. Addresses must differ from one another. A recipient
  * whose contact another transaction is inserting may be left out: run it again for those that are missing.
  */
-export function acceptEmails(
+export async function acceptEmails(
   sql: Sql,
   projectId: string,
   recipients: readonly SendRecipient[],
   facts: SendFacts,
 ): Promise<AcceptedEmail[]> {
-  return sql.rows<AcceptedEmail>(send, valuesOf(projectId, recipients, facts));
+  return withinDataLimits(sql.rows<AcceptedEmail>(send, valuesOf(projectId, recipients, facts)));
 }
 
 /**
@@ -124,12 +125,13 @@ export async function acceptWithin(
   facts: SendFacts,
   gate: UsageGate,
 ): Promise<AcceptedEmail[] | null> {
-  const rows = await sql.rows<AcceptedEmail & { letIn: boolean }>(sendWithin, [
+  const values = [
     ...valuesOf(projectId, recipients, facts),
     gate.category,
     gate.limit,
     recipients.filter(({ suppression }) => suppression === null).length,
-  ]);
+  ];
+  const rows = await withinDataLimits(sql.rows<AcceptedEmail & { letIn: boolean }>(sendWithin, values));
   if (rows[0]?.letIn !== true) return null;
   return rows.filter(({ emailId }) => emailId !== null);
 }
@@ -139,7 +141,7 @@ function valuesOf(projectId: string, recipients: readonly SendRecipient[], facts
     projectId,
     JSON.stringify(recipients),
     facts.subscribed,
-    JSON.stringify(facts.set),
+    contactDataText(facts.set),
     facts.remove,
     facts.from,
     facts.fromName,

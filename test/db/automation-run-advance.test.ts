@@ -437,6 +437,21 @@ describe('a change of the contact', () => {
     });
   });
 
+  test('that would exceed a limit of contact data fails the step with the reason, and changes nothing', async () => {
+    await database.db.count(
+      `update contacts set data = (select jsonb_object_agg('k' || n, n) from generate_series(1, 1000) n) where id = $1`,
+      [contact],
+    );
+    const { automation, runId } = await begin({
+      steps: { change: ['UPDATE_CONTACT', { updates: { more: 1 }, subscriptionAction: 'unsubscribe' }] },
+    });
+    expect(await advance(deps, runId, 0)).toMatchObject({ next: 'done', status: 'FAILED' });
+    expect(await see(automation)).toMatchObject({ status: 'FAILED', reason: expect.stringContaining('1,000 keys') });
+    expect(
+      await database.db.row(`select subscribed, data ? 'more' as more from contacts where id = $1`, [contact]),
+    ).toEqual({ subscribed: true, more: false });
+  });
+
   test('its event may resume another run of the contact', async () => {
     const waiting = await begin({
       steps: { wait: ['WAIT_FOR_EVENT', { eventName: 'contact.unsubscribed' }], out: ['EXIT'] },

@@ -1,3 +1,4 @@
+import { ContactDataError } from '../../contacts/limit-queries.ts';
 import { changeContact } from '../../contacts/queries.ts';
 import { isoInstant } from '../../db/columns.ts';
 import type { Sql } from '../../db/sql.ts';
@@ -103,6 +104,8 @@ function recipientOf({ recipient }: StepConfigs['SEND_EMAIL']): MailStep['recipi
 async function updateContact({ sql, run, contact }: StepScene, step: GraphStep): Promise<Entered> {
   const { updates, subscriptionAction } = configOf('UPDATE_CONTACT', step);
   const { set, remove } = split(updates);
+  // A refusal of the database must not end the transaction, in which the step is noted as failed.
+  await sql.count('savepoint update_contact');
   const row = await changeContact(sql, run.projectId, contact.id, {
     email: null,
     subscribed: subscriptionAction === 'none' ? null : subscriptionAction === 'subscribe',
@@ -111,6 +114,10 @@ async function updateContact({ sql, run, contact }: StepScene, step: GraphStep):
     remove,
     flipEventId: newId(),
     emailId: null,
+  }).catch(async (error: unknown) => {
+    if (!(error instanceof ContactDataError)) throw error;
+    await sql.count('rollback to savepoint update_contact');
+    throw new StepFailure(`The data of the contact ${error.problem}`);
   });
   if (row === null) throw new StepFailure('The contact no longer exists');
   return {
