@@ -139,6 +139,30 @@ export const settings = {
     'DATABASE_URL',
   ),
   DATABASE_POOL_SIZE: setting('Postgres', integer(2, 200), 10, 'Connections of one process.'),
+  DATABASE_POOL_TIMEOUT: setting(
+    'Postgres',
+    integer(1, 600),
+    5,
+    'Seconds a request waits for a connection to Postgres; then it is answered 503.',
+  ),
+  DATABASE_LOCK_TIMEOUT: setting(
+    'Postgres',
+    integer(0, 3600),
+    10,
+    'Seconds a statement of a request waits for a lock; then the request is answered 503. 0 turns it off.',
+  ),
+  DATABASE_STATEMENT_TIMEOUT: setting(
+    'Postgres',
+    integer(0, 3600),
+    30,
+    'Seconds a statement of a request may take; then the request is answered 503. 0 turns it off.',
+  ),
+  READY_ON_NEWER_SCHEMA: setting(
+    'Postgres',
+    flag,
+    false,
+    '`/ready` overlooks migrations that this release does not know, for deploys without a gap.',
+  ),
   POSTGRES_PORT: setting('Postgres', port, 54330, 'Port of the Postgres that `npm start` runs.'),
 
   TEMPORAL_ADDRESS: optional(

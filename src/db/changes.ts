@@ -53,7 +53,12 @@ export function listenForChanges(url: string, log: Logger): Changes {
   };
   const connect = () => {
     if (closed) return;
-    const fresh = new Client({ connectionString: url, application_name: applicationName, keepAlive: true });
+    const fresh = new Client({
+      connectionString: url,
+      application_name: applicationName,
+      keepAlive: true,
+      connectionTimeoutMillis: 10_000,
+    });
     client = fresh;
     fresh.on('error', lost);
     fresh.on('end', () => lost());

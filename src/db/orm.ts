@@ -1,43 +1,61 @@
 import type { EntityName } from '@mikro-orm/core';
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM, type Options } from '@mikro-orm/postgresql';
-import type { Pool } from 'pg';
+import { Pool } from 'pg';
+import {
+  type ConnectionRoute,
+  type ConnectionSettings,
+  connectionOptions,
+  endHeldConnections,
+  inspectRoute,
+} from './connection.ts';
 import { type Database, databaseOf } from './sql.ts';
-
-/** How to reach Postgres. */
-export interface ConnectionSettings {
-  url: string;
-  /** Most connections this process may hold. */
-  poolSize: number;
-  /** Shown in `pg_stat_activity`. */
-  applicationName: string;
-}
 
 /** Postgres as the service uses it: the ORM for rows with rules, `db` for hand-written SQL, one pool under both. */
 export interface Store extends AsyncDisposable {
   orm: MikroORM;
   db: Database;
+  route: ConnectionRoute;
   close(): Promise<void>;
 }
 
-/** Connects to Postgres. The pool opens connections when they are first needed. */
+/** Connects to Postgres once, to find out what is in between; the pool opens its connections when they are first needed. */
 export async function openStore(settings: ConnectionSettings, entities: EntityName[]): Promise<Store> {
-  const orm = await MikroORM.init(ormOptions(settings, entities));
+  const route = await inspectRoute(settings.url);
+  const orm = await MikroORM.init(ormOptions(settings, entities, route));
   const pool = (await (
     orm.em.getConnection() as unknown as { getNativeClient(): Promise<Pool> }
   ).getNativeClient()) as Pool;
+  if (settings.limits?.statementMs) endHeldConnections(pool, settings.limits.statementMs * 2);
   const close = () => orm.close(true);
-  return { orm, db: databaseOf(pool), close, [Symbol.asyncDispose]: close };
+  return { orm, db: databaseOf(pool, route), route, close, [Symbol.asyncDispose]: close };
+}
+
+/** A pool of its own beside a store's, for questions that must not queue behind the requests of others. */
+export function openSidePool(settings: ConnectionSettings, store: Store): { db: Database; close(): Promise<void> } {
+  const pool = new Pool({
+    connectionString: settings.url,
+    max: settings.poolSize,
+    types: store.db.pool.options.types,
+    ...connectionOptions(settings, store.route),
+  });
+  // The next question connects anew; a connection that broke in between is no news.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  if (settings.limits?.statementMs) endHeldConnections(pool, settings.limits.statementMs * 2);
+  return { db: databaseOf(pool, store.route), close: () => pool.end() };
 }
 
 /** The ORM's options; migrations come from the code, not from a folder, so that a bundle or an image needs no glob. */
-export function ormOptions(settings: ConnectionSettings, entities: EntityName[]): Options {
+export function ormOptions(settings: ConnectionSettings, entities: EntityName[], route: ConnectionRoute): Options {
   return {
     clientUrl: settings.url,
     entities,
     extensions: [Migrator],
     pool: { min: 0, max: settings.poolSize },
-    driverOptions: { options: '-c timezone=UTC', application_name: settings.applicationName },
+    driverOptions: connectionOptions(settings, route),
+    // A wrong name in the address is an error, not a wish for another database.
+    ensureDatabase: false,
     forceUtcTimezone: true,
     discovery: { warnWhenNoEntities: false },
     logger: () => undefined,

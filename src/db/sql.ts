@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { CompiledQuery, type Kysely } from 'kysely';
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 
-/** SQL text with a name: `pg` prepares it once for each connection, which the hot paths need. */
+/** SQL text with a name: `pg` prepares it once for each connection, which the hot paths need; not through every pooler. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
@@ -57,17 +57,17 @@ export function statement(name: string, text: string): Statement {
   return { name, text };
 }
 
-/** The `Database` over a pool. */
-export function databaseOf(pool: Pool): Database {
+/** The `Database` over a pool; `prepares` says whether statements with a name may be prepared. */
+export function databaseOf(pool: Pool, { prepares } = { prepares: true }): Database {
   return {
     pool,
-    ...sqlOver(pool),
+    ...sqlOver(pool, prepares),
     async transaction(work, settings) {
       const client = await pool.connect();
       let broken: Error | undefined;
       try {
         await client.query(settings === undefined ? 'begin' : `begin; ${settings}`);
-        const result = await work(sqlOver(client));
+        const result = await work(sqlOver(client, prepares));
         await client.query('commit');
         return result;
       } catch (error) {
@@ -100,10 +100,10 @@ export function sqlOf(em: EntityManager): Sql {
   };
 }
 
-function sqlOver(client: Pool | PoolClient): Sql {
+function sqlOver(client: Pool | PoolClient, prepares: boolean): Sql {
   const run = <Row extends QueryResultRow>(query: Statement | string, values: readonly unknown[] = []) =>
-    typeof query === 'string'
-      ? client.query<Row>(query, values as unknown[])
+    typeof query === 'string' || !prepares
+      ? client.query<Row>(textOf(query), values as unknown[])
       : client.query<Row>({ name: query.name, text: query.text, values: values as unknown[] });
   return {
     rows: async <Row extends object>(query: Statement | string, values?: readonly unknown[]) =>

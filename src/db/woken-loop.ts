@@ -57,6 +57,7 @@ export function startWokenLoop({ channel, listenUrl, work, what, log, retryMs = 
         connectionString: listenUrl,
         application_name: channel.replaceAll('_', '-'),
         keepAlive: true,
+        connectionTimeoutMillis: 10_000,
       });
       const lost = new Promise<void>((resolve) => {
         hangUp = resolve;

@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import type { Logger } from 'pino';
+import { isDatabaseError, type PassingFailure, passingFailure } from '../db/failures.ts';
 import { AppError, forbidden } from '../lib/errors.ts';
 
 /** Writes an error as the contract's envelope, or bare where the error says so (contract page 1, 1.3). */
@@ -28,6 +29,11 @@ export function writeError(ctx: Context, error: unknown, requestId: string, log:
 }
 
 function unexpected(error: unknown, requestId: string, log: Logger): AppError {
+  const passing = passingFailure(error);
+  if (passing !== null) {
+    log.warn({ err: error, requestId }, 'Postgres could not serve a request');
+    return databaseUnavailable(passing);
+  }
   log.error({ err: error, requestId }, 'a request failed unexpectedly');
   const suggestion = `Try again; if it happens again, look for request ${requestId} in the log of the API.`;
   if (isDatabaseError(error))
@@ -35,15 +41,12 @@ function unexpected(error: unknown, requestId: string, log: Logger): AppError {
   return new AppError(500, 'INTERNAL_SERVER_ERROR', 'An unexpected error occurred', { suggestion });
 }
 
-// Postgres names its errors by five characters; a connection that breaks has the network's code instead.
-function isDatabaseError(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { code, severity } = error as Error & { code?: unknown; severity?: unknown };
-  return (
-    (typeof severity === 'string' && typeof code === 'string') ||
-    (typeof code === 'string' && /^(ECONNREFUSED|ECONNRESET|57P0\d)$/.test(code)) ||
-    /Connection terminated|timeout exceeded when trying to connect/.test(error.message)
-  );
+function databaseUnavailable({ reason, retryAfterSeconds }: PassingFailure): AppError {
+  return new AppError(503, 'DATABASE_ERROR', reason, {
+    details: { retryAfter: retryAfterSeconds },
+    suggestion: `Try again in ${retryAfterSeconds} seconds.`,
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  });
 }
 
 /** 401 for an endpoint of `/v1` without an Authorization header, or for a header of another form than `Bearer <key>`. */

@@ -20,7 +20,9 @@ import { createDeliveryWaker } from '../outbox/wake.ts';
 import { createProjectDirectory } from '../projects/directory.ts';
 import { cachedResolver } from '../verification/cached-resolver.ts';
 import { dnsResolver, type Resolver } from '../verification/resolver.ts';
+import { poolerWarnings, requestDatabase, sessionUrl } from './database-settings.ts';
 import { entities } from './entities.ts';
+import { openHealth } from './health.ts';
 import { createDomainLookup, createDomainProvider, createMailer, createTellMembers } from './mail.ts';
 import { type MetricsServer, serveMetrics } from './metrics-server.ts';
 import { createPayments } from './payments.ts';
@@ -53,12 +55,11 @@ const requestsMayTakeMs = 1_500;
 
 /** Starts the API: it serves as soon as Postgres can be reached, whether or not Temporal can. */
 export async function startApi(config: Config, log: Logger, overrides: ApiOverrides = {}): Promise<RunningApi> {
-  if (config.DATABASE_URL === null) throw new Error('DATABASE_URL is required');
-  const store = await openStore(
-    { url: config.DATABASE_URL, poolSize: config.DATABASE_POOL_SIZE, applicationName: 'posthorn-api' },
-    entities,
-  );
-  const changes = listenForChanges(config.DIRECT_DATABASE_URL ?? config.DATABASE_URL, log);
+  const listenUrl = await sessionUrl(config);
+  const store = await openStore(requestDatabase(config), entities);
+  const health = openHealth(config, store);
+  for (const warning of await poolerWarnings(store, requestDatabase(config))) log.warn(warning);
+  const changes = listenForChanges(listenUrl, log);
   const temporal = openTemporal(temporalSettings(config));
   const outbox = createOutbox({ db: store.db, temporal, queuePrefix: config.TEMPORAL_TASK_QUEUE, log, revivers });
   const limiter = createRateLimiter(store.db, config.RATE_LIMIT_PER_MINUTE);
@@ -81,12 +82,12 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
     images: createImageStore(config),
     tellMembers: createTellMembers(config),
     checks: {
-      postgres: () => answersInTime(store.db.row('select 1')),
+      postgres: health.postgres,
       temporal: async () => (await checkTemporal(temporal, 1_000)) ?? 'ok',
     },
   };
   void app.images.prepare().then((problem) => problem !== null && log.warn(problem));
-  const metrics = createHttpMetrics(store.db);
+  const metrics = createHttpMetrics(health.figures);
   measurePool(metrics.registry, store.db.pool);
   const koa = createHttpApp(app, { routes, limiter, metrics });
   const server = createServer(koa.callback());
@@ -103,7 +104,7 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
     await listen(server, config.PORT, config.HOST);
   } catch (error) {
     metricsServer?.close();
-    await Promise.allSettled([changes.close(), temporal.close(), store.close()]);
+    await Promise.allSettled([changes.close(), temporal.close(), health.close(), store.close()]);
     throw error;
   }
   const { port } = server.address() as AddressInfo;
@@ -116,7 +117,7 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
     clearTimeout(cut);
     await Promise.allSettled([app.waker.drain(), outbox.close(), limiter.close()]);
     metricsServer?.close();
-    await Promise.allSettled([changes.close(), temporal.close(), store.close()]);
+    await Promise.allSettled([changes.close(), temporal.close(), health.close(), store.close()]);
   };
   return { app, url: `http://127.0.0.1:${port}`, port, close, [Symbol.asyncDispose]: close };
 }
@@ -125,15 +126,4 @@ async function listen(server: Server, port: number, host: string): Promise<void>
   const listening = once(server, 'listening');
   server.listen(port, host);
   await listening;
-}
-
-async function answersInTime(query: Promise<unknown>): Promise<string> {
-  const late = new Promise<string>((resolve) => setTimeout(resolve, 1_000, 'no answer within a second').unref());
-  return Promise.race([
-    query.then(
-      () => 'ok',
-      (error: Error) => error.message || 'cannot be reached',
-    ),
-    late,
-  ]);
 }

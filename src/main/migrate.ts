@@ -1,7 +1,8 @@
 import { openTemporal, type TemporalSettings } from '../../temporal/connection.ts';
 import { setUpTemporal, TemporalSetupError } from '../../temporal/setup.ts';
 import { ConfigError, readConfigOrExit } from '../config.ts';
-import { migrateDatabase } from '../db/migrate.ts';
+import { DatabaseAddressError } from '../db/connection.ts';
+import { MigrationError, migrateDatabase } from '../db/migrate.ts';
 import { describeFailure, isTemporalUnreachable } from '../lib/grpc.ts';
 import { pause } from '../lib/time.ts';
 import { temporalSettings } from './temporal-settings.ts';
@@ -23,10 +24,13 @@ try {
 }
 
 async function migratePostgres(): Promise<void> {
-  const url = config.DIRECT_DATABASE_URL ?? config.DATABASE_URL ?? '';
-  const names = await whenUp('Postgres', new URL(url).host, () => migrateDatabase(url), isPostgresUnreachable);
-  for (const name of names) console.log(`Postgres: ${name} applied`);
-  if (names.length === 0) console.log('Postgres: the schema is the newest');
+  const setting = config.DIRECT_DATABASE_URL === null ? 'DATABASE_URL' : 'DIRECT_DATABASE_URL';
+  const url = config[setting] ?? '';
+  const migrate = () => migrateDatabase(url, { setting });
+  const { applied, unknown } = await whenUp('Postgres', new URL(url).host, migrate, isPostgresUnreachable);
+  for (const name of applied) console.log(`Postgres: ${name} applied`);
+  for (const name of unknown) console.log(`Postgres: ${name} is of a later release than this one`);
+  if (applied.length + unknown.length === 0) console.log('Postgres: the schema is the newest');
 }
 
 async function prepareTemporal(settings: TemporalSettings): Promise<void> {
@@ -69,6 +73,7 @@ function isPostgresRefusal(error: unknown): boolean {
 function problem(error: unknown): string[] {
   if (error instanceof ConfigError) return error.problems;
   if (error instanceof TemporalSetupError) return [error.message];
+  if (error instanceof MigrationError || error instanceof DatabaseAddressError) return [`Postgres: ${error.message}`];
   if (isPostgresUnreachable(error) || isPostgresRefusal(error))
     return [`Postgres: ${(error as Error).message || (error as { code: string }).code} (DATABASE_URL)`];
   if (isTemporalUnreachable(error)) return [`Temporal: ${describeFailure(error, temporalSettings(config))}`];

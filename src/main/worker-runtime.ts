@@ -20,6 +20,7 @@ import { createDeliveryWaker } from '../outbox/wake.ts';
 import { foldAndJudge } from '../security/fold.ts';
 import { touchedProjects } from '../segments/changes.ts';
 import { logActivities } from './activity-log.ts';
+import { sessionUrl, workerDatabase } from './database-settings.ts';
 import { entities } from './entities.ts';
 import { freePorts } from './local/ports.ts';
 import { createDomainLookup, createDomainProvider, createMailer, createTellMembers } from './mail.ts';
@@ -57,14 +58,11 @@ export async function startWorker(
   log: Logger,
   overrides: WorkerOverrides = {},
 ): Promise<RunningWorker> {
-  if (config.DATABASE_URL === null) throw new Error('DATABASE_URL is required');
+  const listenUrl = await sessionUrl(config);
   const temporal = openTemporal(temporalSettings(config));
   const metrics = await startMetrics(config, log);
   const bundle = await workflowBundle();
-  const store = await openStore(
-    { url: config.DATABASE_URL, poolSize: config.DATABASE_POOL_SIZE, applicationName: 'posthorn-worker' },
-    entities,
-  );
+  const store = await openStore(workerDatabase(config), entities);
   if (metrics !== null) measurePool(metrics.registry, store.db.pool);
   const queuePrefix = config.TEMPORAL_TASK_QUEUE;
   const clock = overrides.clock ?? systemClock;
@@ -101,7 +99,6 @@ export async function startWorker(
     log,
     interceptors: [logActivities(log, metrics?.registry ?? null)],
   });
-  const listenUrl = config.DIRECT_DATABASE_URL ?? config.DATABASE_URL;
   const relay = startRelay({ outbox, listenUrl, log, wakes: wakesUnderWay(store.db) });
   const enrolling = startWokenLoop({
     channel: arrivalsChannel,

@@ -1,4 +1,5 @@
 import { ConfigError, readConfigOrExit } from '../config.ts';
+import { DatabaseAddressError } from '../db/connection.ts';
 import { createLogger } from './logger.ts';
 import { untilToldToStop } from './process.ts';
 import { startWorker } from './worker-runtime.ts';
@@ -12,6 +13,7 @@ void told.then(() => hasStarted || process.exit(0));
 const worker = await startWorker(config, log).catch((error: NodeJS.ErrnoException) => {
   if (error.code === 'EADDRINUSE')
     log.fatal(`port ${config.WORKER_METRICS_PORT} is in use: set WORKER_METRICS_PORT to another one`);
+  else if (error instanceof DatabaseAddressError) log.fatal(error.message);
   else if (error instanceof ConfigError) for (const problem of error.problems) log.fatal(problem);
   else log.fatal({ err: error }, 'the worker cannot start');
   process.exit(1);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePorts } from '../../src/main/local/ports.ts';
 import { type TestApi, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { tcpProxy } from '../support/tcp-proxy.ts';
 
 const token = 'a-token-for-the-metrics-of-this-test';
 let database: TestDatabase;
@@ -72,20 +73,27 @@ test('a port that is in use stops the start, and leaves nothing open behind it',
   await expect(testApi(database, settings)).rejects.toMatchObject({ code: 'EADDRINUSE', port });
 });
 
-test('metrics answer while every connection of the pool is taken, and say that Postgres did not', async () => {
+test('metrics are whole while every connection of the pool is taken, and answer while Postgres is away', async () => {
   const [port] = await freePorts(1);
-  await using api = await testApi(database, { API_METRICS_PORT: String(port), DATABASE_POOL_SIZE: '2' });
+  await using wire = await tcpProxy(new URL(database.url).host);
+  await using api = await testApi(database, {
+    API_METRICS_PORT: String(port),
+    DATABASE_POOL_SIZE: '2',
+    DATABASE_URL: Object.assign(new URL(database.url), { host: wire.address }).href,
+  });
   const taken = await Promise.all([api.app.db.pool.connect(), api.app.db.pool.connect()]);
   try {
     const { status, body } = await at(`http://127.0.0.1:${port}/metrics`);
     expect(status).toBe(200);
-    expect(body).toContain('posthorn_database_up 0');
     expect(body).toContain('posthorn_pool_connections{state="busy"} 2');
-    expect(body).not.toMatch(/^posthorn_queue_depth\{/m);
+    expect(body).toContain('posthorn_database_up 1');
+    expect(body).toContain('posthorn_queue_depth{queue="outbox"} 0');
   } finally {
     for (const client of taken) client.release();
   }
-  const { body } = await at(`http://127.0.0.1:${port}/metrics`);
-  expect(body).toContain('posthorn_database_up 1');
-  expect(body).toContain('posthorn_queue_depth{queue="outbox"} 0');
+  await wire.cut();
+  const { status, body } = await at(`http://127.0.0.1:${port}/metrics`);
+  expect(status).toBe(200);
+  expect(body).toContain('posthorn_database_up 0');
+  expect(body).not.toMatch(/^posthorn_queue_depth\{/m);
 });

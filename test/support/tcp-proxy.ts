@@ -10,6 +10,8 @@ export interface TcpProxy extends AsyncDisposable {
   cut(): Promise<void>;
   /** Lets connections through again, on the same port. */
   mend(): Promise<void>;
+  /** From now on keeps connections open and passes nothing on, as a network does that loses every packet. */
+  freeze(): void;
 }
 
 /** Starts a proxy to host:port on a free port of this machine. */
@@ -18,6 +20,7 @@ export async function tcpProxy(target: string): Promise<TcpProxy> {
   const open = new Set<Socket>();
   let server: Server | null = null;
   let ownPort = 0;
+  let isFrozen = false;
 
   const mend = async () => {
     server = createServer((inbound) => {
@@ -33,7 +36,7 @@ export async function tcpProxy(target: string): Promise<TcpProxy> {
           other.destroy();
         });
       }
-      inbound.pipe(outbound).pipe(inbound);
+      if (!isFrozen) inbound.pipe(outbound).pipe(inbound);
     });
     server.listen(ownPort, '127.0.0.1');
     await once(server, 'listening');
@@ -48,6 +51,13 @@ export async function tcpProxy(target: string): Promise<TcpProxy> {
     for (const socket of open) socket.destroy();
     await closed;
   };
+  const freeze = () => {
+    isFrozen = true;
+    for (const socket of open) {
+      socket.unpipe();
+      socket.pause();
+    }
+  };
   await mend();
-  return { address: `127.0.0.1:${ownPort}`, cut, mend, [Symbol.asyncDispose]: cut };
+  return { address: `127.0.0.1:${ownPort}`, cut, mend, freeze, [Symbol.asyncDispose]: cut };
 }

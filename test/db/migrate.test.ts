@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto';
+import { Migration } from '@mikro-orm/migrations';
+import { Client } from 'pg';
+import { expect, inject, test } from 'vitest';
+import { migrations } from '../../migrations/index.ts';
+import { migrateDatabase } from '../../src/db/migrate.ts';
+import { schemaProblem } from '../../src/db/readiness.ts';
+import { testDatabase } from '../support/database.ts';
+
+class Broken extends Migration {
+  override up(): void {
+    this.addSql('create table half_made (id int)');
+    this.addSql('alter table half_made alter column id set expression of the future');
+  }
+}
+
+class Forbidden extends Migration {
+  override up(): void {
+    this.addSql(
+      "do $$ begin raise exception using errcode = '42501', message = 'permission denied for schema public'; end $$",
+    );
+  }
+}
+
+test('a migration that fails is one line with its name, the version and what to do, and changes nothing', async () => {
+  await using database = await testDatabase();
+  const { version } = (await database.db.row<{ version: string }>(
+    "select split_part(current_setting('server_version'), ' ', 1) as version",
+  )) ?? { version: '' };
+  const failing = (migration: typeof Broken) => [
+    ...migrations,
+    { name: 'Migration29990101000000_next', class: migration },
+  ];
+  await expect(migrateDatabase(database.url, { list: failing(Broken) })).rejects.toThrow(
+    new RegExp(
+      `^Migration29990101000000_next failed on Postgres ${version.replaceAll('.', '\\.')}: syntax error at or near .*\\(42601\\)\\. Nothing was changed\\. .*newer.*$`,
+    ),
+  );
+  await expect(migrateDatabase(database.url, { list: failing(Forbidden) })).rejects.toThrow(
+    /^Migration29990101000000_next failed .*permission denied for schema public \(42501\)\. Nothing was changed\. Let the role .* run npm run migrate again\.$/,
+  );
+  expect(await database.db.row("select to_regclass('half_made') as found")).toEqual({ found: null });
+  expect(await migrateDatabase(database.url)).toEqual({ applied: [], unknown: [] });
+});
+
+test('a schema of a later release is named and left alone', async () => {
+  await using database = await testDatabase();
+  await database.db.rows("insert into mikro_orm_migrations (name) values ('Migration29990101000000_next')");
+  expect(await migrateDatabase(database.url)).toEqual({ applied: [], unknown: ['Migration29990101000000_next'] });
+});
+
+test('a database that is not there is never created', async () => {
+  const missing = Object.assign(new URL(inject('databaseUrl')), { pathname: '/posthorn_not_there' }).href;
+  await expect(migrateDatabase(missing)).rejects.toMatchObject({ code: '3D000' });
+});
+
+test('every migration runs on this Postgres in steps as well, and people at their first step are counted as ever', async () => {
+  const admin = inject('databaseUrl');
+  const name = `steps_${randomBytes(4).toString('hex')}`;
+  await using _ = await query(admin, `create database ${name}`, `drop database ${name} with (force)`);
+  const url = Object.assign(new URL(admin), { pathname: `/${name}` }).href;
+  const cut = migrations.findIndex((migration) => migration.name.endsWith('_automation_passages'));
+  await migrateDatabase(url, { list: migrations.slice(0, cut) });
+  const rest = await migrateDatabase(url);
+  expect(rest.applied).toEqual(migrations.slice(cut).map((migration) => migration.name));
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ made: string; index: string }>(
+      `select pg_get_expr(d.adbin, d.adrelid) as made, pg_get_indexdef('automation_step_runs_branch'::regclass) as index
+       from pg_attrdef d join pg_attribute a on a.attrelid = d.adrelid and a.attnum = d.adnum
+       where d.adrelid = 'automation_step_runs'::regclass and a.attname = 'branch'`,
+    );
+    expect(rows[0]?.made).toContain("'COMPLETED'");
+    expect(rows[0]?.index).toContain('(step_id, branch) WHERE (branch IS NOT NULL)');
+  } finally {
+    await client.end();
+  }
+});
+
+test('a schema is compared by the names of its migrations', () => {
+  const known = ['a', 'b', 'c'];
+  expect(schemaProblem(known, known, false)).toBeNull();
+  expect(schemaProblem([], known, false)).toContain('a and 2 more are not applied');
+  expect(schemaProblem(['a', 'c'], known, true)).toContain('b is not applied');
+  expect(schemaProblem([...known, 'd'], known, false)).toContain('d is unknown');
+  expect(schemaProblem([...known, 'd'], known, true)).toBeNull();
+});
+
+async function query(url: string, first: string, last: string): Promise<AsyncDisposable> {
+  const run = async (sql: string) => {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    await client.query(sql).finally(() => client.end());
+  };
+  await run(first);
+  return { [Symbol.asyncDispose]: () => run(last) };
+}
