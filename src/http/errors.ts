@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
 import type { Logger } from 'pino';
 import { isDatabaseError, type PassingFailure, passingFailure } from '../db/failures.ts';
@@ -12,13 +13,24 @@ export function writeError(ctx: Context, error: unknown, requestId: string, log:
     ctx.body = { error: known.message };
     return;
   }
-  const { details, errors, suggestion } = known.extra;
-  ctx.body = {
+  ctx.body = envelope(known, requestId);
+}
+
+/** The answer to a request whose body came too slowly; it is given outside of Koa, which still waits for the body. */
+export function tooSlowAnswer(response: ServerResponse): string {
+  const error = new AppError(408, 'REQUEST_TIMEOUT', 'The body came too slowly: the connection was closed', {
+    suggestion: 'Send the request again, with a smaller body where the line is slow.',
+  });
+  return JSON.stringify(envelope(error, String(response.getHeader('x-request-id') ?? '')));
+}
+
+function envelope({ code, message, status, extra: { details, errors, suggestion } }: AppError, requestId: string) {
+  return {
     success: false,
     error: {
-      code: known.code,
-      message: known.message,
-      statusCode: known.status,
+      code,
+      message,
+      statusCode: status,
       requestId,
       ...(details ? { details } : {}),
       ...(errors ? { errors } : {}),

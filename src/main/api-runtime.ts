@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { checkTemporal, openTemporal } from '../../temporal/connection.ts';
 import { createOAuthProviders, type OAuthEndpoints, type OAuthName } from '../accounts/oauth.ts';
@@ -11,10 +8,12 @@ import type { Mailer } from '../delivery/mailer.ts';
 import { createAmazonDoor, type GetText } from '../delivery/sns-door.ts';
 import { createHttpApp } from '../http/app.ts';
 import type { App } from '../http/context.ts';
+import { tooSlowAnswer } from '../http/errors.ts';
 import { createHttpMetrics } from '../http/metrics.ts';
 import { createRateLimiter } from '../http/rate-limit.ts';
 import { routes } from '../http/routes.ts';
 import { type Clock, systemClock } from '../lib/time.ts';
+import { type HttpServer, type ServerLimits, serve, usualLimits } from '../net/server.ts';
 import { createOutbox } from '../outbox/dispatcher.ts';
 import { createDeliveryWaker } from '../outbox/wake.ts';
 import { createProjectDirectory } from '../projects/directory.ts';
@@ -36,8 +35,11 @@ export interface RunningApi extends AsyncDisposable {
   app: App;
   url: string;
   port: number;
-  /** Takes no new requests, lets those under way finish for a moment, and lets go of everything. */
-  close(): Promise<void>;
+  /**
+   * Takes no new connections, lets requests under way finish for up to SHUTDOWN_GRACE_SECONDS, and lets go of everything.
+   * `lingerMs`: how long connections without a request stay open, for what is on its way already.
+   */
+  close(lingerMs?: number): Promise<void>;
 }
 
 /** What tests may put in the place of the world outside. */
@@ -49,9 +51,9 @@ export interface ApiOverrides {
   /** Fetches from Amazon's hosts. */
   getFromAmazon?: GetText;
   clock?: Clock;
+  /** How long the server waits for its clients. */
+  limits?: ServerLimits;
 }
-
-const requestsMayTakeMs = 1_500;
 
 /** Starts the API: it serves as soon as Postgres can be reached, whether or not Temporal can. */
 export async function startApi(config: Config, log: Logger, overrides: ApiOverrides = {}): Promise<RunningApi> {
@@ -90,9 +92,7 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
   const metrics = createHttpMetrics(health.figures);
   measurePool(metrics.registry, store.db.pool);
   const koa = createHttpApp(app, { routes, limiter, metrics });
-  const server = createServer(koa.callback());
-  // Longer than the idle time of common load balancers, which must be the ones to close a connection.
-  server.keepAliveTimeout = 65_000;
+  let server: HttpServer;
   let metricsServer: MetricsServer | null = null;
   try {
     const { registry, text } = metrics;
@@ -101,29 +101,25 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
         contentType: registry.contentType,
         text,
       });
-    await listen(server, config.PORT, config.HOST);
+    const { PORT: port, HOST: host } = config;
+    server = await serve(koa.callback(), {
+      port,
+      host,
+      tooSlow: tooSlowAnswer,
+      limits: overrides.limits ?? usualLimits,
+    });
   } catch (error) {
-    metricsServer?.close();
+    await metricsServer?.close();
     await Promise.allSettled([changes.close(), temporal.close(), health.close(), store.close()]);
     throw error;
   }
-  const { port } = server.address() as AddressInfo;
-  const close = async () => {
-    const ended = once(server, 'close');
-    server.close();
-    server.closeIdleConnections();
-    const cut = setTimeout(() => server.closeAllConnections(), requestsMayTakeMs);
-    await ended;
-    clearTimeout(cut);
+  const { port } = server;
+  const close = async (lingerMs = 0) => {
+    const cut = await server.stop({ graceMs: config.SHUTDOWN_GRACE_SECONDS * 1_000, lingerMs });
+    if (cut > 0) log.warn({ requests: cut }, 'requests took longer than SHUTDOWN_GRACE_SECONDS and were cut');
     await Promise.allSettled([app.waker.drain(), outbox.close(), limiter.close()]);
-    metricsServer?.close();
+    await metricsServer?.close();
     await Promise.allSettled([changes.close(), temporal.close(), health.close(), store.close()]);
   };
-  return { app, url: `http://127.0.0.1:${port}`, port, close, [Symbol.asyncDispose]: close };
-}
-
-async function listen(server: Server, port: number, host: string): Promise<void> {
-  const listening = once(server, 'listening');
-  server.listen(port, host);
-  await listening;
+  return { app, url: `http://127.0.0.1:${port}`, port, close, [Symbol.asyncDispose]: () => close() };
 }

@@ -2,7 +2,12 @@ import { readConfigOrExit } from '../config.ts';
 import { startApi } from './api-runtime.ts';
 import { createLogger } from './logger.ts';
 import { describeMail, mailWarnings } from './mail.ts';
-import { untilToldToStop } from './process.ts';
+import { finishAndExit, untilToldToStop } from './process.ts';
+
+/** A request that was sent before its client heard of the end has arrived by then. */
+const idleConnectionsMs = 1_000;
+/** How long database, Temporal and what was written after the last answers may take. */
+const lettingGoMs = 4_000;
 
 const config = readConfigOrExit(['DATABASE_URL', 'TEMPORAL_ADDRESS']);
 const log = createLogger(config, 'api');
@@ -21,5 +26,11 @@ const api = await startApi(config, log).catch((error: NodeJS.ErrnoException & { 
 });
 log.info({ port: api.port, host: config.HOST, mail: describeMail(config) }, 'the API listens');
 await untilToldToStop();
-await api.close();
-log.info('the API has stopped');
+log.info('the API finishes what is under way');
+await finishAndExit(
+  async () => {
+    await api.close(idleConnectionsMs);
+    log.info('the API has stopped');
+  },
+  config.SHUTDOWN_GRACE_SECONDS * 1_000 + lettingGoMs,
+);

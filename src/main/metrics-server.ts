@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { serve } from '../net/server.ts';
 import type { SdkMetricsUrl } from './temporal-runtime.ts';
 
 /** What a port of metrics answers `GET /metrics` with. */
@@ -10,26 +9,24 @@ export interface MetricsSource {
 
 /** A port of metrics that is open. */
 export interface MetricsServer {
-  close(): void;
+  /** Lets a reader finish, for a second at most. */
+  close(): Promise<unknown>;
 }
+
+const figuresMayTakeMs = 1_000;
 
 /** Serves `GET /health` and `GET /metrics` of this process on a port of their own. @throws EADDRINUSE and its like */
 export async function serveMetrics(port: number, host: string, source: MetricsSource): Promise<MetricsServer> {
-  const server = createServer((request, response) => {
-    void answer(request.url ?? '').then(
-      ({ status, type, body }) => response.writeHead(status, { 'content-type': type }).end(body),
-      (error: Error) => response.writeHead(500, { 'content-type': 'text/plain' }).end(error.message),
-    );
-  });
-  const listening = once(server, 'listening');
-  server.listen(port, host);
-  await listening;
-  return {
-    close() {
-      server.close();
-      server.closeAllConnections();
+  const server = await serve(
+    (request, response) => {
+      void answer(request.url ?? '').then(
+        ({ status, type, body }) => response.writeHead(status, { 'content-type': type }).end(body),
+        (error: Error) => response.writeHead(500, { 'content-type': 'text/plain' }).end(error.message),
+      );
     },
-  };
+    { port, host },
+  );
+  return { close: () => server.stop({ graceMs: figuresMayTakeMs }) };
 
   async function answer(url: string): Promise<{ status: number; type: string; body: string }> {
     const path = url.split('?', 1)[0];

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { readConfigOrExit } from '../config.ts';
 import { createSandbox } from '../sandbox/server.ts';
 import { createLogger } from './logger.ts';
-import { untilToldToStop } from './process.ts';
+import { finishAndExit, untilToldToStop } from './process.ts';
 
 const config = readConfigOrExit();
 const log = createLogger(config, 'sandbox');
@@ -29,5 +29,6 @@ const sandbox = await createSandbox({
   process.exit(1);
 });
 log.info({ url: sandbox.url }, 'the mail sandbox listens');
+const graceMs = config.SHUTDOWN_GRACE_SECONDS * 1_000;
 await untilToldToStop();
-await sandbox.close();
+await finishAndExit(() => sandbox.close(graceMs), graceMs + 2_000);

@@ -9,7 +9,7 @@ import { pickPostgres, pickTemporal } from './local/servers.ts';
 import { readStartConfig, type StartConfig, wantedPorts } from './local/settings.ts';
 import { reasonOf, StartError, StartInterrupted } from './local/start-error.ts';
 import { summaryLines } from './local/summary.ts';
-import { keepRunning, type Part, type Supervised } from './local/supervise.ts';
+import { keepRunning, type Part, type Supervised, stopInOrder } from './local/supervise.ts';
 import { openTerminal } from './local/terminal.ts';
 import { describeMail } from './mail.ts';
 
@@ -45,12 +45,15 @@ async function start(): Promise<void> {
     JWT_SECRET: process.env.JWT_SECRET?.trim() || secrets.jwtSecret,
   };
   const ours = { config, env, terminal, signal };
+  // All of it stops within 15 seconds, unless the settings say that requests may take longer.
+  const graceSeconds = process.env.SHUTDOWN_GRACE_SECONDS?.trim() ? config.SHUTDOWN_GRACE_SECONDS : 6;
+  const graced = (seconds: number) => ({ ...ours, env: { ...env, SHUTDOWN_GRACE_SECONDS: String(seconds) } });
   await runOurs('src/main/migrate.ts', 'migrate', ours);
   let workerWorks = false;
   const worker = ourPart('worker', 5_500, ours, (message) => {
     workerWorks ||= message === 'ready';
   });
-  await runTogether([config.mailProvider === 'sandbox' ? ourPart('sandbox', 1_000, ours) : null, worker]);
+  await runTogether([config.mailProvider === 'sandbox' ? ourPart('sandbox', 1_500, graced(1)) : null, worker]);
 
   // The worker takes longest to start; the first project is made in the meantime.
   const sent = await runOurs('src/main/create-first-project.ts', 'first-project', ours);
@@ -61,7 +64,7 @@ async function start(): Promise<void> {
   // The API last: whoever finds it ready finds mail being delivered.
   if (config.mailProvider === 'sandbox') await untilSandboxAnswers(running, config, signal);
   await untilReady(async () => workerWorks, 'The worker', running, signal);
-  await run(ourPart('api', 2_500, ours));
+  await run(ourPart('api', graceSeconds * 1_000 + 1_500, graced(graceSeconds)));
   await untilApiReady(running, config, signal);
   for (const supervised of running) supervised.settle();
 
@@ -115,11 +118,8 @@ function nodeDescription(): string {
   return `${process.versions.node}, ${pinned ? 'pinned by the npm package node' : process.execPath}`;
 }
 
-/** Stops what runs, users before what they use. Postgres and Temporal, which are started together, have stable places at the end. */
 async function stopAll(): Promise<void> {
-  const order = ['api', 'worker', 'sandbox', 'temporal', 'postgres'];
-  running.sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
-  for (const supervised of running) await supervised.stop();
+  await stopInOrder(running);
   record?.end();
 }
 

@@ -142,7 +142,7 @@ export async function startWorker(
       await workers.stop();
       // Only now: activities that finish while the workers drain still start what they enqueued.
       await Promise.all([outbox.close(), waker.drain(), relayed, sweeping, watching, keeping]);
-      metrics?.server.close();
+      await metrics?.server.close();
       await Promise.allSettled([temporal.close(), store.close()]);
     })();
     return closed;

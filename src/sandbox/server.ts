@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
+import { serve } from '../net/server.ts';
 import { apiRoutes } from './api-routes.ts';
 import { BodyError, createByteBudget } from './body.ts';
 import { domainRoutes } from './domain-routes.ts';
@@ -47,8 +45,8 @@ export interface Sandbox {
   /** For example `http://127.0.0.1:8025`, without a slash at the end. */
   url: string;
   port: number;
-  /** Stops at once, open connections included. Stored messages stay. */
-  close(): Promise<void>;
+  /** Stops; requests under way may take so many milliseconds (default 0) before they are cut. Stored messages stay. */
+  close(graceMs?: number): Promise<void>;
 }
 
 // Enough for two of the largest calls at a time.
@@ -96,23 +94,25 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
       calls: { count: 0 },
       closing: closing.signal,
     };
-    const server = await listen(createApp(parts, options.host, onError), options.host, options.port);
+    const server = await serve(createApp(parts, options.host, onError).callback(), {
+      host: options.host,
+      port: options.port,
+    });
     // What was planned when the process last ended still happens.
     outcomes.schedule(store.newest());
-    const { port } = server.address() as AddressInfo;
-    const stop = async () => {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
+    const { port } = server;
+    const stop = async (graceMs: number) => {
+      // What faults hold back on purpose is not waited for.
+      closing.abort();
+      await server.stop({ graceMs });
       await release();
-      await closed;
     };
     let stopped: Promise<void> | null = null;
     return {
       url: `http://${urlHost(options.host)}:${port}`,
       port,
-      close() {
-        stopped ??= stop();
+      close(graceMs = 0) {
+        stopped ??= stop(graceMs);
         return stopped;
       },
     };
@@ -154,15 +154,6 @@ function answerError(ctx: Koa.Context, status: number, message: string): void {
     // Both the sandbox's own shape and Postmark's, since the path does not tell whose client is asking.
     ctx.body = { error: message, ErrorCode: 0, Message: message };
   }
-}
-
-async function listen(app: Koa, host: string, port: number): Promise<Server> {
-  const server = createServer(app.callback());
-  // Clients keep connections for reuse; closing them first would make their next call fail.
-  server.keepAliveTimeout = 65_000;
-  server.listen(port, host);
-  await once(server, 'listening');
-  return server;
 }
 
 function urlHost(host: string): string {

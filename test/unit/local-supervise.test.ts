@@ -9,7 +9,7 @@ import { openLog } from '../../src/main/local/log-file.ts';
 import { commandOf, identityOf, isAlive } from '../../src/main/local/process-identity.ts';
 import { takeDataDir } from '../../src/main/local/run-file.ts';
 import { StartError, StartInterrupted } from '../../src/main/local/start-error.ts';
-import { keepRunning } from '../../src/main/local/supervise.ts';
+import { keepRunning, stopInOrder } from '../../src/main/local/supervise.ts';
 import { surfaceErrors } from '../../src/main/local/surface-errors.ts';
 import { eventually, fakeTerminal, script, temporaryFolder } from '../support/start-fakes.ts';
 
@@ -178,4 +178,20 @@ test('errors of a process are shown once and counted when they go on', () => {
   now = 60_000;
   write(failed);
   expect(terminal.text()).toContain('claim failed: no route to host (and 2 times since the last)');
+});
+
+test('a request that takes long holds up the end of the API, not that of the worker', async () => {
+  const done: string[] = [];
+  const finished = Promise.withResolvers<void>();
+  const part = (name: string, until: Promise<void> = Promise.resolve()) => ({
+    name,
+    stop: () => until.then(() => void done.push(name)),
+  });
+  const parts = [part('postgres'), part('temporal'), part('sandbox'), part('worker'), part('api', finished.promise)];
+  const stopped = stopInOrder(parts, 10);
+  await eventually(() => done.length > 0);
+  expect(done).toEqual(['worker']);
+  finished.resolve();
+  await stopped;
+  expect(done).toEqual(['worker', 'api', 'sandbox', 'temporal', 'postgres']);
 });

@@ -2,6 +2,7 @@
 export type Room =
   | 'lib'
   | 'db'
+  | 'net'
   | 'commands'
   | 'outbox'
   | 'subject'
@@ -20,6 +21,7 @@ export type Room =
 const production: readonly Room[] = [
   'lib',
   'db',
+  'net',
   'commands',
   'outbox',
   'subject',
@@ -38,12 +40,13 @@ export const mayImport: Record<Room, readonly Room[]> = {
   lib: ['lib'],
   db: ['lib', 'db', 'migrations'],
   migrations: ['lib', 'db', 'migrations'],
+  net: ['lib', 'net'],
   commands: ['lib'],
   outbox: ['lib', 'db', 'commands', 'outbox'],
   subject: ['lib', 'db', 'commands', 'outbox', 'subject'],
   http: ['lib', 'db', 'commands', 'outbox', 'subject', 'http'],
   config: ['lib', 'config'],
-  sandbox: ['lib', 'sandbox'],
+  sandbox: ['lib', 'net', 'sandbox'],
   temporal: ['lib', 'commands', 'temporal'],
   workflows: ['lib', 'commands', 'workflows'],
   activities: ['lib', 'db', 'commands', 'outbox', 'subject', 'activities'],
@@ -90,7 +93,7 @@ export function roomOf(path: string): Room | undefined {
 }
 
 const outside = ['temporal', 'workflows', 'activities', 'migrations', 'dashboard', 'test', 'bench'] as const;
-const inside = ['lib', 'db', 'outbox', 'http', 'main', 'sandbox'] as const;
+const inside = ['lib', 'db', 'net', 'outbox', 'http', 'main', 'sandbox'] as const;
 
 /** The subject of a file in a room of subjects, its routes included: `contacts` of `src/contacts/service.ts`. */
 export function subjectOf(path: string): string | undefined {
