@@ -20,7 +20,7 @@ ENV HOST=0.0.0.0 SANDBOX_HOST=0.0.0.0 DATA_DIR=/data NODE_ENV=production
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends ca-certificates \
  && rm -rf /var/lib/apt/lists/* \
- && mkdir /data && chown node:node /data
+ && mkdir -p /data/uploads && chown -R node:node /data
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY . .
 COPY --from=build /app/dashboard/dist ./dashboard/dist

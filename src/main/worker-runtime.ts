@@ -1,9 +1,8 @@
 import type { Logger } from 'pino';
-import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
 import { createActivities } from '../../activities/index.ts';
 import { openTemporal } from '../../temporal/connection.ts';
 import { reconcileNow } from '../../temporal/setup.ts';
-import { arrivalsChannel, createEnroller, type EnrolDeps } from '../automations/runtime/enrol.ts';
+import { arrivalsChannel, createEnroller } from '../automations/runtime/enrol.ts';
 import { wakesUnderWay } from '../automations/runtime/under-way.ts';
 import type { Config } from '../config.ts';
 import { foldAllContactChanges } from '../contacts/catalogue-queries.ts';
@@ -12,7 +11,7 @@ import { startWokenLoop } from '../db/woken-loop.ts';
 import type { Mailer } from '../delivery/mailer.ts';
 import { countNewEvents } from '../events/counting-queries.ts';
 import { type Clock, pause, systemClock } from '../lib/time.ts';
-import { createOutbox, type OutboxDeps } from '../outbox/dispatcher.ts';
+import { createOutbox } from '../outbox/dispatcher.ts';
 import { startRelay } from '../outbox/relay.ts';
 import { createSegmentWatch } from '../outbox/segment-watch.ts';
 import { createMailSweep } from '../outbox/sweep.ts';
@@ -32,6 +31,7 @@ import { servedQueues } from './served-queues.ts';
 import { installTemporalRuntime } from './temporal-runtime.ts';
 import { temporalSettings } from './temporal-settings.ts';
 import { runTemporalWorkers } from './temporal-workers.ts';
+import { createWorkerMetrics, type WorkerMetrics } from './worker-metrics.ts';
 import { workflowBundle } from './workflow-bundle.ts';
 
 /** A worker process. */
@@ -74,7 +74,7 @@ export async function startWorker(
     queuePrefix,
     log,
     revivers,
-    ...(metrics === null ? {} : { onCall: countCalls(metrics.registry) }),
+    ...(metrics === null ? {} : { onCall: metrics.onCall }),
   });
   const activities = createActivities({
     config,
@@ -107,7 +107,7 @@ export async function startWorker(
       db: store.db,
       startsPerHour: config.WORKFLOW_STARTS_PER_CONTACT_PER_HOUR,
       dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),
-      ...(metrics === null ? {} : { onOutcome: countStarts(metrics.registry) }),
+      ...(metrics === null ? {} : { onOutcome: metrics.onOutcome }),
     }),
     what: 'letting people into automations',
     log,
@@ -153,35 +153,15 @@ export async function startWorker(
 async function startMetrics(
   { WORKER_METRICS_PORT: port, METRICS_HOST, HOST }: Config,
   log: Logger,
-): Promise<{ registry: Registry; server: MetricsServer } | null> {
+): Promise<(WorkerMetrics & { server: MetricsServer }) | null> {
   const [sdkPort = null] = port === null ? [] : await freePorts(1);
   const sdk = installTemporalRuntime(log, sdkPort);
   if (port === null) return null;
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  const metrics = createWorkerMetrics();
+  const { registry } = metrics;
   const text = async () => (await Promise.all([registry.metrics(), sdkMetrics(sdk)])).join('\n');
   const server = await serveMetrics(port, METRICS_HOST ?? HOST, { contentType: registry.contentType, text });
-  return { registry, server };
-}
-
-function countCalls(registry: Registry): NonNullable<OutboxDeps['onCall']> {
-  const calls = new Counter({
-    name: 'posthorn_outbox_calls_total',
-    help: 'Calls to Temporal that the outbox asked for, by how they ended',
-    labelNames: ['kind', 'outcome'],
-    registers: [registry],
-  });
-  return (kind, outcome) => calls.inc({ kind, outcome });
-}
-
-function countStarts(registry: Registry): NonNullable<EnrolDeps['onOutcome']> {
-  const starts = new Counter({
-    name: 'posthorn_automation_starts_total',
-    help: 'Starts of automations that events and schedules asked for, by what became of them',
-    labelNames: ['outcome'],
-    registers: [registry],
-  });
-  return (outcome, count) => starts.inc({ outcome }, count);
+  return { ...metrics, server };
 }
 
 async function everyFewSeconds(
