@@ -123,7 +123,7 @@ async function trackFor({ store, projectId }: Bench, happened: Promise<unknown>)
   while (!isOver) {
     const started = performance.now();
     const email = `visitor-${times.length % 500}@example.com`;
-    await track(store.db, projectId, { email, event: 'page.viewed', data: { page: times.length } });
+    await track((work) => work(store.db), projectId, { email, event: 'page.viewed', data: { page: times.length } });
     times.push(performance.now() - started);
     await pause(20);
   }

@@ -39,6 +39,11 @@ export function passingFailure(error: unknown): PassingFailure | null {
   return isDatabaseError(error) ? (byState[code] ?? byState[code.slice(0, 2)] ?? null) : null;
 }
 
+/** Whether the connection was lost, or could not be made, so that nobody heard what became of a statement. */
+export function isLostConnection(error: unknown): boolean {
+  return passingFailure(error) === away;
+}
+
 /** Whether Postgres itself answered with this error. */
 export function isDatabaseError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -28,6 +28,16 @@ export interface Database extends Sql {
   transaction<T>(work: (sql: Sql) => Promise<T>, settings?: LocalSettings): Promise<T>;
 }
 
+/** A transaction that is open: whoever would open one joins it. */
+export type Joined = Sql & Pick<Database, 'transaction'>;
+
+/**
+ * Runs the writes of a request. With an `Idempotency-Key` they share one transaction with the key's row, so that either both
+ * are committed or neither is; without one `work` gets the database itself. What must not come before the commit, such as a
+ * wake, comes after this resolves. `keepsKey` says whether the key is used up by such a result; it is when absent.
+ */
+export type WriteOnce = <T>(work: (db: Joined) => Promise<T>, keepsKey?: (result: T) => boolean) => Promise<T>;
+
 /** Settings of one transaction, as SQL. */
 export type LocalSettings = string & { readonly localSettings: unique symbol };
 
@@ -80,6 +90,17 @@ export function databaseOf(pool: Pool, { prepares } = { prepares: true }): Datab
       }
     },
   };
+}
+
+/** The open transaction of `sql` for code that opens transactions of its own. */
+export function joined(sql: Sql): Joined {
+  const same: Joined = {
+    rows: (query, values) => sql.rows(query, values),
+    row: (query, values) => sql.row(query, values),
+    count: (query, values) => sql.count(query, values),
+    transaction: (work) => work(same),
+  };
+  return same;
 }
 
 /** The `Sql` of an entity manager: inside `em.transactional` it runs in that transaction. */

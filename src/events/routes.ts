@@ -42,8 +42,8 @@ export const eventRoutes = [
     body: TrackBody,
     bodyLimit: 'event',
     reply: TrackReply,
-    async handle({ db, project, body }) {
-      return { success: true, data: await track(db, project.id, body) };
+    async handle({ writeOnce, project, body }) {
+      return { success: true, data: await track(writeOnce, project.id, body) };
     },
   }),
   route({

@@ -1,7 +1,7 @@
 import { automationsUsingEvent } from '../automations/usage-queries.ts';
 import { segmentsAsking } from '../contacts/usage-queries.ts';
 import { isoInstant } from '../db/columns.ts';
-import type { Database, Sql } from '../db/sql.ts';
+import type { Database, Sql, WriteOnce } from '../db/sql.ts';
 import { splitData, withoutDangerousKeys } from '../lib/contact-data.ts';
 import { clampLimit } from '../lib/cursor.ts';
 import { AppError, bareBadRequest, invalidField, notFound } from '../lib/errors.ts';
@@ -28,7 +28,7 @@ import type { EventBody, EventStatsQuery, EventUsage, ListEvents, TrackBody, Tra
  * @throws 422 `reserved_event` before anything is written
  */
 export async function track(
-  sql: Sql,
+  writeOnce: WriteOnce,
   projectId: string,
   body: TrackBody,
 ): Promise<{ contact: string; event: string; timestamp: string }> {
@@ -37,20 +37,16 @@ export async function track(
   const { set, remove } = splitData(data ?? {});
   const flipEventId = newId();
   const event = newId();
-  const stored = await trackEvent(
-    sql,
-    projectId,
-    {
-      newId: newId(),
-      email: body.email,
-      subscribed: body.subscribed ?? null,
-      subscribedWhenNew: true,
-      set,
-      remove,
-      flipEventId,
-    },
-    { id: event, name: body.event, data },
-  );
+  const change = {
+    newId: newId(),
+    email: body.email,
+    subscribed: body.subscribed ?? null,
+    subscribedWhenNew: true,
+    set,
+    remove,
+    flipEventId,
+  };
+  const stored = await writeOnce((sql) => trackEvent(sql, projectId, change, { id: event, name: body.event, data }));
   return { contact: stored.contactId, event, timestamp: isoInstant(stored.createdAt) };
 }
 
@@ -58,18 +54,18 @@ export async function track(
  * Records an event by either form of `POST /events/track` (contract page 1, 5.1) and answers its record.
  * @throws 422 `reserved_event`, 404 for a contact or an email that is none of the project
  */
-export async function recordEvent(sql: Sql, projectId: string, body: TrackEither): Promise<EventBody> {
+export async function recordEvent(db: Database, projectId: string, body: TrackEither): Promise<EventBody> {
   if ('track' in body) {
-    const { event } = await track(sql, projectId, body.track);
-    const row = await findEvent(sql, projectId, event);
+    const { event } = await track((work) => work(db), projectId, body.track);
+    const row = await findEvent(db, projectId, event);
     if (row === null) throw new Error('The event that was just recorded is gone');
     return eventBody(row);
   }
   const { name, contactId = null, emailId = null, data } = body.record;
   refuseReserved('name', name);
-  const row = await recordEventRow(sql, projectId, { id: newId(), name, contactId, emailId, data: storedData(data) });
+  const row = await recordEventRow(db, projectId, { id: newId(), name, contactId, emailId, data: storedData(data) });
   if (row !== null) return eventBody(row);
-  if (contactId !== null && !(await contactExists(sql, projectId, contactId))) throw notFound('contact', contactId);
+  if (contactId !== null && !(await contactExists(db, projectId, contactId))) throw notFound('contact', contactId);
   throw notFound('email', emailId ?? '');
 }
 

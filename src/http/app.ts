@@ -3,6 +3,7 @@ import Router from '@koa/router';
 import Koa, { type Context } from 'koa';
 import helmet from 'koa-helmet';
 import * as v from 'valibot';
+import type { WriteOnce } from '../db/sql.ts';
 import { AppError, invalid, invalidField, notFound } from '../lib/errors.ts';
 import { isUuid } from '../lib/ids.ts';
 import { fieldProblems } from '../lib/validation.ts';
@@ -13,7 +14,7 @@ import { cors } from './cors.ts';
 import { dashboardPages } from './dashboard.ts';
 import { docsPages } from './docs.ts';
 import { writeError } from './errors.ts';
-import { claimIdempotencyKey } from './idempotency.ts';
+import { checkIdempotencyKey, type KeyedRequest, refusalOfKeyed, writeOnceWith } from './idempotency.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { type RateLimiter, rateHeaders } from './rate-limit.ts';
 import { Reply, type Route } from './route.ts';
@@ -128,25 +129,40 @@ async function serveWith(
   const admitted = await admit(ctx, route, app, door, limiter, body);
   const read = await body();
   await countBody(ctx, route, admitted, limiter, read);
-  const key = route.idempotent && admitted.project ? ctx.headers['idempotency-key'] : undefined;
-  if (key === undefined || !admitted.project) {
-    answer(ctx, route, await handle(ctx, route, app, admitted, read));
+  const keyed = keyedRequest(ctx, route, app, admitted);
+  if (keyed === null) {
+    answer(ctx, route, await handle(ctx, route, app, admitted, read, (work) => work(app.db)));
     return;
   }
-  const claim = await claimIdempotencyKey(
-    app.db,
-    admitted.project.id,
-    Array.isArray(key) ? key.join(', ') : key,
-    { method: ctx.method, path: route.path },
-    app.config.IDEMPOTENCY_KEY_TTL_HOURS,
-  );
+  const writeOnce = writeOnceWith(app.db, keyed);
+  let written = false;
   try {
-    answer(ctx, route, await handle(ctx, route, app, admitted, read));
-    await claim.finish(ctx.status);
+    const result = await handle(ctx, route, app, admitted, read, (work, keepsKey) => {
+      written = true;
+      return writeOnce(work, keepsKey);
+    });
+    answer(ctx, route, result);
   } catch (error) {
-    await claim.finish(error instanceof AppError ? error.status : 500);
-    throw error;
+    const isRefusal = error instanceof AppError && error.status < 500 && !written;
+    throw isRefusal ? await refusalOfKeyed(app.db, keyed, error) : error;
   }
+  if (!written) throw new Error(`${route.method} ${route.path} wrote without its Idempotency-Key`);
+}
+
+function keyedRequest(ctx: Context, route: Route, app: App, { project }: Admitted): KeyedRequest | null {
+  const given = ctx.headers['idempotency-key'];
+  if (!route.idempotent || project === null || given === undefined) return null;
+  const key = Array.isArray(given) ? given.join(', ') : given;
+  checkIdempotencyKey(key);
+  const { IDEMPOTENCY_KEY_TTL_HOURS: ttlHours } = app.config;
+  return {
+    projectId: project.id,
+    key,
+    method: ctx.method,
+    path: route.path,
+    successStatus: route.status ?? 200,
+    ttlHours,
+  };
 }
 
 async function admit(
@@ -226,6 +242,7 @@ async function handle(
   app: App,
   { project, actor }: Admitted,
   read: ReadBody,
+  writeOnce: WriteOnce,
 ): Promise<unknown> {
   const params = paramsOf(ctx);
   for (const [name, resource] of Object.entries(route.ids ?? {})) {
@@ -237,6 +254,7 @@ async function handle(
   const input: Omit<Handled<unknown, unknown, 'secret'>, 'project' | 'actor'> & Admitted = {
     app,
     db: app.db,
+    writeOnce,
     get em() {
       const em = app.orm.em.fork();
       Object.defineProperty(this, 'em', { value: em });

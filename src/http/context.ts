@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { OAuthProviders } from '../accounts/oauth.ts';
 import type { Payments } from '../billing/payments.ts';
 import type { Config } from '../config.ts';
-import type { Database } from '../db/sql.ts';
+import type { Database, WriteOnce } from '../db/sql.ts';
 import type { Mailer } from '../delivery/mailer.ts';
 import type { AmazonDoor } from '../delivery/sns-door.ts';
 import type { TellMembers } from '../domains/checks.ts';
@@ -80,6 +80,8 @@ export type ActorOf<Who> = Who extends 'none'
 export interface Handled<Query, Body, Access> {
   app: App;
   db: Database;
+  /** Through which a route that is `idempotent` makes all its writes. */
+  writeOnce: WriteOnce;
   /** An entity manager of its own for this request. */
   readonly em: EntityManager;
   /** Null where no project is named; `account`: the key's. */

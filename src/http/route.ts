@@ -74,7 +74,7 @@ export interface RouteOptions<
   textReply?: 'text/csv' | 'text/html' | 'text/plain';
   /** Status of success; 200 when absent. */
   status?: number;
-  /** Claims `Idempotency-Key` before the handler runs (contract page 1, 1.8). */
+  /** Reads `Idempotency-Key` (contract page 1, 1.8): the handler makes its writes through `writeOnce`, in one call. */
   idempotent?: boolean;
   /** An edit of something with an `ETag`: the handler reads `If-Match` and refuses with 412. */
   guarded?: boolean;

@@ -30,14 +30,14 @@ export const transactionalRoutes = [
         suggestion,
       ),
     reply: SendReply,
-    async handle({ app, db, project, body }) {
+    async handle({ app, db, writeOnce, project, body }) {
       const { config, directory, mailer } = app;
       const limits = {
         attachments: config.MAX_ATTACHMENTS_COUNT,
         attachmentBytes: config.MAX_ATTACHMENT_SIZE_MB * megabyte,
         messageBytes: mailer.maxMessageBytes,
       };
-      const emails = await acceptSend({ db, directory, limits, billing: config }, project, body);
+      const emails = await acceptSend({ db, writeOnce, directory, limits, billing: config }, project, body);
       if (emails.length > 0) app.waker.wake(project.id);
       return { success: true, data: { emails, timestamp: app.clock().toISOString() } };
     },

@@ -1,6 +1,6 @@
-import { type BillingSettings, limitExceeded, reserveMail } from '../billing/service.ts';
+import { type BillingSettings, limitExceeded, type Room, reserveMail } from '../billing/service.ts';
 import { usageGate } from '../billing/usage-schema.ts';
-import type { Database, Sql } from '../db/sql.ts';
+import type { Joined, Sql, WriteOnce } from '../db/sql.ts';
 import { senderDomainRefused } from '../domains/service.ts';
 import { splitData } from '../lib/contact-data.ts';
 import { domainOf } from '../lib/email-address.ts';
@@ -23,7 +23,9 @@ import type { SendBody } from './schema.ts';
 
 /** What accepting mail needs. */
 export interface SendDeps {
-  db: Database;
+  /** For what is only read. */
+  db: Sql;
+  writeOnce: WriteOnce;
   directory: ProjectDirectory;
   /** Limits of the deployment. */
   limits: { attachments: number; attachmentBytes: number; messageBytes: number };
@@ -76,35 +78,53 @@ export async function acceptSend(
   });
 }
 
-// Only mail that is sent counts: what a rule catches takes no room.
+/** What became of a request's mail: accepted, or refused by a monthly limit. */
+type Acceptance = { accepted: ReadonlyMap<string, AcceptedEmail> } | { noRoom: Room };
+
 async function accept(
-  { db, billing }: SendDeps,
+  { writeOnce, billing }: SendDeps,
   project: ProjectFacts,
   recipients: readonly SendRecipient[],
   facts: SendFacts,
-): Promise<Map<string, AcceptedEmail>> {
+): Promise<ReadonlyMap<string, AcceptedEmail>> {
+  const acceptance = await writeOnce(
+    (db) => acceptWithinLimit(db, billing, project, recipients, facts),
+    (result) => 'accepted' in result,
+  );
+  // Thrown after the commit, which keeps a counter that has begun.
+  if ('noRoom' in acceptance) throw limitExceeded('TRANSACTIONAL', acceptance.noRoom);
+  return acceptance.accepted;
+}
+
+// Only mail that is sent counts: what a rule catches takes no room.
+async function acceptWithinLimit(
+  db: Joined,
+  billing: BillingSettings,
+  project: ProjectFacts,
+  recipients: readonly SendRecipient[],
+  facts: SendFacts,
+): Promise<Acceptance> {
   const [first, ...others] = wavesOfDistinct(recipients);
-  if (!first) return new Map();
+  if (!first) return { accepted: new Map() };
   const gate = usageGate(project.billing, 'TRANSACTIONAL', billing.freeTier);
   const count = recipients.filter(({ suppression }) => suppression === null).length;
   if (others.length === 0 && first.length === 1) {
-    if (gate === null || count === 0) return acceptWave(db, project.id, first, facts);
+    if (gate === null || count === 0) return { accepted: await acceptWave(db, project.id, first, facts) };
     const within = await acceptWithin(db, project.id, first, facts, gate);
-    if (within !== null && within.length > 0) return new Map(within.map((email) => [email.emailId, email]));
-    if (within !== null) return acceptWave(db, project.id, first, facts);
+    if (within !== null && within.length > 0)
+      return { accepted: new Map(within.map((email) => [email.emailId, email])) };
+    if (within !== null) return { accepted: await acceptWave(db, project.id, first, facts) };
     // No room, or nobody has begun to count this month: the way of several recipients finds out.
   }
-  const { room, accepted } = await db.transaction(async (sql) => {
+  return db.transaction(async (sql): Promise<Acceptance> => {
     const request = { projectId: project.id, category: 'TRANSACTIONAL' as const, count, billing: project.billing };
-    const answer = { room: await reserveMail(sql, billing, request), accepted: new Map<string, AcceptedEmail>() };
-    if (answer.room.granted < count) return answer;
+    const room = await reserveMail(sql, billing, request);
+    if (room.granted < count) return { noRoom: room };
+    const accepted = new Map<string, AcceptedEmail>();
     for (const wave of [first, ...others])
-      for (const [id, email] of await acceptWave(sql, project.id, wave, facts)) answer.accepted.set(id, email);
-    return answer;
+      for (const [id, email] of await acceptWave(sql, project.id, wave, facts)) accepted.set(id, email);
+    return { accepted };
   });
-  // Thrown after the commit, which keeps a counter that has begun.
-  if (room.granted < count) throw limitExceeded('TRANSACTIONAL', room);
-  return accepted;
 }
 
 async function acceptWave(sql: Sql, projectId: string, wave: readonly SendRecipient[], facts: SendFacts) {
