@@ -7,10 +7,10 @@ const successEveryMs = 1000;
 
 /** Notes a call for the breaker; answers whether the provider is held. Never rejects. */
 export async function noteQuietly(deps: LaneDeps, report: CallReport, probing: boolean): Promise<boolean> {
-  if (report === null) return false;
+  if (report === null && !probing) return false;
   const { name } = deps.mailer;
-  if (report.ok && !probing && performance.now() - (lastSuccess.get(name) ?? -Infinity) < successEveryMs) return false;
-  if (report.ok) lastSuccess.set(name, performance.now());
+  if (report?.ok && !probing && performance.now() - (lastSuccess.get(name) ?? -Infinity) < successEveryMs) return false;
+  if (report?.ok) lastSuccess.set(name, performance.now());
   else lastSuccess.delete(name);
   try {
     return await noteCall(deps.db, name, report, probing);

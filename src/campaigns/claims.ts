@@ -65,7 +65,8 @@ const facts = (project: string, from: string) => `
 export const claimsTogether = 4;
 
 // Runs with the send locked, so that its snapshot sees every claim before it. A claim takes tokens for exactly what it takes,
-// leaves half of the bucket to mail that must not wait for a campaign, and waits until a worthwhile batch may go.
+// leaves half of the bucket to mail that must not wait for a campaign, and waits until a worthwhile batch may go. What will be
+// refused as a whole needs no provider: it waits neither for a hold nor for tokens.
 // The limit stands in the text: with a parameter there Postgres would plan the statement anew each time.
 const claimStatement = (size: number) =>
   statement(
@@ -75,10 +76,13 @@ const claimStatement = (size: number) =>
      select coalesce(s.claimed_through, ${lowest}) as claimed_through, s.expanded, c.project_id, c."from", c.paused_at is not null as paused
      from campaign_sends s join campaigns c on c.id = s.campaign_id
      where s.campaign_id = $4::uuid and s.send_seq = $5::int and c.send_seq = s.send_seq and c.status = 'SENDING'),
+   refused as materialized (
+     select "projectDisabled" or not "domainVerified" as whole from (select ${facts('$1::uuid', '(select "from" from send)')}) f),
    gate as materialized (
      select
-       not $7::boolean and exists (select from provider_holds where provider = $6 and held_until is not null) as held,
-       (select available - least(rate, burst / 2) from bucket) as spare,
+       not $7::boolean and not (select whole from refused)
+         and exists (select from provider_holds where provider = $6 and held_until is not null) as held,
+       (select available - least(rate, burst / 2) from bucket where not (select whole from refused)) as spare,
        (select least(${size}, greatest(1, burst / 4)) from bucket) as worthwhile),
    wanted as (select ${size} * cardinality($8::text[]) as most),
    quota as materialized (
@@ -106,7 +110,7 @@ const claimStatement = (size: number) =>
    spent as (
      update send_buckets b set tokens = k.available - t.size, refilled_at = k.at
      from bucket k, (select sum(size) as size from taken) t
-     where b.id = k.id and t.size > 0)
+     where b.id = k.id and t.size > 0 and not (select whole from refused))
    select exists (select from send) as sending, coalesce((select paused from send), false) as paused,
      coalesce((select expanded from send), false) as expanded, g.held,
      case when g.spare < g.worthwhile then ceil(1000 * (g.worthwhile - g.spare) / (select rate from pace))::float8 else 0 end as "throttleMs",

@@ -1,5 +1,5 @@
 import { callsOf, givenUp, retryDelay, submissionUnknown } from '../delivery/attempts.ts';
-import { reportOf } from '../delivery/breaker.ts';
+import { reportOf, takeProbe } from '../delivery/breaker.ts';
 import { type Accepted, beginCall, type MailerCall } from '../delivery/mailer.ts';
 import { pause } from '../lib/time.ts';
 import { writeCaught } from '../suppressions/mail-queries.ts';
@@ -17,7 +17,7 @@ export interface TakenClaim extends Claim {
   sending: boolean;
   /** When this process took it, by `performance.now()`. */
   takenAt: number;
-  /** The claim that finds out whether the provider's hold can end. */
+  /** Taken under a hold whose time is over: each call of it is a probe, which `takeProbe` gives to one claim at a time. */
   probing: boolean;
 }
 
@@ -94,10 +94,11 @@ async function handOver(deps: LaneDeps, send: LaneSend, claim: TakenClaim, round
     const outgoing = beginCall(deps.mailer, claim.id);
     const composed = await deps.rendering.run(() => compose(send, call, round, outgoing));
     if (composed.length === 0) continue;
+    if (probing && (await takeProbe(deps.db, deps.mailer.name)) !== null) break;
     const verdicts = await outgoing.send();
     const report = reportOf(verdicts);
     const noted = noteQuietly(deps, report, probing);
-    if (report !== null) probing = false;
+    if (report?.ok) probing = false;
     if (report?.ok === false) failures += 1;
     // A failure is written down before its messages can be claimed again, or the next claim would run into the same wall.
     const held = report?.ok === false && (await noted);

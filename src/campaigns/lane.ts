@@ -1,4 +1,4 @@
-import { type Hold, mayCall } from '../delivery/breaker.ts';
+import { type Hold, longestHeldMs, mayCall } from '../delivery/breaker.ts';
 import { bucketMade } from '../delivery/throttle.ts';
 import { pause } from '../lib/time.ts';
 import {
@@ -89,7 +89,7 @@ export async function runLane(deps: LaneDeps, send: LaneSend, pace: LanePace, st
         }
         retakeAt = performance.now() + retakeEveryMs;
       }
-      const answer = await claimNext(send.size, together, false);
+      let answer = await claimNext(send.size, together, false);
       if (answer.claims.length > 0) continue;
       if (!answer.sending) {
         const { open, dueMs } = await claimsOpen(db, campaignId, sendSeq, holder);
@@ -97,9 +97,16 @@ export async function runLane(deps: LaneDeps, send: LaneSend, pace: LanePace, st
       }
       if (answer.paused) return { end: 'paused', waitMs: null, hold: null };
       if (answer.held) {
-        const hold = await probe();
-        if (hold !== null) return heldEnd(hold);
-      } else if (answer.throttleMs > 0) await eventually(Math.min(answer.throttleMs, shortPauseMs));
+        const leave = await mayCall(db, mailer.name);
+        if (leave.hold !== null) return heldEnd(leave.hold);
+        if (!leave.probing) continue;
+        answer = await claimNext(probeSize, 1, true);
+        if (answer.claims.length > 0) {
+          await Promise.all(slots);
+          continue;
+        }
+      }
+      if (answer.throttleMs > 0) await eventually(Math.min(answer.throttleMs, shortPauseMs));
       else if (!answer.expanded) await eventually(catchUpMs);
       else if (slots.size > 0) await allEnded();
       else {
@@ -121,8 +128,12 @@ export async function runLane(deps: LaneDeps, send: LaneSend, pace: LanePace, st
     return answer;
   }
 
-  /** Goes on with a claim that was taken over, unless the provider is held: then it is put back. */
+  /** Goes on with a claim that was taken over, unless it needs the provider and that is held: then it is put back. */
   async function reopen(claim: Claim & { sending: boolean }): Promise<Hold | null> {
+    if (claim.handedMs === null && (claim.projectDisabled || !claim.domainVerified)) {
+      start(claim, claim.sending, false);
+      return null;
+    }
     const leave = await mayCall(db, mailer.name);
     if (leave.hold === null) {
       start(claim, claim.sending, leave.probing);
@@ -133,14 +144,6 @@ export async function runLane(deps: LaneDeps, send: LaneSend, pace: LanePace, st
     const back = { settled: false, delayMs: 0, doubtful: claim.handedMs !== null, attempt: false } as const;
     await gate.run(() => settleClaim(db, place, [], back));
     return leave.hold;
-  }
-
-  /** Finds out whether a hold can end, where it is this lane's turn. */
-  async function probe(): Promise<Hold | null> {
-    const leave = await mayCall(db, mailer.name);
-    if (leave.hold !== null) return leave.hold;
-    if (leave.probing && (await claimNext(probeSize, 1, true)).claims.length > 0) await Promise.all(slots);
-    return null;
   }
 
   function start(claim: Claim, sending: boolean, probing: boolean): void {
@@ -171,5 +174,5 @@ export async function runLane(deps: LaneDeps, send: LaneSend, pace: LanePace, st
 }
 
 function heldEnd(hold: Hold): Omit<LaneReport, keyof Tally> {
-  return { end: 'held', waitMs: hold.waitMs, hold };
+  return { end: 'held', waitMs: Math.min(hold.waitMs, longestHeldMs), hold };
 }

@@ -17,6 +17,8 @@ export type CallReport = { ok: true } | { ok: false; reason: string; afterMs: nu
 
 /** Consecutive failures after which calls stop. One that names a time to wait, or refuses the account, stops them at once. */
 const patience = 3;
+/** How long somebody who waits for a hold sleeps at most: meanwhile their mail may come to need no provider, as that of a disabled project. */
+export const longestHeldMs = 60_000;
 // While one caller tries a held provider, the others wait this long for its result.
 const probeMs = 10_000;
 
@@ -72,19 +74,32 @@ const probe = statement(
    where provider = $1 and held_until <= clock_timestamp()`,
 );
 
-/** Leave to call the provider. `probing`: the one call that finds out whether a hold can end. */
+/** Leave to claim mail for the provider. `probing`: its hold is over but for a call that gets through; see `takeProbe`. */
 export type Leave = { hold: null; probing: boolean } | { hold: Hold };
 
-/**
- * Asks before a call. Once the time of a hold has come, one caller gets leave to probe; the others see the hold
- * prolonged until it has noted its call by `noteCall`, or is overdue.
- */
+/** Asks before mail is claimed. Takes nothing: several may get leave to probe, and the first who has a call to make does. */
 export async function mayCall(sql: Sql, provider: string): Promise<Leave> {
   const hold = await holdFor(sql, provider);
   if (hold === null) return { hold: null, probing: false };
-  if (hold.waitMs <= 0 && (await sql.count(probe, [provider, probeMs])) > 0) return { hold: null, probing: true };
-  return { hold: { ...hold, waitMs: Math.max(hold.waitMs, 100) } };
+  return hold.waitMs <= 0 ? { hold: null, probing: true } : { hold };
 }
+
+/**
+ * Asks with leave to probe, right before the call: null for the one caller that makes it. The others are answered the hold,
+ * prolonged until that call has been noted by `noteCall` or is overdue. Null as well when the hold has ended meanwhile.
+ */
+export async function takeProbe(sql: Sql, provider: string): Promise<Hold | null> {
+  if ((await sql.count(probe, [provider, probeMs])) > 0) return null;
+  const hold = await holdFor(sql, provider);
+  return hold && { ...hold, waitMs: Math.max(hold.waitMs, 100) };
+}
+
+// A probe that said nothing of the provider leaves the question to the next one.
+const handBack = statement(
+  'breaker.hand_back',
+  `update provider_holds set held_until = date_trunc('milliseconds', clock_timestamp())
+   where provider = $1 and held_until > clock_timestamp()`,
+);
 
 // Only the probe's answer counts while a hold lasts: calls that were already under way when it began neither end nor
 // lengthen it.
@@ -110,8 +125,8 @@ const open = statement(
 );
 
 /**
- * Notes how a call went: a success ends a hold, consecutive failures begin or lengthen one. Answers whether a failed
- * call left the provider held.
+ * Notes how a call went: a success ends a hold, consecutive failures begin or lengthen one, and a probe that told nothing is
+ * free for the next caller. Answers whether a failed call left the provider held.
  */
 export async function noteCall(
   sql: Sql,
@@ -120,7 +135,10 @@ export async function noteCall(
   probing: boolean,
   random = Math.random(),
 ): Promise<boolean> {
-  if (report === null) return false;
+  if (report === null) {
+    if (probing) await sql.count(handBack, [provider]);
+    return false;
+  }
   if (report.ok) {
     await sql.count(close, [provider, probing]);
     return false;

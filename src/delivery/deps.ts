@@ -20,7 +20,7 @@ export interface Claim {
   id: string;
   mails: ClaimedMail[];
   takenAt: number;
-  /** The claim that finds out whether the provider's hold can end. */
+  /** Taken under a hold whose time is over: each call of it is a probe, which `takeProbe` gives to one claim at a time. */
   probing: boolean;
 }
 

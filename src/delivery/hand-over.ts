@@ -3,7 +3,7 @@ import { type ClaimedMail, refusalOf } from '../emails/types.ts';
 import { pause } from '../lib/time.ts';
 import { catchMail } from '../suppressions/service.ts';
 import { callsOf, givenUp, retryDelay } from './attempts.ts';
-import { noteCall, reportOf } from './breaker.ts';
+import { noteCall, reportOf, takeProbe } from './breaker.ts';
 import type { Claim, DeliveryDeps, Tally } from './deps.ts';
 import type { Accepted, OutgoingMessage, Verdict } from './mailer.ts';
 
@@ -44,14 +44,23 @@ export async function handOver(deps: DeliveryDeps, claim: Claim): Promise<Tally>
   for (const mails of callsOf(allowed, deps.mailer.maxBatchMessages)) {
     const late = performance.now() - claim.takenAt > leaseMs;
     if (late || failures > 1) {
-      await settle(mails.map(({ id }) => ({ emailId: id, outcome: 'RETRY', delayMs: 500, attempt: false })));
+      await settle(mails.map(({ id }) => putBack(id)));
       continue;
     }
     const composed = await compose(deps, mails);
+    if (composed.messages.length === 0) {
+      await settle(composed.failures);
+      continue;
+    }
+    if (probing && (await takeProbe(deps.db, deps.mailer.name)) !== null) {
+      const back = composed.messages.map(({ emailId }): Settlement => putBack(emailId));
+      await settle([...composed.failures, ...back]);
+      continue;
+    }
     const verdicts = await send(deps, claim.id, composed.messages);
     const report = reportOf(verdicts);
     const noted = note(deps, report, probing);
-    if (report !== null) probing = false;
+    if (report?.ok) probing = false;
     if (report?.ok === false) failures += 1;
     const found = await findDoubtful(deps, claim.id, verdicts);
     // A failure is written down before its mail can be claimed again, or the next claim would run into the same wall.
@@ -69,6 +78,10 @@ export async function handOver(deps: DeliveryDeps, claim: Claim): Promise<Tally>
     await Promise.all([settle([...composed.failures, ...settlements]), noted]);
   }
   return tally;
+}
+
+function putBack(emailId: string): Settlement {
+  return { emailId, outcome: 'RETRY', delayMs: 500, attempt: false };
 }
 
 function textsOf(deps: DeliveryDeps, mail: ClaimedMail): { subject: string; body: string } | null {

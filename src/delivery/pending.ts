@@ -1,6 +1,6 @@
 import { anyDue, claimQueued, type NextWork, nextWork } from '../emails/claim.ts';
 import { pause } from '../lib/time.ts';
-import { type Hold, holdFor, holdSentence, mayCall } from './breaker.ts';
+import { type Hold, holdFor, holdSentence, longestHeldMs, mayCall } from './breaker.ts';
 import type { Claim, DeliveryDeps, Tally } from './deps.ts';
 import { settleDeadAttempt, settleDueDoubts } from './doubts.ts';
 import { handOver } from './hand-over.ts';
@@ -110,8 +110,11 @@ export async function deliverPending(
         const leave = await mayCall(deps.db, deps.mailer.name);
         if (leave.hold !== null) return heldEnd(leave.hold, next);
         claims += 1;
-        if (leave.probing && (await claim(claims, true))) await Promise.all(lanes);
-        else await pause(Math.min(Math.max(next.throttleMs, 2), shortPauseMs), run.stop);
+        if (leave.probing && (await claim(claims, true))) {
+          await Promise.all(lanes);
+          // What needed no call has told nothing: the next claim follows at once.
+          empty = 0;
+        } else await pause(Math.min(Math.max(next.throttleMs, 2), shortPauseMs), run.stop);
         return 'again';
       }
       // Mail that a failed call has put off waits for the provider as well as for its time.
@@ -152,7 +155,7 @@ export async function deliverPending(
 }
 
 function heldEnd(hold: Hold, next: NextWork): Omit<DeliveryReport, keyof Tally> {
-  const waitMs = earliest(hold.waitMs, next.doubtMs);
+  const waitMs = earliest(Math.min(hold.waitMs, longestHeldMs), next.doubtMs);
   return { waitMs, held: holdSentence(hold, next.waiting) };
 }
 

@@ -8,7 +8,7 @@ export interface ClaimLimits {
   messages: number;
   /** Setting SEND_RATE_PER_PROJECT; 0 is no limit. */
   rate: number;
-  /** The provider whose hold stops every claim but the probe's. */
+  /** The provider whose hold stops every claim but the probe's and those of a disabled project, whose mail needs none. */
   provider: string;
   probing?: boolean;
 }
@@ -38,13 +38,16 @@ const due = 'project_id = $1::uuid and claim_id is null and due_at <= clock_time
 const claim = statement(
   'email_queue.claim',
   `with ${bucketCtes({ when: `exists (select from email_queue where ${due})` })},
+   refused as materialized (select disabled from projects where id = $1::uuid),
    picked as (
      select email_id, due_at from email_queue
      where ${due}
-       and ($7::boolean or not exists (select from provider_holds where provider = $6 and held_until is not null))
-       and (select exists (select from bucket) or not exists (select from pace))
+       and ($7::boolean or (select disabled from refused)
+         or not exists (select from provider_holds where provider = $6 and held_until is not null))
+       and (select disabled or exists (select from bucket) or not exists (select from pace) from refused)
      order by due_at, email_id
-     limit (select least($5::int, coalesce((select floor(available) from bucket), $5::int)))
+     limit (select case when (select disabled from refused) then $5::int
+       else least($5::int, coalesce((select floor(available) from bucket), $5::int)) end)
      for update skip locked),
    weighed as (
      select p.email_id, row_number() over inorder as place, sum(
@@ -58,7 +61,7 @@ const claim = statement(
      returning q.email_id, q.attempts, q.due_at, 1000 * extract(epoch from clock_timestamp() - q.created_at) as age_ms),
    spent as (
      update send_buckets b set tokens = k.available - (select count(*) from claimed), refilled_at = k.at
-     from bucket k where b.id = k.id and exists (select from claimed))
+     from bucket k where b.id = k.id and exists (select from claimed) and not (select disabled from refused))
    select ${mailColumns}, q.attempts, q.age_ms::float8 as "ageMs",
      (select ${projectFacts} from projects p where p.id = $1::uuid) as project
    from claimed q join emails e on e.id = q.email_id join contacts c on c.id = e.contact_id

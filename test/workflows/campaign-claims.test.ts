@@ -51,9 +51,14 @@ async function aDeadAttempt(provider: string) {
   const ids = [1, 2, 3].map((number) => `${provider}/7/1.${number}`);
   const { claims } = await claimRanges(db.db, limits, ids, `${provider}/7/1`);
   expect(claims.map(({ id }) => id)).toEqual(ids);
+  return { campaign, lane: () => aLane(project.id, campaign, provider) };
+}
+
+/** Runs a lane of the second attempt at a send whose messages cannot be composed. */
+function aLane(projectId: string, campaignId: string, provider: string) {
   const send = {
-    projectId: project.id,
-    campaignId: campaign,
+    projectId,
+    campaignId,
     sendSeq: 1,
     compose: () => {
       throw new Error('nothing is composed here');
@@ -73,8 +78,7 @@ async function aDeadAttempt(provider: string) {
     rate: 0,
     lagMs: 60_000,
   };
-  const lane = () => runLane(deps as never, send as never, { claims: 4, shareMs: 5_000 }, new AbortController().signal);
-  return { campaign, lane };
+  return runLane(deps as never, send as never, { claims: 4, shareMs: 5_000 }, new AbortController().signal);
 }
 
 test('a lane that finds its provider held leaves no claim behind that only itself could take over', async () => {
@@ -92,6 +96,24 @@ test('a lane whose campaign was paused leaves no claim behind either', async () 
   await db.db.count('update campaigns set paused_at = now() where id = $1', [campaign]);
   expect((await lane()).end).toBe('paused');
   expect(await holders(campaign)).toEqual([{ holder: null }, { holder: null }, { holder: null }]);
+});
+
+test.each([
+  ['who have left', 'skipped', 'update contacts set subscribed = false where project_id = $1'],
+  ['whose mail cannot be composed', 'failed', 'select $1::uuid'],
+])('a lane that may probe settles recipients %s at once, and uses no probe up', async (_, outcome, change) => {
+  const provider = `probe-${outcome}`;
+  const { project, campaign } = await aFrozenSend(67, provider);
+  await db.db.count(change, [project.id]);
+  await db.db.count(
+    `insert into provider_holds (provider, failures, reason, held_since, held_until)
+     values ($1, 3, 'provider answers 500', now(), now())`,
+    [provider],
+  );
+  expect(await aLane(project.id, campaign, provider)).toMatchObject({ end: 'empty', [outcome]: 67, hold: null });
+  expect(
+    await db.db.row('select held_until <= now() as due from provider_holds where provider = $1', [provider]),
+  ).toEqual({ due: true });
 });
 
 /** How many frozen rows lie in each range, and that the ranges follow one another. */

@@ -199,6 +199,27 @@ describe('a campaign on its way', () => {
     await expectAddsUp(id, { handedOver: 5, skipped: 0, failed: 25 });
   });
 
+  test('whose project is disabled ends at once under a hold of the provider, and leaves that as it was', async () => {
+    await db.db.count(
+      `insert into provider_holds (provider, failures, reason, held_since, held_until)
+       values ($1, 9, 'provider answers 503', now(), now() + interval '1 hour')`,
+      [mailer.name],
+    );
+    const id = await sentCampaign();
+    await untilStatus(id, 'SENDING');
+    await db.db.count('update projects set disabled = true, send_rate = 1 where id = $1', [project.id]);
+    await using _ = await working();
+    await untilStatus(id, 'SENT');
+    expect(await ledgerOf(db.db, id)).toEqual({ 'FAILED: Project is disabled': 30 });
+    expect(mailer.calls).toEqual([]);
+    const hold = await db.db.row(
+      "select held_until > now() + interval '50 minutes' as held from provider_holds where provider = $1",
+      [mailer.name],
+    );
+    expect(hold).toEqual({ held: true });
+    await expectAddsUp(id, { handedOver: 0, skipped: 0, failed: 30 });
+  });
+
   test('that reaches the limit of the month goes to as many as it holds, and the others say so', async () => {
     const id = await sentCampaign();
     await db.db.count('update projects set billing_limit_campaigns = 12 where id = $1', [project.id]);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { backOff, holdFor, holdSentence, mayCall, noteCall, reportOf } from '../../src/delivery/breaker.ts';
+import { backOff, holdFor, holdSentence, mayCall, noteCall, reportOf, takeProbe } from '../../src/delivery/breaker.ts';
 import { takeTokens } from '../../src/delivery/throttle.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aProject } from '../support/delivery-fixtures.ts';
@@ -94,12 +94,14 @@ test('when its time has come exactly one caller probes; its answer ends or lengt
   for (let n = 0; n < 3; n += 1) await noteCall(store.db, 'p', failed, false);
   const elapse = () => store.db.count("update provider_holds set held_until = clock_timestamp() - interval '1 ms'");
   const probes = async () => {
-    const asked = await Promise.all(Array.from({ length: 9 }, () => mayCall(store.db, 'p')));
-    return asked.filter((leave) => leave.hold === null);
+    const asked = await Promise.all(Array.from({ length: 9 }, () => takeProbe(store.db, 'p')));
+    return asked.filter((hold) => hold === null);
   };
   expect(await probes()).toEqual([]);
   await elapse();
-  expect(await probes()).toEqual([{ hold: null, probing: true }]);
+  expect(await mayCall(store.db, 'p')).toEqual({ hold: null, probing: true });
+  expect(await probes()).toHaveLength(1);
+  expect((await mayCall(store.db, 'p')).hold?.waitMs).toBeGreaterThan(1000);
   await noteCall(store.db, 'p', failed, true);
   const longer = await holdFor(store.db, 'p');
   expect(longer?.waitMs).toBeGreaterThan(1000);
@@ -109,6 +111,16 @@ test('when its time has come exactly one caller probes; its answer ends or lengt
   await noteCall(store.db, 'p', { ok: true }, true);
   expect(await holdFor(store.db, 'p')).toBeNull();
   expect(await mayCall(store.db, 'p')).toEqual({ hold: null, probing: false });
+});
+
+test('a probe that told nothing of the provider is free for the next caller at once', async () => {
+  for (let n = 0; n < 3; n += 1) await noteCall(store.db, 'p', failed, false);
+  await store.db.count("update provider_holds set held_until = clock_timestamp() - interval '1 ms'");
+  expect(await takeProbe(store.db, 'p')).toBeNull();
+  await noteCall(store.db, 'p', null, false);
+  expect((await takeProbe(store.db, 'p'))?.waitMs).toBeGreaterThan(1000);
+  await noteCall(store.db, 'p', null, true);
+  expect(await takeProbe(store.db, 'p')).toBeNull();
 });
 
 test('the wait doubles from a second to a minute, spread by a quarter; a refused account waits minutes', () => {

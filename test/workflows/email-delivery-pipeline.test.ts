@@ -378,6 +378,75 @@ test('a 429 holds every project at once, and nobody calls the provider meanwhile
   expectEachOnce(mailer, addresses);
 });
 
+const holdFor = (provider: string, seconds: number) =>
+  store.db.count(
+    `insert into provider_holds (provider, failures, reason, held_since, held_until)
+     values ($1, 9, 'provider answers 503', now(), now() + make_interval(secs => $2))`,
+    [provider, seconds],
+  );
+
+test('mail of a disabled project is settled under a hold, without waiting for it or for tokens', async () => {
+  const project = await aProject(store.db, { sendRate: 5 });
+  await queueMany(store.db, project, 1200);
+  await store.db.count('update projects set disabled = true where id = $1', [project.id]);
+  const mailer = new FakeMailer();
+  await holdFor(mailer.name, 3600);
+  const report = await deliverPending(deliveryDeps(store.db, mailer), runOf(project), quick);
+  expect(report).toEqual({ delivered: 0, failed: 1200, waitMs: null, held: null });
+  expect(mailer.calls).toEqual([]);
+});
+
+test('mail that needs no call uses up no probe: all of it is settled, and the next project finds the provider', async () => {
+  const [unverified, other] = [await aProject(store.db), await aProject(store.db)];
+  await queueMany(store.db, unverified, 100);
+  await store.db.count('update domains set verified = false where project_id = $1', [unverified.id]);
+  const addresses = await queueMany(store.db, other, 30);
+  const mailer = new FakeMailer();
+  await holdFor(mailer.name, -1);
+  const deps = deliveryDeps(store.db, mailer);
+  expect(await deliverPending(deps, runOf(unverified), quick)).toEqual({
+    delivered: 0,
+    failed: 100,
+    waitMs: null,
+    held: null,
+  });
+  expect(await store.db.row('select held_until < now() as due from provider_holds')).toEqual({ due: true });
+  expect(await deliverPending(deps, runOf(other), quick)).toMatchObject({ delivered: 30, waitMs: null });
+  expectEachOnce(mailer, addresses);
+});
+
+test('of two projects that may probe at the same moment one calls; the mail of the other waits without an attempt', async () => {
+  const [one, other] = [await aProject(store.db), await aProject(store.db)];
+  await queueMany(store.db, one, 5);
+  await queueMany(store.db, other, 5);
+  const mailer = new FakeMailer();
+  await holdFor(mailer.name, -1);
+  const deps = deliveryDeps(store.db, mailer);
+  const limits = { messages: 20, rate: 0, provider: mailer.name, probing: true };
+  const claims = await Promise.all(
+    [one, other].map(async ({ id }) => ({
+      id: newId(),
+      mails: await claimQueued(store.db, id, newId(), limits),
+      takenAt: performance.now(),
+      probing: true,
+    })),
+  );
+  // The claims' ids are those that the rows hold.
+  for (const claim of claims) {
+    const [mail] = claim.mails;
+    const row = await store.db.row<{ claim_id: string }>('select claim_id from email_queue where email_id = $1', [
+      mail?.id,
+    ]);
+    claim.id = row?.claim_id ?? '';
+  }
+  mailer.options.outages = 1;
+  await Promise.all(claims.map((claim) => handOver(deps, claim)));
+  expect(mailer.calls).toEqual([5]);
+  const attempts = [...(await queued(one)), ...(await queued(other))].map(({ attempts }) => attempts);
+  expect(attempts.filter((n) => n === 0)).toHaveLength(5);
+  expect(attempts.filter((n) => n === 1)).toHaveLength(5);
+});
+
 test('a refused account holds mail for as long as it takes, beyond eight attempts', async () => {
   const project = await aProject(store.db);
   const addresses = await queueMany(store.db, project, 2);
