@@ -6,7 +6,9 @@ import { type ApiProcess, apiProcess, attack, healthOf } from '../support/hostil
 const megabyte = 1024 * 1024;
 /** With `npm run test:long` each route gets 200 MB, and the time of `/health` is judged as well. */
 const isLong = process.env.LONG_TESTS === '1';
-const bytes = (isLong ? 200 : 4) * megabyte;
+// What one of these parsed without a limit would be well above the growth that is allowed.
+const parsing = new Set(['/auth/login', '/webhooks/sns']);
+const bytesFor = (path: string) => (isLong ? 200 : parsing.has(path) ? 64 : 4) * megabyte;
 const mostGrowth = 150 * megabyte;
 
 let database: TestDatabase;
@@ -43,7 +45,7 @@ afterAll(async () => {
 });
 
 test.each(open)('hostile bodies at $method $path cost no memory, and others are served', async (route) => {
-  const report = await attack(api, route, bytes, isLong ? 16 : 8, normal);
+  const report = await attack(api, route, bytesFor(route.path), isLong ? 16 : 8, normal);
   const statuses = Object.keys(report.statuses);
   expect(statuses.filter((status) => status.startsWith('5') && status !== '503')).toEqual([]);
   expect(api.lives()).toBe(true);

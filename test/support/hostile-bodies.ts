@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { type ClientRequest, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '../../src/main/local/ports.ts';
@@ -127,10 +127,20 @@ export function send(url: string, method: string, hostile: HostileBody): Promise
     void (async () => {
       for (const piece of hostile.pieces()) {
         if (sent.destroyed) return;
-        if (!sent.write(piece)) await Promise.race([once(sent, 'drain'), once(sent, 'close')]);
+        if (!sent.write(piece)) await drained(sent);
       }
       sent.end();
     })().catch(() => resolve(null));
+  });
+}
+
+function drained(sent: ClientRequest): Promise<void> {
+  return new Promise((resolve) => {
+    const over = () => {
+      sent.off('drain', over).off('close', over);
+      resolve();
+    };
+    sent.on('drain', over).on('close', over);
   });
 }
 
