@@ -17,96 +17,104 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
+const programs = pgBouncers();
+
 // Where no PgBouncer is installed there is nothing to try; CI installs one (.ci/run).
-describe.skipIf(pgBouncers().length === 0).each(pgBouncers())('through %s in transaction mode', (program) => {
-  test('the API works for many callers over few connections', async () => {
-    await using pooler = await startPgBouncer(program, database.url);
-    await using api = await testApi(database, {
-      ...limits,
-      DATABASE_URL: pooler.url(database.url),
-      DIRECT_DATABASE_URL: database.url,
-    });
-    expect((await api.call(null, 'GET', '/ready')).body.checks.postgres).toBe('ok');
-    const calls = Array.from({ length: 120 }, async (_, index) => {
-      const email = `p${index % 40}.pooled@kunde.example`;
-      const event = { email, event: 'pooled', data: { index } };
-      expect((await api.call(project.publicKey, 'POST', '/v1/track', event)).status).toBe(200);
-      const mail = { to: email, from: project.sender, subject: 'Hello', body: '<p>Hello</p>' };
-      expect((await api.call(project.secretKey, 'POST', '/v1/send', mail)).status).toBe(200);
-      const made = await api.call(project.secretKey, 'POST', '/templates', {
-        name: `Template ${index}`,
-        subject: 'Hello',
-        body: '<p>Hello</p>',
-        from: project.sender,
-        type: 'MARKETING',
-      });
-      expect(made.status).toBe(201);
-      expect(made.body.createdAt).toMatch(/Z$/);
-    });
-    await Promise.all(calls);
-    const found = await api.call(project.secretKey, 'GET', '/contacts?search=pooled');
-    expect(found.body.total).toBe(40);
-    // Changes are heard over the direct address.
-    await expect.poll(() => api.app.directory !== undefined && listens(), { timeout: 30_000 }).toBe(true);
-  });
-
-  test('statements are prepared where the pooler renames them, and only there', async () => {
-    await using pooler = await startPgBouncer(program, database.url);
-    await using store = await openStore({ url: pooler.url(database.url), poolSize: 4, applicationName: 'pooled' }, []);
-    expect(store.route.pooled).toBe(true);
-    const named = { name: 'pooled.sum', text: 'select $1::int + 1 as sum' };
-    const sums = await Promise.all(
-      Array.from({ length: 40 }, async (_, index) => (await store.db.row<{ sum: number }>(named, [index]))?.sum),
-    );
-    expect(sums).toEqual(Array.from({ length: 40 }, (_, index) => index + 1));
-    const names = await store.db.rows<{ name: string }>('select name from pg_prepared_statements');
-    expect(names.every(({ name }) => store.route.prepares && name.startsWith('PGBOUNCER_'))).toBe(true);
-    expect(await store.db.row("select current_setting('TimeZone') as zone")).toEqual({ zone: 'UTC' });
-  });
-
-  test('limits come from connect_query, and the API says when there are none', async () => {
-    const said: string[] = [];
-    const log = pino({ level: 'warn' }, { write: (line: string) => void said.push(line) });
-    const start = async (connectQuery?: string) => {
-      await using pooler = await startPgBouncer(program, database.url, {}, connectQuery);
-      await using model = await testApi(database);
-      const config = {
-        ...model.config,
-        PORT: 0,
+describe.skipIf(programs.length === 0).each(programs.length === 0 ? ['pgbouncer'] : programs)(
+  'through %s in transaction mode',
+  (program) => {
+    test('the API works for many callers over few connections', async () => {
+      await using pooler = await startPgBouncer(program, database.url);
+      await using api = await testApi(database, {
+        ...limits,
         DATABASE_URL: pooler.url(database.url),
         DIRECT_DATABASE_URL: database.url,
+      });
+      expect((await api.call(null, 'GET', '/ready')).body.checks.postgres).toBe('ok');
+      const calls = Array.from({ length: 120 }, async (_, index) => {
+        const email = `p${index % 40}.pooled@kunde.example`;
+        const event = { email, event: 'pooled', data: { index } };
+        expect((await api.call(project.publicKey, 'POST', '/v1/track', event)).status).toBe(200);
+        const mail = { to: email, from: project.sender, subject: 'Hello', body: '<p>Hello</p>' };
+        expect((await api.call(project.secretKey, 'POST', '/v1/send', mail)).status).toBe(200);
+        const made = await api.call(project.secretKey, 'POST', '/templates', {
+          name: `Template ${index}`,
+          subject: 'Hello',
+          body: '<p>Hello</p>',
+          from: project.sender,
+          type: 'MARKETING',
+        });
+        expect(made.status).toBe(201);
+        expect(made.body.createdAt).toMatch(/Z$/);
+      });
+      await Promise.all(calls);
+      const found = await api.call(project.secretKey, 'GET', '/contacts?search=pooled');
+      expect(found.body.total).toBe(40);
+      // Changes are heard over the direct address.
+      await expect.poll(() => api.app.directory !== undefined && listens(), { timeout: 30_000 }).toBe(true);
+    });
+
+    test('statements are prepared where the pooler renames them, and only there', async () => {
+      await using pooler = await startPgBouncer(program, database.url);
+      await using store = await openStore(
+        { url: pooler.url(database.url), poolSize: 4, applicationName: 'pooled' },
+        [],
+      );
+      expect(store.route.pooled).toBe(true);
+      const named = { name: 'pooled.sum', text: 'select $1::int + 1 as sum' };
+      const sums = await Promise.all(
+        Array.from({ length: 40 }, async (_, index) => (await store.db.row<{ sum: number }>(named, [index]))?.sum),
+      );
+      expect(sums).toEqual(Array.from({ length: 40 }, (_, index) => index + 1));
+      const names = await store.db.rows<{ name: string }>('select name from pg_prepared_statements');
+      expect(names.every(({ name }) => store.route.prepares && name.startsWith('PGBOUNCER_'))).toBe(true);
+      expect(await store.db.row("select current_setting('TimeZone') as zone")).toEqual({ zone: 'UTC' });
+    });
+
+    test('limits come from connect_query, and the API says when there are none', async () => {
+      const said: string[] = [];
+      const log = pino({ level: 'warn' }, { write: (line: string) => void said.push(line) });
+      const start = async (connectQuery?: string) => {
+        await using pooler = await startPgBouncer(program, database.url, {}, connectQuery);
+        await using model = await testApi(database);
+        const config = {
+          ...model.config,
+          PORT: 0,
+          DATABASE_URL: pooler.url(database.url),
+          DIRECT_DATABASE_URL: database.url,
+        };
+        await using api = await startApi(config, log);
+        await api.app.db.row('select pg_sleep(0.5)');
       };
-      await using api = await startApi(config, log);
-      await api.app.db.row('select pg_sleep(0.5)');
-    };
-    await start();
-    expect(said.join('')).toContain('connect_query');
-    said.length = 0;
-    await expect(start("set statement_timeout to '100ms'; set lock_timeout to '50ms'")).rejects.toThrow(
-      'canceling statement due to statement timeout',
-    );
-    expect(said.join('')).not.toContain('connect_query');
-  });
+      await start();
+      expect(said.join('')).toContain('connect_query');
+      said.length = 0;
+      await expect(start("set statement_timeout to '100ms'; set lock_timeout to '50ms'")).rejects.toThrow(
+        'canceling statement due to statement timeout',
+      );
+      expect(said.join('')).not.toContain('connect_query');
+    });
 
-  test('without a direct address API and migrations refuse to start, and say why', async () => {
-    await using pooler = await startPgBouncer(program, database.url);
-    const through = pooler.url(database.url);
-    const reason = /^DATABASE_URL leads through a pooler .* set DIRECT_DATABASE_URL to Postgres itself$/;
-    await expect(testApi(database, { DATABASE_URL: through })).rejects.toThrow(reason);
-    await expect(migrateDatabase(through)).rejects.toThrow(reason);
-    await expect(testApi(database, { DATABASE_URL: database.url, DIRECT_DATABASE_URL: through })).rejects.toThrow(
-      /^DIRECT_DATABASE_URL leads through a pooler/,
-    );
-  });
+    test('without a direct address API and migrations refuse to start, and say why', async () => {
+      await using pooler = await startPgBouncer(program, database.url);
+      const through = pooler.url(database.url);
+      const reason = /^DATABASE_URL leads through a pooler .* set DIRECT_DATABASE_URL to Postgres itself$/;
+      await expect(testApi(database, { DATABASE_URL: through })).rejects.toThrow(reason);
+      await expect(migrateDatabase(through)).rejects.toThrow(reason);
+      await expect(testApi(database, { DATABASE_URL: database.url, DIRECT_DATABASE_URL: through })).rejects.toThrow(
+        /^DIRECT_DATABASE_URL leads through a pooler/,
+      );
+    });
 
-  test('a pooler that gives every client a session of its own serves notifications and migrations', async () => {
-    await using pooler = await startPgBouncer(program, database.url, { pool_mode: 'session', default_pool_size: 20 });
-    const through = pooler.url(database.url);
-    expect(await migrateDatabase(through)).toEqual({ applied: [], unknown: [] });
-    await using api = await testApi(database, { DATABASE_URL: through });
-    expect((await api.call(project.secretKey, 'GET', '/contacts')).status).toBe(200);
-  });
-});
+    test('a pooler that gives every client a session of its own serves notifications and migrations', async () => {
+      await using pooler = await startPgBouncer(program, database.url, { pool_mode: 'session', default_pool_size: 20 });
+      const through = pooler.url(database.url);
+      expect(await migrateDatabase(through)).toEqual({ applied: [], unknown: [] });
+      await using api = await testApi(database, { DATABASE_URL: through });
+      expect((await api.call(project.secretKey, 'GET', '/contacts')).status).toBe(200);
+    });
+  },
+);
 
 async function listens(): Promise<boolean> {
   const row = await database.db.row<{ count: number }>(

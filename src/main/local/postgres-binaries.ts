@@ -51,7 +51,11 @@ export async function findPostgres(
  */
 export async function postgresIn(bin: string, user: ServerUser): Promise<PostgresBinaries> {
   const found = await tryBinaries(bin, user);
-  if (typeof found === 'string') throw new StartError(`No Postgres runs from ${bin}: ${found}.`);
+  if (typeof found === 'string')
+    throw new StartError(
+      `No Postgres runs from ${bin}: ${found}.`,
+      'Install it (on Debian 12: apt-get install postgresql-15), or set TEST_POSTGRES_BIN to the folder of its programs.',
+    );
   return found;
 }
 
