@@ -26,6 +26,7 @@ const secretSettings = [
   'LINK_SECRET',
   'LINK_SECRET_PREVIOUS',
   'TEMPORAL_CODEC_KEY',
+  'TEMPORAL_CODEC_KEY_PREVIOUS',
 ] as const satisfies readonly (keyof SettingValues)[];
 
 type Secrets = Pick<SettingValues, (typeof secretSettings)[number]>;

@@ -199,6 +199,11 @@ export const settings = {
     secret,
     'Encrypts inputs, results and memos that Temporal stores; search attributes stay in clear.',
   ),
+  TEMPORAL_CODEC_KEY_PREVIOUS: optional(
+    'Temporal',
+    secret,
+    'The TEMPORAL_CODEC_KEY before the current one: what it encrypted can still be read.',
+  ),
 
   JWT_SECRET: optional('Secrets', secret, 'Signs sessions. Required in production.', 'a fixed development secret'),
   JWT_SECRET_PREVIOUS: optional(

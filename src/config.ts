@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { productionProblems } from './config-safety.ts';
 import { dependentSecrets, deriveSecret, productionSecretProblems } from './config-secrets.ts';
 import { type SettingValues, settings } from './config-settings.ts';
 
@@ -76,7 +77,10 @@ export function readConfig(env: Record<string, string | undefined>, required: re
   }
   problems.push(...missingCompanions(parsed));
   if (problems.length > 0) throw new ConfigError(problems);
-  return Object.freeze(complete(parsed));
+  const config = complete(parsed);
+  const unsafe = config.NODE_ENV === 'production' ? productionProblems(parsed, config, config.mailProvider) : [];
+  if (unsafe.length > 0) throw new ConfigError(unsafe);
+  return Object.freeze(config);
 }
 
 function missingCompanions(values: SettingValues): string[] {
@@ -110,6 +114,7 @@ function missingCompanions(values: SettingValues): string[] {
     for (const name of ['S3_ACCESS_KEY_ID', 'S3_ACCESS_KEY_SECRET', 'S3_PUBLIC_URL'] as const)
       if (values[name] === null) problems.push(`${name} is missing: uploads with the driver s3 need it`);
   together('JWT_SECRET_PREVIOUS', 'JWT_SECRET');
+  together('TEMPORAL_CODEC_KEY_PREVIOUS', 'TEMPORAL_CODEC_KEY');
   if (values.NODE_ENV === 'production') problems.push(...productionSecretProblems(values));
   return problems;
 }

@@ -8,10 +8,13 @@ const tagBytes = 16;
 
 /**
  * Encrypts what Temporal stores of inputs, results, memos and summaries by AES-256-GCM, with a key derived from the
- * secret. What was stored in clear before can still be read, so the secret can be introduced at any time.
+ * secret. What was stored in clear before can still be read, so the secret can be introduced at any time; what the
+ * previous secret encrypted can be read as well.
  */
-export function encryptingCodec(secret: string): PayloadCodec {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'posthorn temporal payloads', 32));
+export function encryptingCodec(secret: string, previous: string | null = null): PayloadCodec {
+  const keyOf = (text: string) => Buffer.from(hkdfSync('sha256', text, '', 'posthorn temporal payloads', 32));
+  const key = keyOf(secret);
+  const keys = previous === null ? [key] : [key, keyOf(previous)];
   const Wire = proto.temporal.api.common.v1.Payload;
 
   const seal = (payload: Payload): Payload => {
@@ -27,16 +30,20 @@ export function encryptingCodec(secret: string): PayloadCodec {
   const open = (payload: Payload): Payload => {
     if (Buffer.from(payload.metadata?.encoding ?? []).toString() !== encoding) return payload;
     const data = Buffer.from(payload.data ?? []);
-    const decipher = createDecipheriv('aes-256-gcm', key, data.subarray(0, ivBytes));
-    decipher.setAuthTag(data.subarray(-tagBytes));
-    try {
-      const text = decipher.update(data.subarray(ivBytes, -tagBytes));
-      return Wire.decode(Buffer.concat([text, decipher.final()]));
-    } catch (error) {
-      throw new Error('A payload cannot be decrypted: TEMPORAL_CODEC_KEY is not the one it was encrypted with', {
-        cause: error,
-      });
+    let cause: unknown;
+    for (const candidate of keys) {
+      try {
+        const decipher = createDecipheriv('aes-256-gcm', candidate, data.subarray(0, ivBytes));
+        decipher.setAuthTag(data.subarray(-tagBytes));
+        const text = decipher.update(data.subarray(ivBytes, -tagBytes));
+        return Wire.decode(Buffer.concat([text, decipher.final()]));
+      } catch (error) {
+        cause = error;
+      }
     }
+    throw new Error('A payload cannot be decrypted: TEMPORAL_CODEC_KEY is not the one it was encrypted with', {
+      cause,
+    });
   };
 
   return {

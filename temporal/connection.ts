@@ -12,6 +12,8 @@ export interface TemporalSettings {
   tls: TlsSettings | null;
   /** Secret that encrypts payloads and memos; they are stored in clear without one. */
   codecKey?: string | null;
+  /** The secret before it: what it encrypted can be read. */
+  previousCodecKey?: string | null;
 }
 
 /** TLS towards the server; the contents of the files that the settings name. */
@@ -68,8 +70,8 @@ export function openTemporal(settings: TemporalSettings): TemporalConnection {
 }
 
 /** How payloads are written: the same for clients and workers, or they could not read one another. */
-export function dataConverterOf({ codecKey }: TemporalSettings): DataConverter {
-  return codecKey ? { payloadCodecs: [encryptingCodec(codecKey)] } : {};
+export function dataConverterOf({ codecKey, previousCodecKey }: TemporalSettings): DataConverter {
+  return codecKey ? { payloadCodecs: [encryptingCodec(codecKey, previousCodecKey)] } : {};
 }
 
 /** Asks Temporal for the namespace. Answers null when all is well, else one line that says what is not. */

@@ -41,7 +41,11 @@ export async function listDomains(em: EntityManager, project: ProjectFacts, proj
  * @throws bare 400 when the project has it or another one of the caller's does, bare 403 when a stranger's has it, 403 for
  * the subdomain of a disabled project's domain, 503 when the provider cannot be asked
  */
-export async function createDomain(deps: DomainDeps, project: ProjectFacts, body: CreateDomain): Promise<DomainBody> {
+export async function createDomain(
+  deps: DomainDeps,
+  project: Pick<ProjectFacts, 'id' | 'name'>,
+  body: CreateDomain,
+): Promise<DomainBody> {
   const { em, provider } = deps;
   const sql = sqlOf(em);
   const name = body.domain;
@@ -140,7 +144,7 @@ async function asked<T>(deps: DomainDeps, call: (provider: Provider) => Promise<
   }
 }
 
-async function refuseTaken(deps: DomainDeps, sql: Sql, project: ProjectFacts, name: string): Promise<void> {
+async function refuseTaken(deps: DomainDeps, sql: Sql, project: Pick<ProjectFacts, 'id'>, name: string): Promise<void> {
   const taken = await ownerOf(sql, name, deps.userId);
   if (taken === null) return;
   if (taken.projectId === project.id) throw bareBadRequest(`${name} is already a domain of this project`);
@@ -158,7 +162,7 @@ async function refuseDisabledRoot(sql: Sql, name: string): Promise<void> {
     throw forbidden(`${root} belongs to a project that is disabled: no domain below it can be added`);
 }
 
-function refuseOtherProject(project: ProjectFacts, projectId: string): void {
+function refuseOtherProject(project: Pick<ProjectFacts, 'id'>, projectId: string): void {
   if (projectId.toLowerCase() !== project.id)
     throw new AppError(403, 'PROJECT_ACCESS_DENIED', 'This key belongs to another project than the one named');
 }

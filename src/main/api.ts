@@ -1,4 +1,5 @@
 import { readConfigOrExit } from '../config.ts';
+import { unsafeSettings } from '../config-safety.ts';
 import { startApi } from './api-runtime.ts';
 import { createLogger } from './logger.ts';
 import { describeMail, mailWarnings } from './mail.ts';
@@ -11,9 +12,7 @@ const lettingGoMs = 4_000;
 
 const config = readConfigOrExit(['DATABASE_URL', 'TEMPORAL_ADDRESS']);
 const log = createLogger(config, 'api');
-if (config.NODE_ENV !== 'production' && process.env.JWT_SECRET === undefined)
-  log.warn('JWT_SECRET is not set: stored API keys and links are protected by a secret that everybody knows');
-for (const warning of mailWarnings(config)) log.warn(warning);
+for (const warning of [...unsafeSettings(config), ...mailWarnings(config)]) log.warn(warning);
 const api = await startApi(config, log).catch((error: NodeJS.ErrnoException & { port?: number }) => {
   const clash = error.code === 'EADDRINUSE';
   const name = error.port === config.API_METRICS_PORT ? 'API_METRICS_PORT' : 'PORT';

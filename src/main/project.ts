@@ -1,10 +1,15 @@
 import { readConfigOrExit } from '../config.ts';
 import { openStore } from '../db/orm.ts';
 import { isUuid } from '../lib/ids.ts';
+import { createByHand } from './project-create.ts';
 
 // `npm run project -- enable <id>` lets a disabled project send again, `-- disable <id>` stops one; `-- rate <id> <n>` lets
-// it send n messages a second at most, `-- rate <id> default` as many as every other one.
-const usage = 'npm run project -- enable|disable <project id>, or rate <project id> <messages a second>|default';
+// it send n messages a second at most, `-- rate <id> default` as many as every other one; `-- create` makes one.
+const usage = [
+  'npm run project -- enable|disable <project id>',
+  'npm run project -- rate <project id> <messages a second>|default',
+  'npm run project -- create --owner <address> --sender <address> [--name <name>]',
+];
 
 /** What an action changes, and what is said of it then; null when it is none. */
 function changeOf(action: string, amount = ''): { set: string; values: unknown[]; told: string } | null {
@@ -23,8 +28,9 @@ function changeOf(action: string, amount = ''): { set: string; values: unknown[]
 const [action = '', id = '', amount] = process.argv.slice(2);
 const change = changeOf(action, amount);
 
-if (change === null || !isUuid(id)) {
-  console.error(`posthorn: usage: ${usage}`);
+if (action === 'create') process.exitCode = await createByHand(process.argv.slice(3));
+else if (change === null || !isUuid(id)) {
+  for (const line of usage) console.error(`posthorn: usage: ${line}`);
   process.exitCode = 2;
 } else {
   const { DATABASE_URL: url } = readConfigOrExit(['DATABASE_URL']);

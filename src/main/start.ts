@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import * as v from 'valibot';
+import { unsafeSettings } from '../config-safety.ts';
 import { buildDashboard } from './local/dashboard-build.ts';
-import { keepFirstProject, type Places } from './local/first-project.ts';
+import { FirstProjectSent, keepFirstProject, type Places } from './local/first-project.ts';
 import { ourPart, runOurs, untilApiReady, untilReady, untilSandboxAnswers } from './local/our-processes.ts';
 import { requireFreePorts } from './local/ports.ts';
 import { type RunRecord, takeDataDir } from './local/run-file.ts';
@@ -35,6 +37,7 @@ async function start(): Promise<void> {
   if (config.mailProvider === 'sandbox')
     terminal.part('Mail', 'the sandbox, nothing leaves this machine', 'POSTMARK_SERVER_TOKEN turns Postmark on');
   else terminal.part('Mail', describeMail(config), 'unset MAIL_PROVIDER and POSTMARK_SERVER_TOKEN for the sandbox');
+  for (const warning of unsafeSettings(config)) terminal.part('Warning', warning);
 
   await Promise.all([runTogether([postgres.part, temporal.part]), buildDashboard(terminal, signal)]);
   const env = {
@@ -42,7 +45,7 @@ async function start(): Promise<void> {
     DATA_DIR: config.DATA_DIR,
     DATABASE_URL: postgres.address,
     TEMPORAL_ADDRESS: temporal.address,
-    JWT_SECRET: process.env.JWT_SECRET?.trim() || secrets.jwtSecret,
+    ...secretsOf(process.env, secrets.jwtSecret),
   };
   const ours = { config, env, terminal, signal };
   // All of it stops within 15 seconds, unless the settings say that requests may take longer.
@@ -58,7 +61,7 @@ async function start(): Promise<void> {
   // The worker takes longest to start; the first project is made in the meantime.
   const sent = await runOurs('src/main/create-first-project.ts', 'first-project', ours);
   const places = placesOf(config);
-  const made = typeof sent === 'object' && sent !== null && 'project' in sent ? sent.project : null;
+  const { project: made, needed } = v.parse(FirstProjectSent, sent);
   const project = keepFirstProject(config.DATA_DIR, made, places);
 
   // The API last: whoever finds it ready finds mail being delivered.
@@ -70,6 +73,14 @@ async function start(): Promise<void> {
 
   const seconds = Math.round((Date.now() - began) / 1000);
   for (const line of summaryLines({ project, places, dataDir: config.DATA_DIR, seconds })) terminal.line(line);
+  for (const problem of needed) terminal.part('Project', `none was made: ${problem}`);
+}
+
+/** The secret in use. Once one is set, what was made with ours before stays valid. */
+function secretsOf(env: NodeJS.ProcessEnv, ours: string): { JWT_SECRET: string; JWT_SECRET_PREVIOUS?: string } {
+  const set = env.JWT_SECRET?.trim() || ours;
+  const previous = env.JWT_SECRET_PREVIOUS?.trim() || (set === ours ? '' : ours);
+  return previous === '' ? { JWT_SECRET: set } : { JWT_SECRET: set, JWT_SECRET_PREVIOUS: previous };
 }
 
 async function run(part: Part): Promise<Supervised> {

@@ -14,6 +14,7 @@ export function temporalSettings(config: Config): TemporalSettings {
     apiKey: config.TEMPORAL_API_KEY,
     tls: tlsSettings(config),
     codecKey: config.TEMPORAL_CODEC_KEY,
+    ...(config.TEMPORAL_CODEC_KEY_PREVIOUS === null ? {} : { previousCodecKey: config.TEMPORAL_CODEC_KEY_PREVIOUS }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { ConfigError, readConfigOrExit } from '../config.ts';
+import { unsafeSettings } from '../config-safety.ts';
 import { DatabaseAddressError } from '../db/connection.ts';
 import { createLogger } from './logger.ts';
 import { untilToldToStop } from './process.ts';
@@ -6,6 +7,7 @@ import { startWorker } from './worker-runtime.ts';
 
 const config = readConfigOrExit(['DATABASE_URL', 'TEMPORAL_ADDRESS']);
 const log = createLogger(config, 'worker');
+for (const warning of unsafeSettings(config)) log.warn(warning);
 const told = untilToldToStop();
 let hasStarted = false;
 // Making the bundle of the workflows takes a moment in which nothing has begun that would need an end.

@@ -1,6 +1,13 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { linkToken } from '../../src/delivery/content/links.ts';
+import { signingKey } from '../../src/domains/signing-queries.ts';
+import { seal, unseal } from '../../src/lib/seal.ts';
+import { projectRecord } from '../../src/projects/queries.ts';
+import { sealedColumns } from '../../src/security/sealed-queries.ts';
+import { queueSystemMails } from '../../src/system-mail/service.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aPerson, joins, type Person } from '../support/people.ts';
@@ -99,4 +106,71 @@ test('keys and links that are set by themselves are rotated by themselves', asyn
       expect((await projectsOf(api, owner.session)).status).toBe(401);
     },
   );
+});
+
+interface Ended {
+  status: number;
+  said: string;
+}
+
+/** Runs one of our programs with these settings and no others. */
+function program(file: string, args: string[], settings: Record<string, string>): Promise<Ended> {
+  const env = { PATH: process.env.PATH, DATA_DIR: '/nowhere', DATABASE_URL: database.url, ...settings };
+  const path = join(import.meta.dirname, '../../src/main', file);
+  return new Promise((resolve) => {
+    execFile(process.execPath, [path, ...args], { env }, (error, stdout, stderr) =>
+      resolve({ status: error === null ? 0 : Number(error.code), said: stdout + stderr }),
+    );
+  });
+}
+
+test('stored keys are encrypted with the current key by a command, after which the previous one may go', async () => {
+  const both = { ...rotated, JWT_SECRET_PREVIOUS: old.JWT_SECRET };
+  // Mail that waits and a DKIM key of our own, besides the keys of projects.
+  const config = readConfig(old);
+  await database.db.count(`update domains set dkim_key_sealed = $2 where project_id = $1`, [
+    project.id,
+    seal('a private key', config.APP_ENCRYPTION_KEY),
+  ]);
+  const [ticket] = await queueSystemMails(database.db, config, [
+    { kind: 'reset-password', to: 'ida@example.org', language: 'en', link: 'https://mail.example.org/' },
+  ]);
+  const mailId = ticket?.workflowId.replace('system-mail/', '');
+  const before = await program('secrets.ts', ['check'], both);
+  expect(before.status).toBe(1);
+  expect(before.said).toMatch(/secret keys of projects: \d+ with the current key, \d+ with a previous key\n/);
+  expect(await program('secrets.ts', ['reencrypt'], both)).toMatchObject({ status: 0 });
+  // Nothing is left to do, and the previous secret is not needed any more.
+  for (const settings of [both, rotated]) {
+    const after = await program('secrets.ts', ['check'], settings);
+    expect(after.status).toBe(0);
+    expect(after.said).not.toContain('previous');
+  }
+  const keys = readConfig(rotated).encryptionKeys;
+  expect((await projectRecord(database.db, project.id, keys))?.secret).toBe(project.secretKey);
+  expect((await signingKey(database.db, keys, project.domain))?.privateKey).toBe('a private key');
+  const mail = await database.db.row<{ sealed: string }>(
+    'select content_sealed as sealed from system_mails where id = $1',
+    [mailId],
+  );
+  expect(unseal(mail?.sealed ?? '', keys)).toContain('https://mail.example.org/');
+});
+
+test('what no key decrypts is counted and left as it is', async () => {
+  const other = { JWT_SECRET: 'a secret that was never in use, long enough' };
+  const sealed = () => database.db.rows('select id, secret_key_sealed, public_key_sealed from projects order by id');
+  const before = await sealed();
+  const ended = await program('secrets.ts', ['reencrypt'], other);
+  expect(ended.status).toBe(1);
+  expect(ended.said).toMatch(/secret keys of projects: 0 with the current key, \d+ that no key decrypts\n/);
+  expect(await sealed()).toEqual(before);
+  expect((await program('secrets.ts', ['show'], other)).status).toBe(2);
+});
+
+test('every column that is sealed is one that the command knows', async () => {
+  const rows = await database.db.rows<{ name: string }>(
+    `select table_name || '.' || column_name as name from information_schema.columns
+     where table_schema = 'public' and column_name ~ 'sealed' order by 1`,
+  );
+  expect(rows.map(({ name }) => name)).toEqual(sealedColumns.map(({ table, column }) => `${table}.${column}`).sort());
 });

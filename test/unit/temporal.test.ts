@@ -17,7 +17,7 @@ import {
   workflowId,
   workflowQueues,
 } from '../../temporal/commands.ts';
-import { isTemporalCloud } from '../../temporal/connection.ts';
+import { dataConverterOf, isTemporalCloud } from '../../temporal/connection.ts';
 import * as workflows from '../../workflows/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'posthorn-temporal-'));
@@ -145,6 +145,16 @@ test('payloads from before the key are read as they are; those of another key ar
   expect(await codec.decode([aPayload()])).toEqual([aPayload()]);
   const foreign = await encryptingCodec('another secret of thirty-two characters').encode([aPayload()]);
   await expect(codec.decode(foreign)).rejects.toThrow('TEMPORAL_CODEC_KEY');
+  // During a rotation what the previous key encrypted is read, and the current one encrypts.
+  const rotated = dataConverterOf({
+    ...settingsOf({
+      TEMPORAL_CODEC_KEY: 'a secret of more than thirty-two characters',
+      TEMPORAL_CODEC_KEY_PREVIOUS: 'another secret of thirty-two characters',
+    }),
+  }).payloadCodecs?.[0];
+  expect(await rotated?.decode(foreign)).toMatchObject([{ data: aPayload().data }]);
+  const [anew] = (await rotated?.encode([aPayload()])) ?? [];
+  expect(await codec.decode([anew ?? {}])).toMatchObject([{ data: aPayload().data }]);
 });
 
 test('the cache of executions follows the memory of the process, within bounds', () => {

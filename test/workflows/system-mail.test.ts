@@ -3,7 +3,7 @@ import { systemMailActivities } from '../../activities/system-mail.ts';
 import { readConfig } from '../../src/config.ts';
 import { receivePostmark } from '../../src/delivery/webhooks.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { restartStalledMails } from '../../src/system-mail/sending.ts';
+import { restartStalledMails, sendSystemMail } from '../../src/system-mail/sending.ts';
 import { queueMemberMails, queueSystemMails, startOfMail } from '../../src/system-mail/service.ts';
 import { aProject } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -85,6 +85,18 @@ test('a mail that the provider refuses is given up and says why', async () => {
   await worker.perform(startOfMail(id));
   expect(await worker.result(startOfMail(id).id)).toBe('failed');
   expect(await rowOf(id)).toMatchObject({ status: 'FAILED', content: null, error: expect.stringContaining('406') });
+});
+
+test('a mail whose key has changed waits for it, and is not handed over in the meantime', async () => {
+  const mailer = new FakeMailer({ name: 'system-sealed' });
+  const id = await queued('locked.away@harbourmail.test');
+  const foreign = { ...deps(mailer), encryptionKey: 'another key that is long enough to be one' };
+  expect(await sendSystemMail(foreign, id)).toEqual({ state: 'later', waitMs: expect.any(Number) });
+  expect(mailer.calls).toEqual([]);
+  expect(await rowOf(id)).toMatchObject({ status: 'PENDING', error: expect.stringContaining('APP_ENCRYPTION_KEY') });
+  const rotated = { ...foreign, encryptionKey: [foreign.encryptionKey, config.APP_ENCRYPTION_KEY] };
+  expect(await sendSystemMail(rotated, id)).toEqual({ state: 'sent' });
+  expect(mailer.sent).toMatchObject([{ to: { address: 'locked.away@harbourmail.test' } }]);
 });
 
 test('a mail that no execution works on is started again by the reconciler', async () => {

@@ -17,7 +17,7 @@ const FirstProject = v.object({
   publicKey: v.string(),
   secretKey: v.string(),
   sender: v.string(),
-  login: v.object({ email: v.string(), password: v.string() }),
+  login: v.object({ email: v.string(), password: v.nullable(v.string()) }),
   sandboxUrl: v.optional(v.nullable(v.string())),
   temporalAddress: v.string(),
   temporalUiUrl: v.optional(v.nullable(v.string())),
@@ -25,6 +25,12 @@ const FirstProject = v.object({
 
 /** The project that the first run made: how to use it and where everything is. */
 export type FirstProject = v.InferOutput<typeof FirstProject>;
+
+/** What the process that makes the first project sends: the project, or what is needed to make one. */
+export const FirstProjectSent = v.fallback(v.object({ project: v.unknown(), needed: v.array(v.string()) }), {
+  project: null,
+  needed: [],
+});
 
 const fileOf = (dataDir: string) => join(dataDir, 'first-project.json');
 

@@ -20,7 +20,7 @@ export function summaryLines({ project, places, dataDir, seconds }: Summary): st
   ];
   if (project !== null)
     rows.push(
-      ['Login', `${project.login.email}  ${project.login.password}`],
+      ['Login', `${project.login.email}  ${project.login.password ?? '(with the password of that account)'}`],
       ['Secret key', project.secretKey],
       ['Public key', project.publicKey],
       ['Kept in', shortPath(join(dataDir, 'first-project.json'))],
