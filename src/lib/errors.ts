@@ -48,7 +48,7 @@ export function bareBadRequest(message: string): AppError {
 /** 400 with a bare body that tells the first problem and its place. */
 export function bareInvalid([first]: readonly FieldProblem[]): AppError {
   if (!first) return bareBadRequest('The request body is invalid');
-  return bareBadRequest(`${first.field === '' ? 'The request body' : `"${first.field}"`} ${first.message}`);
+  return bareBadRequest(sentenceOf(first));
 }
 
 /** 404 with the bare body `{ "error": message }`. */
@@ -102,7 +102,17 @@ export function invalidField(field: string, message: string, code: string, recei
 function summarise(errors: FieldProblem[]): string {
   const [first] = errors;
   if (!first) return 'The request is invalid';
-  const place = first.field === '' ? 'The request body' : `"${first.field}"`;
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
-  return `${place} is invalid: ${first.message}${more}`;
+  return `${sentenceOf(first)}${more}`;
+}
+
+// What a message begins with when it goes on from the name of its field.
+const predicate = /^(must|is|are|has|have|may|can|cannot|needs|fits|does) /;
+
+/** A problem as a sentence: `"to.1" must be an email address`. */
+export function sentenceOf({ field, message }: FieldProblem): string {
+  const place = field === '' ? 'The request body' : `"${field}"`;
+  const own = `${field.slice(field.lastIndexOf('.') + 1)} `;
+  const said = message.startsWith(own) ? message.slice(own.length) : message;
+  return predicate.test(said) ? `${place} ${said}` : `${place} is invalid: ${message}`;
 }

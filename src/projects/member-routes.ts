@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { route } from '../http/route.ts';
-import { AppError, type FieldProblem } from '../lib/errors.ts';
+import { AppError, type FieldProblem, sentenceOf } from '../lib/errors.ts';
 import { listMembers } from './member-queries.ts';
 import { AddMember, ChangeMember, ListedMember, Member } from './member-schema.ts';
 import { addMember, changeMember, removeMember } from './member-service.ts';
@@ -58,5 +58,5 @@ export const memberRoutes = [
 
 // Contract page 3, 1.4: here a body that does not fit is a 400 with its first problem.
 function firstProblem([first]: FieldProblem[]): AppError {
-  return new AppError(400, 'BAD_REQUEST', first ? `"${first.field}" ${first.message}` : 'The request body is invalid');
+  return new AppError(400, 'BAD_REQUEST', first ? sentenceOf(first) : 'The request body is invalid');
 }

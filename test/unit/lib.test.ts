@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { isoInstant } from '../../src/db/columns.ts';
 import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../../src/lib/cursor.ts';
-import { AppError } from '../../src/lib/errors.ts';
+import { AppError, invalid } from '../../src/lib/errors.ts';
 import { isUuid, newId } from '../../src/lib/ids.ts';
 import { seal, unseal } from '../../src/lib/seal.ts';
 import { cutText } from '../../src/lib/text.ts';
@@ -146,4 +146,14 @@ describe('problems of a request', () => {
     expect(findNul({ a: { 'k\u0000': 1 } })).toBe('a');
     expect(findNul({ a: ['fine', 1, null] })).toBeNull();
   });
+});
+
+test.each([
+  ['to.1', 'must be an email address', '"to.1" must be an email address'],
+  ['to', 'is required', '"to" is required'],
+  ['event', 'event must not be empty', '"event" must not be empty'],
+  ['template', 'send either "template", or both', '"template" is invalid: send either "template", or both'],
+  ['', 'must be an object, not an array', 'The request body must be an object, not an array'],
+])('a problem of the field %j that says %j is told in a sentence', (field, message, told) => {
+  expect(invalid([{ field, message, code: 'custom' }]).message).toBe(told);
 });
