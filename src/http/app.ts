@@ -287,8 +287,11 @@ function parseBody(route: Route, read: ReadBody): unknown {
   if (parsed.success) return parsed.output;
   const problems = fieldProblems(parsed.issues);
   const own = route.bodyError?.(problems, read.value, read.suggestion);
-  if (own) throw own;
-  throw invalid(problems, read.suggestion);
+  if (own === null || own === undefined) throw invalid(problems, read.suggestion);
+  // A bare error has no place for a suggestion, and without it a form that was sent by mistake looks like a missing field.
+  throw own.bare && read.suggestion
+    ? new AppError(own.status, own.code, `${own.message}. ${read.suggestion}`, own.extra, true)
+    : own;
 }
 
 function answer(ctx: Context, route: Route, result: unknown): void {

@@ -75,6 +75,11 @@ export class BodyReader {
         suggestion: `The body was not read: send it with "Content-Type: application/json", not "${type}".`,
       };
     }
+    const encoding = ctx.get('content-encoding').trim().toLowerCase();
+    if (encoding !== '' && encoding !== 'identity') {
+      discard(ctx.req);
+      throw notJson(`A body with "Content-Encoding: ${encoding}" is not read: send it as it is`);
+    }
     const text = textOfJson(await this.bytes(ctx.req, name, owner), bodyLimits[name]);
     return { value: parseObject(text) };
   }
@@ -158,7 +163,9 @@ function textOfJson(bytes: Buffer, { values }: BodyLimit): string {
   const exceeded = exceededLimit(bytes, { levels: mostLevels, values });
   if (exceeded === 'levels') throw notJson(`The body is nested deeper than ${mostLevels} levels`);
   if (exceeded === 'values') throw notJson(`The body has more than ${values} values`);
-  return bytes.toString('utf8');
+  const text = bytes.toString('utf8');
+  // Some editors and shells put a byte order mark first, which a reader of JSON may ignore (RFC 8259, 8.1).
+  return text.startsWith('\ufeff') ? text.slice(1) : text;
 }
 
 function parseObject(text: string): unknown {

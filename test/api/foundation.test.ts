@@ -126,6 +126,24 @@ describe('requests and answers', () => {
     expect([answer.status, answer.body.error.code]).toEqual([status, code]);
   });
 
+  test('a form that was sent in place of JSON is named, also where the answer is bare', async () => {
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    const bare = await api.call(project.secretKey, 'POST', '/contacts', 'email=ada@example.com', form);
+    expect([bare.status, Object.keys(bare.body)]).toEqual([400, ['error']]);
+    expect(bare.body.error).toContain('application/json');
+    const full = await api.call(project.secretKey, 'POST', '/v1/send', 'to=ada@example.com', form);
+    expect(full.body.error.suggestion).toContain('application/json');
+  });
+
+  test('a byte order mark is ignored, and a compressed body is refused by its encoding', async () => {
+    const marked = await api.call(project.secretKey, 'POST', '/contacts', '\ufeff{"email":"mark@example.com"}');
+    expect([marked.status, marked.body.email]).toEqual([201, 'mark@example.com']);
+    const gzip = { 'content-encoding': 'gzip' };
+    const packed = await api.call(project.secretKey, 'POST', '/contacts', '{"email":"gzip@example.com"}', gzip);
+    expect([packed.status, packed.body.error.code]).toEqual([400, 'INVALID_REQUEST_BODY']);
+    expect(packed.body.error.message).toContain('gzip');
+  });
+
   test('U+0000 is reported at its place', async () => {
     const answer = await api.call(
       project.publicKey,
