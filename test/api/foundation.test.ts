@@ -323,6 +323,10 @@ describe('the service about itself', () => {
       status: 'unavailable',
       checks: { postgres: 'ok', temporal: expect.stringContaining('127.0.0.1:9') },
     });
+    const balanced = await alone.call(null, 'GET', '/ready?ignore=temporal');
+    expect([balanced.status, balanced.body.status]).toEqual([200, 'ok']);
+    expect(balanced.body.checks.temporal).toContain('127.0.0.1:9');
+    expect((await alone.call(null, 'GET', '/ready?ignore=postgres')).status).toBe(422);
     const sent = await alone.call(project.secretKey, 'POST', '/v1/send', {
       to: 'x.1.anna@kunde.example',
       from: project.sender,

@@ -153,7 +153,7 @@ test('a worker has the same options of Node however it is started', () => {
   const [option] = workerNodeOptions;
   expect(workerNodeOptions).toEqual([option]);
   expect(compose).toContain(`command: [node, ${option}, src/main/worker.ts]`);
-  expect(JSON.parse(read('package.json')).scripts.worker).toBe(`node ${option} src/main/worker.ts`);
+  expect(JSON.parse(read('package.json')).scripts.worker).toBe(`exec node ${option} src/main/worker.ts`);
 });
 
 test('each service that another waits for exists', () => {
