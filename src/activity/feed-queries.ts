@@ -1,5 +1,8 @@
+import { mostContactBytes } from '../contacts/limit-queries.ts';
+import { jsonWithin } from '../db/bounded-page.ts';
 import { type Sql, statement } from '../db/sql.ts';
 import { eventData } from '../emails/sql.ts';
+import { mostListedEventBytes } from '../events/queries.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
 import type { Bound } from './cursor.ts';
 import { type Source, sources } from './types.ts';
@@ -89,14 +92,15 @@ const mailFacts = `jsonb_build_object('subject', coalesce(m.subject, m.render ->
   'from', m."from", 'fromName', m.from_name, 'replyTo', m.reply_to, 'toName', m.to_name, 'toAddress', m.to_address,
   'sourceType', m.source_type, 'messageClass', m.message_class, 'data', m.render -> 'data',
   'contact', jsonb_build_object('subscribed', coalesce((m.render ->> 'subscribed')::boolean, c.subscribed),
-    'data', coalesce(m.render -> 'contact', c.data)),
+    'data', coalesce(m.render -> 'contact', ${jsonWithin('c.data', mostContactBytes)}, '{}')),
   'error', m.error, 'opens', m.opens, 'clicks', m.clicks, 'campaignName', k.name, 'workflowName', a.name, 'createdAt', m.created_at)`;
 
 const places = (rows: Source['rows']) =>
   sources.flatMap((source, place) => (source.rows === rows ? [place] : [])).join(', ');
 const page = (whose: string, from: readonly Source[], ofContact: boolean) => `
   select i.source, i.item as id, i.id as uuid, i.at::text as at, i.contact_id as "contactId", c.email as "contactEmail",
-    case when e.id is not null then jsonb_build_object('name', e.name, 'data', ${eventData('e')}) end as event,
+    case when e.id is not null then jsonb_build_object('name', e.name,
+      'data', case when e.data is null then ${eventData('e')} else ${jsonWithin('e.data', mostListedEventBytes)} end) end as event,
     case when m.id is not null then ${mailFacts} end as mail,
     case when i.source in (${places('campaigns')}) then jsonb_build_object('campaignName', k.name, 'subject', k.subject,
       'totalRecipients', k.total_recipients, 'segmentName', s.name, 'audienceType', k.audience_type) end as campaign,

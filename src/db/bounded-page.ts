@@ -11,6 +11,11 @@ function sizeOf(column: string, most: number): string {
     when pg_column_size(${column}) > ${most} then ${most + 1} else octet_length(${column}::text) end`;
 }
 
+/** SQL: a column of JSON that may be larger than a list should load, as null where it has more than so many bytes. */
+export function jsonWithin(column: string, most: number): string {
+  return `case when ${sizeOf(column, most)} <= ${most} then ${column} end`;
+}
+
 /** A column of JSON that a list leaves out where it is too large. */
 export interface WithOmission<Data> {
   /** Null where it is left out. */

@@ -36,8 +36,8 @@ export async function trackEvent(
 /** Most bytes of the data of one event, as JSON. */
 export const mostEventBytes = 64 * 1024;
 
-// The service's own events may be larger: one of received mail carries its text, cut at a megabyte.
-const mostListedEventBytes = 2 * 1024 * 1024;
+/** Most bytes of one event's data in a list. Events of received mail carry its text, cut at a megabyte. */
+export const mostListedEventBytes = 2 * 1024 * 1024;
 
 function eventDataText(data: Record<string, unknown> | null): string | null {
   if (data === null) return null;

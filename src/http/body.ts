@@ -39,6 +39,11 @@ export const bodyLimits = {
 /** Name of a limit. */
 export type BodyLimitName = keyof typeof bodyLimits;
 
+/** A limit in words: `16 kB`, `50 MB`. */
+export function sizeText(bytes: number): string {
+  return bytes < megabyte ? `${bytes / kilobyte} kB` : `${bytes / megabyte} MB`;
+}
+
 /** Most objects and arrays within one another in a body. */
 export const mostLevels = 64;
 
@@ -187,8 +192,9 @@ function parseObject(text: string): unknown {
 }
 
 function tooLarge(limit: number): AppError {
-  const most = limit < megabyte ? `${limit / kilobyte} kB` : `${limit / megabyte} MB`;
-  return new AppError(413, 'PAYLOAD_TOO_LARGE', `The body is larger than ${most}`, { details: { limitBytes: limit } });
+  return new AppError(413, 'PAYLOAD_TOO_LARGE', `The body is larger than ${sizeText(limit)}`, {
+    details: { limitBytes: limit },
+  });
 }
 
 function notJson(message: string): AppError {

@@ -1,6 +1,7 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
 import { sessionCookie } from '../accounts/sessions.ts';
+import { bodyLimits, sizeText } from './body.ts';
 import type { Route } from './route.ts';
 
 type Json = Record<string, unknown>;
@@ -87,7 +88,7 @@ function operation(route: Route): Json {
     parameters: parametersOf(route),
     ...(route.body && route.bodyKind === undefined
       ? {
-          requestBody: bodyOf(jsonSchema(route.body, 'input')),
+          requestBody: { description: sizeOf(route), ...bodyOf(jsonSchema(route.body, 'input')) },
         }
       : {}),
     responses: {
@@ -103,6 +104,10 @@ function operation(route: Route): Json {
       ),
     },
   };
+}
+
+function sizeOf({ bodyLimit = 'form' }: Route): string {
+  return `At most ${sizeText(bodyLimits[bodyLimit].bytes)}.`;
 }
 
 function contentOf({ reply, textReply }: Route): { content?: Json } {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { routes } from '../../src/http/routes.ts';
+import { aProject } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { type ApiProcess, apiProcess, attack, healthOf } from '../support/hostile-bodies.ts';
+import { type ApiProcess, apiProcess, attack, healthOf, largestKeyedBody, send } from '../support/hostile-bodies.ts';
 
 const megabyte = 1024 * 1024;
 /** With `npm run test:long` each route gets 200 MB, and the time of `/health` is judged as well. */
@@ -28,13 +29,15 @@ const open = [
   { method: 'POST', path: '/contacts/import' },
 ];
 
+const settings = () => ({
+  DATABASE_URL: database.url,
+  TEMPORAL_ADDRESS: inject('temporalAddress'),
+  TEMPORAL_TASK_QUEUE: 'hostile-bodies',
+});
+
 beforeAll(async () => {
   database = await testDatabase();
-  api = await apiProcess({
-    DATABASE_URL: database.url,
-    TEMPORAL_ADDRESS: inject('temporalAddress'),
-    TEMPORAL_TASK_QUEUE: 'hostile-bodies',
-  });
+  api = await apiProcess(settings());
   // Normal is what the process has once it has served every kind of request.
   for (const route of open) await attack(api, route, megabyte / 2, 4, 0);
   normal = api.memory();
@@ -57,4 +60,18 @@ test.each(open)('hostile bodies at $method $path cost no memory, and others are 
     console.log(
       `${route.method} ${route.path}: +${Math.round(report.growth / megabyte)} MB, /health at most ${Math.round(report.slowestHealth ?? 0)} ms, ${JSON.stringify(report.statuses)}`,
     );
+});
+
+test('the largest bodies of one tenant, many at a time, wait for one another within a small heap', async () => {
+  await using small = await apiProcess({ ...settings(), NODE_OPTIONS: '--max-old-space-size=512' });
+  const { secretKey, sender } = await aProject(database);
+  const headers = { authorization: `Bearer ${secretKey}` };
+  const statuses = await Promise.all(
+    Array.from({ length: 8 }, () => send(`${small.url}/v1/send`, 'POST', largestKeyedBody(sender), headers)),
+  );
+  expect(small.lives()).toBe(true);
+  // What is parsed is refused for the size of its data; what has waited for too long is told to come back.
+  expect(statuses.filter((status) => status !== 422 && status !== 503)).toEqual([]);
+  expect(statuses).toContain(422);
+  expect(await healthOf(small.url)).toBe(200);
 });

@@ -96,6 +96,7 @@ function body(start: string, filling: string, end: string, bytes: number, declar
 /** Bodies that have ended or frozen the API before: many values, many levels, without end, and many that are just small enough. */
 export function hostileBodies(bytes: number): HostileBody[] {
   const large = Math.floor(bytes / 4);
+  const many = Math.min(100, Math.ceil(bytes / megabyte));
   const login = '{"email":"ada@example.com","password":"';
   return [
     body('{"email":"ada@example.com","z":[', '{},', '{}]}', large, true),
@@ -104,17 +105,29 @@ export function hostileBodies(bytes: number): HostileBody[] {
     ...Array.from({ length: 8 }, () =>
       body('{"Message":"', '\\u0041', '"}', Math.min(large / 8, 2 * megabyte - 1_000), true),
     ),
-    ...Array.from({ length: 100 }, () => body(login, 'x', '"}', Math.min(large / 100, 15_000), false)),
-    ...Array.from({ length: 100 }, () => body('{"z":[', '{},', '{}]}', Math.min(large / 100, 15_000), true)),
+    ...Array.from({ length: many }, () => body(login, 'x', '"}', Math.min(large / 100, 15_000), false)),
+    ...Array.from({ length: many }, () => body('{"z":[', '{},', '{}]}', Math.min(large / 100, 15_000), true)),
   ];
 }
 
+/** The worst body of a request with a key that is parsed: as large as it may be, with nearly as many values as it may have. */
+export function largestKeyedBody(from: string): HostileBody {
+  const start = `{"to":"ada@example.com","from":"${from}","subject":"s","body":"b","data":{"z":[${'{},'.repeat(240_000)}{}],"text":"`;
+  return body(start, 'x', '"}}', 40 * megabyte, true);
+}
+
 /** Sends a body as fast as it is taken; the status of the answer, or null when the connection broke. */
-export function send(url: string, method: string, hostile: HostileBody): Promise<number | null> {
+export function send(
+  url: string,
+  method: string,
+  hostile: HostileBody,
+  headers: Record<string, string> = {},
+): Promise<number | null> {
   return new Promise((resolve) => {
     const sent = request(url, {
       method,
       headers: {
+        ...headers,
         'content-type': 'application/json',
         ...(hostile.declared ? { 'content-length': hostile.bytes } : { 'transfer-encoding': 'chunked' }),
       },
