@@ -8,7 +8,7 @@ import { AppError, forbidden } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
 import type { ProjectFacts } from '../projects/directory.ts';
-import { checkSender, type SenderDomains } from '../templates/service.ts';
+import { checkSender, type SenderDomains, withinLimits } from '../templates/service.ts';
 import type { Campaign } from './entity.ts';
 import { load } from './service.ts';
 
@@ -93,7 +93,7 @@ async function contentFor(
     project.id,
     address,
   ]);
-  if (contact === null) return contentAsWritten(campaign);
+  if (contact === null) return withinLimits(() => contentAsWritten(campaign));
   const prepared = prepareContent(
     {
       subject: campaign.subject,
@@ -106,5 +106,5 @@ async function contentFor(
     },
     { pagesUrl: config.DASHBOARD_URI, apiUrl: config.API_URI, secret: config.LINK_SECRET },
   );
-  return prepared.renderFor({ emailId: null, contact, isCampaign: true });
+  return withinLimits(() => prepared.renderFor({ emailId: null, contact, isCampaign: true }));
 }

@@ -4,6 +4,7 @@ import type { Composer } from '../delivery/compose.ts';
 import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../lib/cursor.ts';
 import { badRequest, notFound } from '../lib/errors.ts';
 import { isUuid } from '../lib/ids.ts';
+import { StepLimitError } from '../lib/render/run.ts';
 import { findSuppressedMail, type SuppressedRow, suppressedMail } from './mail-queries.ts';
 import type { ListSuppressed, SuppressedEmail } from './schema.ts';
 
@@ -55,7 +56,7 @@ export async function getSuppressed(
 function rendered(compose: Composer, row: SuppressedRow): { subject: string; body: string } {
   const { subject, body } = row;
   if (row.rendered || subject === null) return { subject: subject ?? '', body: body ?? '' };
-  const message = compose({
+  const message = composedOrNull(compose, {
     subject,
     body: body ?? '',
     messageClass: row.messageClass,
@@ -71,8 +72,19 @@ function rendered(compose: Composer, row: SuppressedRow): { subject: string; bod
     requestData: row.data,
     event: row.event,
   });
+  if (message === null) return { subject, body: '' };
   // Emptied when it was old enough: what is left of it is the subject.
   return { subject: message.subject, body: body === null || body === '' ? '' : String(message.html) };
+}
+
+// It was never sent, so that nobody has seen that it cannot be rendered.
+function composedOrNull(compose: Composer, composition: Parameters<Composer>[0]): ReturnType<Composer> | null {
+  try {
+    return compose(composition);
+  } catch (error) {
+    if (error instanceof StepLimitError) return null;
+    throw error;
+  }
 }
 
 function place(cursor: string): [string, string] {

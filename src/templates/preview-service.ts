@@ -5,7 +5,7 @@ import { contentAsWritten, prepareContent } from '../delivery/content/prepare.ts
 import type { JsonObjectValue } from '../lib/json.ts';
 import type { ProjectFacts } from '../projects/directory.ts';
 import type { PreviewTemplate } from './schema.ts';
-import { checkSources } from './service.ts';
+import { checkSources, withinLimits } from './service.ts';
 
 /** A message as one recipient would see it. */
 export interface Preview {
@@ -37,19 +37,22 @@ export async function previewTemplate(
   const requestData = data ?? null;
   const isForContact = contactId !== undefined && contactId !== null;
   if (!isForContact && requestData === null) {
-    const written = contentAsWritten({ subject, body });
+    const written = withinLimits(() => contentAsWritten({ subject, body }));
     return { subject: written.subject, html: written.html, text: written.text };
   }
   const contact = isForContact ? await getContact(sql, project.id, contactId) : nobody;
   const { name, language, escapeContactData } = project;
-  const rendered = prepareContent(
+  const prepared = prepareContent(
     { subject, body, messageClass: type, projectName: name, language, escapeContactData },
     { pagesUrl: config.DASHBOARD_URI, apiUrl: config.API_URI, secret: config.LINK_SECRET },
-  ).renderFor({
-    emailId: null,
-    contact: { ...contact, data: contact.data as JsonObjectValue },
-    requestData,
-    isCampaign: true,
-  });
+  );
+  const rendered = withinLimits(() =>
+    prepared.renderFor({
+      emailId: null,
+      contact: { ...contact, data: contact.data as JsonObjectValue },
+      requestData,
+      isCampaign: true,
+    }),
+  );
   return { subject: rendered.subject, html: rendered.html, text: rendered.text };
 }

@@ -5,6 +5,7 @@ import { domainOf } from '../lib/email-address.ts';
 import { AppError, badRequest, conflict, notFound } from '../lib/errors.ts';
 import { offsetAnswer, offsetPage } from '../lib/offset-page.ts';
 import { parseTemplate } from '../lib/render/parse.ts';
+import { StepLimitError } from '../lib/render/run.ts';
 import { TemplateSyntaxError } from '../lib/render/syntax-error.ts';
 import { cutText } from '../lib/text.ts';
 import { Template } from './entity.ts';
@@ -193,6 +194,19 @@ export function checkSources(sources: { subject?: string | undefined; body?: str
         },
       );
     }
+  }
+}
+
+/** What renders content for an answer. @throws 400 VALIDATION_ERROR where it takes more steps than one message may */
+export function withinLimits<T>(render: () => T): T {
+  try {
+    return render();
+  } catch (error) {
+    if (!(error instanceof StepLimitError)) throw error;
+    throw new AppError(400, 'VALIDATION_ERROR', error.message, {
+      details: { field: 'body' },
+      suggestion: 'Make the template smaller, or let it loop over less: its mail would fail for this reason.',
+    });
   }
 }
 

@@ -59,17 +59,7 @@ test('a template that does not parse is sent with its plain placeholders filled 
   );
 });
 
-test('a template that takes longer than a second or writes more than 10 MB is filled in plainly, and says so', () => {
-  const endless =
-    '{{name}} {% for a in list %}{% for b in list %}{% for c in list %}{% if a == b %}{% endif %}{% endfor %}{% endfor %}{% endfor %}';
-  const slow = renderFully(
-    prepareTemplate(endless, { mode: 'html' }),
-    variablesOf({ name: '<Ada>', list: Array.from({ length: 5_000 }, (_, i) => i) }),
-    Filled.empty,
-  );
-  expect(String(slow.text)).toContain('&lt;Ada&gt; {% for a in list %}');
-  expect(slow.problem).toMatch(/second|limit/);
-
+test('a template that writes more than 10 MB is filled in plainly, and says so', () => {
   const long = '{{name}}{% for a in list %}{{big}}{% endfor %}';
   const huge = renderFully(
     prepareTemplate(long, { mode: 'html' }),

@@ -1,6 +1,8 @@
 import type { JsonObjectValue, JsonValue } from '../../lib/json.ts';
+import { Filled } from '../../lib/render/filled.ts';
 import { type ParsedTemplate, prepareTemplate } from '../../lib/render/parse.ts';
-import { render } from '../../lib/render/render.ts';
+import { renderFully } from '../../lib/render/render.ts';
+import { renderLimits, StepLimitError } from '../../lib/render/run.ts';
 import { buildVariables, type RecipientUrls, type Variables } from '../../lib/render/variables.ts';
 import { literalOrigin } from '../webhook-config.ts';
 import { StepFailure } from './failure.ts';
@@ -51,27 +53,28 @@ const controlCharacters = /[\u0000-\u0008\u000a-\u001f\u007f]/;
  */
 export function webhookRequest(config: WebhookConfig, facts: WebhookFacts): OutgoingRequest {
   const variables = buildVariables({ contact: facts.contact, event: facts.context, urls: facts.urls });
+  const filling: Filling = { variables, steps: 0 };
   const method = config.method ?? 'POST';
   if (!methods.has(method)) throw new StepFailure(`"${method}" is not a method that a webhook may use`);
   const body =
     method === 'GET'
       ? null
-      : JSON.stringify(config.body ? filledIn(config.body as JsonValue, variables) : defaultBody(facts));
+      : JSON.stringify(config.body ? filledIn(config.body as JsonValue, filling) : defaultBody(facts));
   return {
-    url: webhookUrl(config.url, variables),
+    url: webhookUrl(config.url, filling),
     method,
-    headers: webhookHeaders(config.headers ?? {}, variables),
+    headers: webhookHeaders(config.headers ?? {}, filling),
     ownHeaders: { 'x-posthorn-delivery': facts.stepRunId },
     body,
   };
 }
 
-function webhookUrl(source: string, variables: Variables): URL {
+function webhookUrl(source: string, filling: Filling): URL {
   const trimmed = source.trim();
   const origin = literalOrigin(trimmed);
   if (origin === null)
     throw new StepFailure('"url" must begin with http:// or https:// and a host, without variables in either');
-  const url = URL.parse(render(templateOf(trimmed), variables));
+  const url = URL.parse(rendered(trimmed, filling));
   if (url === null || url.origin !== origin.origin)
     throw new StepFailure('The rendered "url" is not an address of its own host');
   if (url.username !== '' || url.password !== '')
@@ -79,13 +82,13 @@ function webhookUrl(source: string, variables: Variables): URL {
   return url;
 }
 
-function webhookHeaders(source: Readonly<Record<string, string>>, variables: Variables): Record<string, string> {
+function webhookHeaders(source: Readonly<Record<string, string>>, filling: Filling): Record<string, string> {
   const headers: Record<string, string> = { 'user-agent': 'posthorn' };
   for (const [name, template] of Object.entries(source)) {
     const key = name.trim().toLowerCase();
     if (ignoredHeaders.has(key)) continue;
     if (!headerName.test(key)) throw new StepFailure(`"${name}" is no name of a header`);
-    const value = render(templateOf(String(template)), variables);
+    const value = rendered(String(template), filling);
     if (controlCharacters.test(value))
       throw new StepFailure(`The value of the header "${name}" holds a line break or another control character`);
     // Bytes of UTF-8 travel as the Latin-1 characters that HTTP/1.1 knows.
@@ -94,11 +97,11 @@ function webhookHeaders(source: Readonly<Record<string, string>>, variables: Var
   return headers;
 }
 
-function filledIn(value: JsonValue, variables: Variables): JsonValue {
-  if (typeof value === 'string') return render(templateOf(value), variables);
+function filledIn(value: JsonValue, filling: Filling): JsonValue {
+  if (typeof value === 'string') return rendered(value, filling);
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => filledIn(item, variables));
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, filledIn(inner, variables)]));
+  if (Array.isArray(value)) return value.map((item) => filledIn(item, filling));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, filledIn(inner, filling)]));
 }
 
 function defaultBody({ contact, context, automation, run }: WebhookFacts): JsonObjectValue {
@@ -108,6 +111,25 @@ function defaultBody({ contact, context, automation, run }: WebhookFacts): JsonO
     execution: { id: run.id, startedAt: run.startedAt },
     event: context ?? {},
   };
+}
+
+/** What the texts of one request are filled in with, and the steps that took. */
+interface Filling {
+  variables: Variables;
+  steps: number;
+}
+
+// All texts of a request together have the steps of one message.
+function rendered(source: string, filling: Filling): string {
+  try {
+    const { text, steps } = renderFully(templateOf(source), filling.variables, Filled.empty);
+    filling.steps += steps;
+    if (filling.steps > renderLimits.steps) throw new StepLimitError('The texts of the webhook take too many steps');
+    return String(text);
+  } catch (error) {
+    if (error instanceof StepLimitError) throw new StepFailure(error.message);
+    throw error;
+  }
 }
 
 const prepared = new Map<string, ParsedTemplate>();

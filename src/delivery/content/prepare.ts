@@ -3,9 +3,10 @@ import { Filled } from '../../lib/render/filled.ts';
 import { readMarkup } from '../../lib/render/markup.ts';
 import { type ParsedTemplate, prepareTemplate } from '../../lib/render/parse.ts';
 import { renderFully, renderSubject, subjectLine } from '../../lib/render/render.ts';
+import { renderLimits, StepLimitError } from '../../lib/render/run.ts';
 import { cutSource } from '../../lib/render/source.ts';
 import { substitute } from '../../lib/render/substitute.ts';
-import { TemplateSyntaxError } from '../../lib/render/syntax-error.ts';
+import { TemplateSyntaxError, TemplateTooLargeError } from '../../lib/render/syntax-error.ts';
 import { htmlToText } from '../../lib/render/text-layout.ts';
 import { layOutParts } from '../../lib/render/text-layout-parts.ts';
 import { deriveText, renderMarkedText, type TextTemplate } from '../../lib/render/text-part.ts';
@@ -63,13 +64,16 @@ export interface FilledContent extends Omit<RenderedContent, 'html' | 'text'> {
 
 /** Content with everything done that does not depend on the recipient. */
 export interface PreparedContent {
-  /** Never throws: a template never fails a send. */
+  /**
+   * A template that does not parse is filled in plainly.
+   * @throws StepLimitError for a template that costs more steps than one message may: its mail fails
+   */
   fillFor(recipient: Recipient): FilledContent;
   /** `fillFor` with its texts put together. */
   renderFor(recipient: Recipient): RenderedContent;
 }
 
-/** Prepares content for any number of recipients. Never throws: what does not parse is filled in plainly. */
+/** Prepares content for any number of recipients. Never throws: what cannot be sent is told when it is filled in. */
 export function prepareContent(source: ContentSource, settings: LinkSettings): PreparedContent {
   const { messageClass, isTest = false } = source;
   const withFooter = messageClass === 'MARKETING' && !isTest;
@@ -77,6 +81,8 @@ export function prepareContent(source: ContentSource, settings: LinkSettings): P
   const body = prepareBody(source.body, source.escapeContactData, withFooter);
   const footers = withFooter ? footersOf(source.projectName, source.language) : null;
 
+  let refused = 0;
+  let refusal = body.refusal;
   return {
     fillFor,
     renderFor(recipient) {
@@ -85,7 +91,20 @@ export function prepareContent(source: ContentSource, settings: LinkSettings): P
     },
   };
 
+  // What never stayed within its steps is not tried for ever; see `mostFailures`.
   function fillFor(recipient: Recipient): FilledContent {
+    if (refusal !== null) throw new StepLimitError(refusal);
+    try {
+      const filled = fill(recipient);
+      refused = Number.NEGATIVE_INFINITY;
+      return filled;
+    } catch (error) {
+      if (error instanceof StepLimitError && ++refused >= mostFailures) refusal = error.message;
+      throw error;
+    }
+  }
+
+  function fill(recipient: Recipient): FilledContent {
     const { contact, emailId, requestData, event, isCampaign, customHeaders, ownUnsubscribeHeaders = true } = recipient;
     const links = recipientLinks(settings, contact.id, emailId);
     const variables = buildVariables({ contact, requestData, event, urls: links });
@@ -107,13 +126,16 @@ export function prepareContent(source: ContentSource, settings: LinkSettings): P
   }
 }
 
-/** Content as its author wrote it, placeholders included: for a test message without a contact to fill them in. */
+/**
+ * Content as its author wrote it, placeholders included: for a test message without a contact to fill them in.
+ * @throws StepLimitError
+ */
 export function contentAsWritten(content: {
   subject: string;
   body: string;
 }): Pick<RenderedContent, 'subject' | 'html' | 'text'> {
   const html = dressMessage(content.body, '');
-  return { subject: subjectLine(content.subject), html, text: htmlToText(html) || null };
+  return { subject: subjectLine(content.subject), html, text: textOfMessage(html) || null };
 }
 
 interface PreparedBody {
@@ -127,9 +149,11 @@ interface PreparedBody {
   isLate: boolean;
   /** How many renderings failed so far, until one succeeds: from then on a failure is the fault of a contact's data. */
   failures: number;
+  /** Why no message can be made of the template, or null. */
+  refusal: string | null;
 }
 
-// After so many, a template is taken for one that cannot be rendered at all; each failure may have cost a second.
+// After so many, a template is taken for one that cannot be rendered at all; each failure costs all the steps there are.
 const mostFailures = 20;
 
 function prepareBody(body: string, escapeValues: boolean, withFooter: boolean): PreparedBody {
@@ -146,12 +170,14 @@ function prepareBody(body: string, escapeValues: boolean, withFooter: boolean): 
         documentTags: countDocumentTags(dressed.source),
         isLate: dressed.footerLate,
         failures: 0,
+        refusal: null,
       };
   } catch (error) {
     if (!(error instanceof TemplateSyntaxError)) throw error;
   }
   const html = prepareTemplate(body, options);
-  return { html, text: null, bare: html, documentTags: 0, isLate: true, failures: 0 };
+  const refusal = html.problem instanceof TemplateTooLargeError ? html.problem.reason : null;
+  return { html, text: null, bare: html, documentTags: 0, isLate: true, failures: 0, refusal };
 }
 
 interface Footer {
@@ -202,7 +228,7 @@ function renderBodyFor(body: PreparedBody, variables: Variables, footer: Footer 
   if (rendered.insertedMarkup && countDocumentTags(String(rendered.text)) !== body.documentTags)
     return finish(renderFully(body.bare, variables, Filled.empty).text, footerHtml, null);
   const text = rendered.insertedMarkup ? null : derivedText(body, variables, footer);
-  return { html: rendered.text, text: text ?? Filled.of(htmlToText(String(rendered.text))), problem: null };
+  return { html: rendered.text, text: text ?? Filled.of(textOfMessage(String(rendered.text))), problem: null };
 }
 
 function fillIn(body: PreparedBody, variables: Variables, footerHtml: Filled, problem: string): RenderedBody {
@@ -211,7 +237,21 @@ function fillIn(body: PreparedBody, variables: Variables, footerHtml: Filled, pr
 
 function finish(message: Filled, footerHtml: Filled, problem: string | null): RenderedBody {
   const html = dressMessage(String(message), String(footerHtml));
-  return { html: Filled.of(html), text: Filled.of(htmlToText(html)), problem };
+  return { html: Filled.of(html), text: Filled.of(textOfMessage(html)), problem };
+}
+
+const stepsOfTag = 4;
+const charactersPerStep = 64;
+
+// Converting a message costs far more than filling it in, so it counts as steps of its own.
+function textOfMessage(html: string): string {
+  let steps = html.length / charactersPerStep;
+  for (let at = html.indexOf('<'); at !== -1; at = html.indexOf('<', at + 1)) steps += stepsOfTag;
+  if (steps > renderLimits.steps)
+    throw new StepLimitError(
+      `The text part of the message takes more than ${renderLimits.steps.toLocaleString('en-US')} steps`,
+    );
+  return htmlToText(html);
 }
 
 function derivedText(body: PreparedBody, variables: Variables, footer: Footer | null): Filled | null {

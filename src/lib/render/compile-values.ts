@@ -1,9 +1,19 @@
-import { Context, type Filter, type Liquid, type Token, TypeGuards, toValue, toValueSync, type Value } from 'liquidjs';
+import {
+  type Context,
+  type Filter,
+  type Liquid,
+  type Token,
+  TypeGuards,
+  toValue,
+  toValueSync,
+  type Value,
+} from 'liquidjs';
 import { areEqual, isPlain, isTrue, quickComparisons, readProperty } from './evaluate.ts';
-import type { FilterCall, FilterFunction } from './liquid.ts';
+import { createContext, type FilterCall, type FilterFunction } from './liquid.ts';
 import { OwnFilter } from './printing.ts';
-import type { Run } from './run.ts';
+import { type Run, spend, spendComparison } from './run.ts';
 import { lookUp, reservedNames } from './variables.ts';
+import { isHeavy, weightOf } from './weights.ts';
 
 /** Reads a value in a run. */
 export type Get = (run: Run) => unknown;
@@ -46,7 +56,13 @@ export class ValueCompiler {
   value(value: Value, names: Names | null): Get {
     let get = this.expression(value.initial.postfix, names);
     for (const filter of value.filters) get = this.filter(filter, get, names);
-    return get;
+    const weight = weightOf(value);
+    if (!isHeavy(weight)) return get;
+    const evaluate = get;
+    return (run) => {
+      spend(run, weight);
+      return evaluate(run);
+    };
   }
 
   private expression(postfix: readonly Token[], names: Names | null): Get {
@@ -175,29 +191,34 @@ function operation(operator: string, left: Get, right: Get, engine: Liquid): Get
     case 'or':
       return (run) => isTrue(left(run)) || isTrue(right(run));
     case '==':
-      return (run) => areEqual(left(run), right(run));
+      return (run) => equal(run, left(run), right(run));
     case '!=':
-      return (run) => !areEqual(left(run), right(run));
+      return (run) => !equal(run, left(run), right(run));
     default: {
       const liquid = engine.options.operators[operator] as
-        | ((a: unknown, b: unknown) => Generator<unknown, unknown, unknown>)
+        | ((a: unknown, b: unknown, context: Context) => Generator<unknown, unknown, unknown>)
         | undefined;
       if (liquid === undefined) return refuse();
       const quick = quickComparisons[operator];
       return (run) => {
         const a = left(run);
         const b = right(run);
-        return quick && isPlain(a) && isPlain(b) ? quick(a, b) : toValueSync(liquid(a, b));
+        if (typeof a !== 'number') spendComparison(run, a, b);
+        return quick && isPlain(a) && isPlain(b) ? quick(a, b) : toValueSync(liquid(a, b, contextOf(run, engine)));
       };
     }
   }
 }
 
+/** `==` of two values in a run. */
+export function equal(run: Run, a: unknown, b: unknown): boolean {
+  if (typeof a === 'object' || typeof a === 'string') spendComparison(run, a, b);
+  return areEqual(a, b);
+}
+
 function contextOf(run: Run, engine: Liquid): Context {
   if (run.context === null) {
-    const context = new Context({}, engine.options, { sync: true }, { liquid: engine });
-    context.setRegister('run', run);
-    run.context = context;
+    run.context = createContext({}, run, engine);
   }
   return run.context as Context;
 }

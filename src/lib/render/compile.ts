@@ -1,9 +1,10 @@
 import { type Liquid, TypeGuards, toValue } from 'liquidjs';
-import { type Get, type Names, NotCompiled, refuse, type Turn, unset, ValueCompiler } from './compile-values.ts';
-import { areEqual, asList, isTrue } from './evaluate.ts';
+import { equal, type Get, type Names, NotCompiled, refuse, type Turn, unset, ValueCompiler } from './compile-values.ts';
+import { asList, isTrue } from './evaluate.ts';
 import { Literal } from './filled.ts';
 import { type Node, someNode } from './nodes.ts';
-import { checkLimits, type Run, writeLiteral, writeValue } from './run.ts';
+import { checkLimits, type Run, spend, spendValue, writeLiteral, writeValue } from './run.ts';
+import { weightOfToken } from './weights.ts';
 
 /** A template as functions that write straight into a run. */
 export interface Program {
@@ -78,7 +79,10 @@ class Compiler {
         const slot = this.assigned.get(node.name) ?? 0;
         const value = this.values.value(node.value, names);
         return (run) => {
-          run.slots[slot] = value(run);
+          spend(run, 1);
+          const assigned = value(run);
+          if (typeof assigned === 'object') spendValue(run, assigned);
+          run.slots[slot] = assigned;
         };
       }
       case 'if': {
@@ -89,7 +93,10 @@ class Compiler {
         }));
         const otherwise = inOrder(this.body(node.otherwise, names));
         return (run) => {
-          for (const branch of branches) if (isTrue(branch.test(run)) !== branch.negate) return branch.body(run);
+          for (const branch of branches) {
+            spend(run, 1);
+            if (isTrue(branch.test(run)) !== branch.negate) return branch.body(run);
+          }
           otherwise(run);
         };
       }
@@ -108,6 +115,7 @@ class Compiler {
     const target = this.values.value(node.value, names);
     const branches = node.branches.map((branch) => ({
       values: branch.values.map((token) => this.values.token(token, names)),
+      weight: branch.values.reduce((sum, token) => sum + weightOfToken(token), 0),
       body: inOrder(this.body(branch.body, names)),
     }));
     const otherwise = inOrder(this.body(node.otherwise, names));
@@ -115,7 +123,8 @@ class Compiler {
       const wanted = toValue(target(run));
       let hit = false;
       for (const branch of branches) {
-        if (!branch.values.some((value) => areEqual(wanted, value(run)))) continue;
+        spend(run, branch.weight);
+        if (!branch.values.some((value) => equal(run, wanted, value(run)))) continue;
         hit = true;
         branch.body(run);
       }
@@ -126,6 +135,7 @@ class Compiler {
   private loop(node: Extract<Node, { kind: 'for' }>, names: Names | null): Step {
     if (!TypeGuards.isPropertyAccessToken(node.collection)) refuse();
     const collection = this.values.token(node.collection, names);
+    const weight = weightOfToken(node.collection);
     const item = this.slots++;
     const turn = this.slots++;
     const inner: Names = {
@@ -140,8 +150,11 @@ class Compiler {
     const { offset, limit, reversed, ...unknown } = this.loopSettings(node, names);
     if (Object.keys(unknown).length > 0) refuse();
     return (run) => {
+      spend(run, weight);
       let items = asList(collection(run));
       if (items.length === 0) return otherwise(run);
+      // What is cut, turned around or made of an object's keys is copied.
+      spend(run, items.length >> 4);
       if (offset) items = items.slice(offset(run) as number);
       if (limit) items = items.slice(0, limit(run) as number);
       if (reversed) items = [...items].reverse();

@@ -17,7 +17,18 @@ export function readProperty(object: unknown, key: string | number): unknown {
 function sizeOf(object: object): unknown {
   if (Object.hasOwn(object, 'size')) return undefined;
   if (typeof object === 'string' || Array.isArray(object)) return (object as { length: number }).length;
-  return typeof object === 'object' ? Object.keys(object).length : undefined;
+  return typeof object === 'object' ? countKeys(object) : undefined;
+}
+
+const counted = new WeakMap<object, number>();
+
+// A loop may ask often, and to count the keys of a large object takes long. While a template renders, no object changes.
+function countKeys(object: object): number {
+  const known = counted.get(object);
+  if (known !== undefined) return known;
+  const count = Object.keys(object).length;
+  if (count > 100) counted.set(object, count);
+  return count;
 }
 
 /** What `quickComparisons` compare. */

@@ -57,10 +57,11 @@ interface Part {
 // Cuts at every `|` and `??` outside quotes.
 function splitExpression(inside: string): Part[] {
   const parts: Part[] = [];
+  const quoteEnd = quoteFinder(inside);
   let separator = '';
   let begin = 0;
   for (let i = 0; i < inside.length; i++) {
-    const end = quoteEnd(inside, i);
+    const end = quoteEnd(i);
     if (end !== -1) {
       i = end;
       continue;
@@ -77,26 +78,64 @@ function splitExpression(inside: string): Part[] {
 }
 
 /**
- * Where the quoted text that begins at `at` ends, or -1 when none begins there. A quote right behind a letter or a digit
- * is an apostrophe, so that `{{name ?? don't know}}` is what it looks like.
+ * Answers where the quoted text that begins at a place ends, or -1 when none begins there. Where it looks it goes no further
+ * than `to`. A quote right behind a letter or a digit is an apostrophe, so that `{{name ?? don't know}}` is what it looks
+ * like. However many quotes are not closed, all look-ups together take time in proportion to the text.
  */
-export function quoteEnd(text: string, at: number): number {
-  const quote = text[at];
-  if (quote !== '"' && quote !== "'") return -1;
-  if (at > 0 && /[\p{L}\p{N}]/u.test(text[at - 1] ?? '')) return -1;
-  for (let i = at + 1; i < text.length; i++) {
-    if (text[i] === '\\') i += 1;
-    else if (text[i] === quote) return i;
-  }
-  return -1;
+export function quoteFinder(text: string, from = 0, to = text.length): (at: number) => number {
+  // For each place the next closing quote of one kind, as it looks to quoted text that has come so far.
+  let ends: Record<string, Int32Array> | null = null;
+  return (at) => {
+    const quote = text[at];
+    if (quote !== '"' && quote !== "'") return -1;
+    if (at > 0 && /[\p{L}\p{N}]/u.test(text[at - 1] ?? '')) return -1;
+    // Most quoted text is short: it is looked for first without a table.
+    const near = Math.min(to, at + nearby);
+    for (let i = at + 1; i < near; i++) {
+      if (text[i] === '\\') i += 1;
+      else if (text[i] === quote) return i;
+    }
+    if (near === to) return -1;
+    ends ??= {};
+    ends[quote] ??= closingQuotes(text, quote, from, to);
+    return ends[quote][at + 1 - from] ?? -1;
+  };
 }
 
+const nearby = 64;
+
+function closingQuotes(text: string, quote: string, from: number, to: number): Int32Array {
+  const ends = new Int32Array(Math.max(0, to - from) + 2).fill(-1);
+  for (let at = to - 1; at >= from; at--) {
+    const place = at - from;
+    if (text[at] === '\\') ends[place] = ends[place + 2] ?? -1;
+    else ends[place] = text[at] === quote ? at : (ends[place + 1] ?? -1);
+  }
+  return ends;
+}
+
+function isQuoted(text: string): boolean {
+  return text !== '' && quoteFinder(text)(0) === text.length - 1;
+}
+
+// By hand, because a regular expression for the end tries its luck at every blank.
 function tidy(text: string): string {
-  return text.replace(/^[\s\u00a0]+|[\s\u00a0]+$/g, '');
+  let begin = 0;
+  let end = text.length;
+  while (begin < end && isBlank(text.charCodeAt(begin))) begin += 1;
+  while (end > begin && isBlank(text.charCodeAt(end - 1))) end -= 1;
+  return text.slice(begin, end);
+}
+
+// What `\s` matches.
+function isBlank(code: number): boolean {
+  return code <= 0x20
+    ? code === 0x20 || (code >= 9 && code <= 13)
+    : code >= 0xa0 && /\s/.test(String.fromCharCode(code));
 }
 
 function literal(text: string): string {
-  return text !== '' && quoteEnd(text, 0) === text.length - 1 ? text : quote(unquote(text));
+  return isQuoted(text) ? text : quote(unquote(text));
 }
 
 function quote(text: string): string {
@@ -106,7 +145,7 @@ function quote(text: string): string {
 const typographicQuotes = /^(?:“(.*)”|‘(.*)’|„(.*)“)$/s;
 
 function unquote(text: string): string {
-  if (text !== '' && quoteEnd(text, 0) === text.length - 1) return text.slice(1, -1).replace(/\\(["'\\])/g, '$1');
+  if (isQuoted(text)) return text.slice(1, -1).replace(/\\(["'\\])/g, '$1');
   const typographic = typographicQuotes.exec(text);
   return typographic ? (typographic[1] ?? typographic[2] ?? typographic[3] ?? '') : text;
 }

@@ -65,7 +65,12 @@ class MarkupReader {
   private nextPiece = 0;
   private nextRegion = 1;
   private readonly elements: string[] = [];
+  /** How many elements of a name are open, so that an end without a begin is known at once. */
+  private readonly openElements = new Map<string, number>();
   private readonly blocks: Block[] = [];
+  /** Those of `blocks` that stand in text. */
+  private readonly textBlocks: Block[] = [];
+  private readonly loops: Block[] = [];
   private readonly result: Markup;
 
   constructor(source: string, pieces: readonly Piece[]) {
@@ -120,14 +125,11 @@ class MarkupReader {
     const end = this.skip(open, '>', 'tag');
     if (name === 'body') {
       const offset = this.sourceOffset(open);
-      if (offset !== null)
-        this.result.bodyEnd = { offset, conditional: this.blocks.some((block) => block.region === 0) };
+      if (offset !== null) this.result.bodyEnd = { offset, conditional: this.textBlocks.length > 0 };
     }
-    const depth = this.elements.lastIndexOf(name);
-    if (depth !== -1) {
-      this.elements.length = depth;
-      if (this.blocks.some((block) => block.region === 0 && depth < block.depth)) this.result.isEven = false;
-    }
+    const depth = this.closeElement(name);
+    // As long as the template is even, no block in text began deeper than one that began later.
+    if (depth !== -1 && this.result.isEven && depth < (this.textBlocks.at(-1)?.depth ?? 0)) this.result.isEven = false;
     return end;
   }
 
@@ -138,8 +140,21 @@ class MarkupReader {
     const end = this.attributes(open + 1 + name.length, name, anchor);
     if (name === 'a' && anchor.nameEnd !== -1) this.result.anchors.push(anchor);
     if (textElements.has(name)) return this.hiddenText(end, name);
-    if (!voidElements.has(name)) this.elements.push(name);
+    if (!voidElements.has(name)) {
+      this.elements.push(name);
+      this.openElements.set(name, (this.openElements.get(name) ?? 0) + 1);
+    }
     return end;
+  }
+
+  // Closes the innermost element of the name and those within it, and answers how many stay open; -1 when there is none.
+  private closeElement(name: string): number {
+    if (!this.openElements.get(name)) return -1;
+    for (let last = this.elements.pop(); last !== undefined; last = this.elements.pop()) {
+      this.openElements.set(last, (this.openElements.get(last) ?? 1) - 1);
+      if (last === name) break;
+    }
+    return this.elements.length;
   }
 
   private nameAt(at: number): string {
@@ -221,11 +236,14 @@ class MarkupReader {
   // Keeps account of the Liquid block that a tag opens, divides or closes.
   private follow(name: string, { region }: Place): void {
     if (blockTags.has(name)) {
-      this.blocks.push({ name, region, depth: this.elements.length });
+      const block = { name, region, depth: this.elements.length };
+      this.blocks.push(block);
+      if (region === 0) this.textBlocks.push(block);
+      if (name === 'for') this.loops.push(block);
       return;
     }
     if (name === 'break' || name === 'continue') {
-      const loop = this.blocks.findLast((block) => block.name === 'for');
+      const loop = this.loops.at(-1);
       if (loop?.region !== region || loop.depth !== this.elements.length) this.result.isEven = false;
     }
     const closes = name.startsWith('end');
@@ -233,7 +251,10 @@ class MarkupReader {
     const block = this.blocks.at(-1);
     if (!block || block.region !== region || (region === 0 && block.depth !== this.elements.length))
       this.result.isEven = false;
-    if (closes) this.blocks.pop();
+    if (!closes) return;
+    this.blocks.pop();
+    if (block === this.textBlocks.at(-1)) this.textBlocks.pop();
+    if (block === this.loops.at(-1)) this.loops.pop();
   }
 
   private sourceOffset(at: number): number | null {

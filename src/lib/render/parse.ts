@@ -1,4 +1,4 @@
-import { type Liquid, LiquidError, type Template, type Token } from 'liquidjs';
+import { type Liquid, LiquidError, Parser, type Template, type Token, Tokenizer, type TopLevelToken } from 'liquidjs';
 import { compileTemplate, type Program } from './compile.ts';
 import { attributeMark, createEngine } from './liquid.ts';
 import { type Markup, type Place, readMarkup } from './markup.ts';
@@ -6,6 +6,7 @@ import { readNodes } from './nodes.ts';
 import { attachPrinter, htmlPrinter, type Printer, textPrinter } from './printing.ts';
 import { cutSource, joinPieces, type Piece } from './source.ts';
 import { TemplateSyntaxError } from './syntax-error.ts';
+import { countHeavyValues } from './weights.ts';
 
 /** What a template is written in, and whether its values are escaped there. */
 export interface TemplateOptions {
@@ -87,9 +88,10 @@ export function parsePieces(
 ): TemplateBody {
   const joined = joinPieces(pieces);
   try {
-    const nodes = engine.parse(joined.code);
+    const nodes = parseCode(joined.code, engine);
     const tree = readNodes(nodes);
     attachPrinter(tree, printer, engine);
+    countHeavyValues(tree);
     return { engine, nodes, program: compileTemplate(tree, engine) };
   } catch (error) {
     if (LiquidError.is(error)) {
@@ -99,6 +101,22 @@ export function parsePieces(
     }
     if (error instanceof RangeError) throw tooDeep(source);
     throw error;
+  }
+}
+
+// As `engine.parse`, which takes its tokens off the begin of an array: from some size on, each time by moving all others.
+function parseCode(code: string, engine: Liquid): Template[] {
+  const tokens = new Tokenizer(code, engine.options.operators).readTopLevelTokens(engine.options);
+  return new Parser(engine).parseTokens(new TokenQueue().filled(tokens));
+}
+
+class TokenQueue extends Array<TopLevelToken> {
+  filled(tokens: TopLevelToken[]): this {
+    for (let i = tokens.length - 1; i >= 0; i--) this.push(tokens[i] as TopLevelToken);
+    return this;
+  }
+  override shift(): TopLevelToken | undefined {
+    return this.pop();
   }
 }
 

@@ -1,7 +1,7 @@
 import { Filter, type FilteredValueToken, type Liquid, TypeGuards, type Value } from 'liquidjs';
-import { attributeMark, type EscapedCycle, Printed, runOf } from './liquid.ts';
+import { attributeMark, type EscapedCycle, Printed } from './liquid.ts';
 import { type Node, someNode } from './nodes.ts';
-import type { Run } from './run.ts';
+import { type Run, runOf, spendValue } from './run.ts';
 import {
   allTrusted,
   assignedSources,
@@ -146,7 +146,7 @@ export function attachPrinter(nodes: readonly Node[], printer: Printer, engine: 
     });
     const guard = facts.raw || facts.escaped ? null : printer.guard(facts);
     if (guard) filters.splice(place, 0, new OwnFilter(guard, engine));
-    filters.push(new OwnFilter(printer.print(facts), engine));
+    filters.push(new OwnFilter(counting(printer.print(facts)), engine));
   }
 
   function attachCycle(
@@ -174,6 +174,14 @@ export function attachPrinter(nodes: readonly Node[], printer: Printer, engine: 
     const print = printer.print(shared);
     tag.print = (value, run) => print(guard ? guard(value, run) : value, run);
   }
+}
+
+// An object is gone through as a whole to be printed, and may print as nothing.
+function counting(print: (value: unknown, run: Run) => unknown): (value: unknown, run: Run) => unknown {
+  return (value, run) => {
+    if (typeof value === 'object' && value !== null) spendValue(run, value);
+    return print(value, run);
+  };
 }
 
 // The guard goes as far back as only filters follow that keep escaped text escaped.

@@ -1,13 +1,17 @@
-import { Context } from 'liquidjs';
+import { LiquidError } from 'liquidjs';
 import { emptySlots } from './compile.ts';
 import { Filled } from './filled.ts';
-import { renderNodes } from './liquid.ts';
+import { createContext, renderNodes } from './liquid.ts';
 import type { ParsedTemplate, TemplateBody } from './parse.ts';
-import { filledBy, type Run, startRun } from './run.ts';
+import { filledBy, type Run, StepLimitError, startRun } from './run.ts';
 import { substitute } from './substitute.ts';
+import { TemplateTooLargeError } from './syntax-error.ts';
 import { flatten, type Variables } from './variables.ts';
 
-/** Renders a template. Never throws: beyond its limits it is filled in plainly. */
+/**
+ * Renders a template. What does not parse or writes too much is filled in plainly.
+ * @throws StepLimitError for a template that takes more steps than there are for one message
+ */
 export function render(template: ParsedTemplate, variables: Variables): string {
   return String(renderFully(template, variables, Filled.empty).text);
 }
@@ -19,26 +23,40 @@ export interface Rendered {
   insertedMarkup: boolean;
   /** Why the template was only filled in plainly, or null. */
   problem: string | null;
+  /** The steps it took. */
+  steps: number;
 }
 
-/** `render` with a text for the template's slot, if it has one. */
+/** `render` with a text for the template's slot, if it has one. @throws StepLimitError */
 export function renderFully(template: ParsedTemplate, variables: Variables, slot: Filled): Rendered {
+  if (template.problem instanceof TemplateTooLargeError) throw new StepLimitError(template.problem.reason);
   if (template.body === null)
     return {
       text: Filled.of(substitute(template.source, variables, template)),
       insertedMarkup: true,
       problem: template.problem?.message ?? null,
+      steps: 0,
     };
   try {
     const run = renderBody(template.body, variables, slot);
-    return { text: filledBy(run), insertedMarkup: run.insertedMarkup, problem: null };
-  } catch (error) {
+    return { text: filledBy(run), insertedMarkup: run.insertedMarkup, problem: null, steps: run.steps };
+  } catch (fault) {
+    const error = causeOf(fault);
+    if (error instanceof StepLimitError) throw error;
     return {
       text: Filled.of(substitute(template.source, variables, template)),
       insertedMarkup: true,
       problem: error instanceof Error ? error.message : String(error),
+      steps: 0,
     };
   }
+}
+
+// What liquidjs met, it wraps into an error that names the place.
+function causeOf(error: unknown): unknown {
+  if (!LiquidError.is(error)) return error;
+  const { originalError } = error as unknown as { originalError?: unknown };
+  return originalError === undefined ? error : causeOf(originalError);
 }
 
 /** Renders by the compiled program, or by liquidjs where there is none. Throws at a limit. */
@@ -52,7 +70,7 @@ export function renderBody(body: TemplateBody, variables: Variables, slot: Fille
 /** Renders by liquidjs, whether or not there is a compiled program. Throws at a limit. */
 export function renderByLiquid({ engine, nodes }: TemplateBody, variables: Variables, slot: Filled): Run {
   const run = startRun(variables, slot, []);
-  renderNodes(engine, nodes, new Context(flatten(variables), engine.options, { sync: true }, { liquid: engine }), run);
+  renderNodes(engine, nodes, createContext(flatten(variables), run, engine), run);
   return run;
 }
 

@@ -1,8 +1,11 @@
-import { decodeEntities, liquidExpression, quoteEnd } from './expression.ts';
-import { TemplateSyntaxError } from './syntax-error.ts';
+import { decodeEntities, liquidExpression, quoteFinder } from './expression.ts';
+import { TemplateSyntaxError, TemplateTooLargeError } from './syntax-error.ts';
 
 /** The longest template that is read, in characters (contract page 2, 1.3). */
 export const sourceLimit = 2_000_000;
+
+/** How many steps parsing a template may take, and how deep its blocks may nest. See `ParseSteps`. */
+export const parseLimits = { steps: 100_000, depth: 100 };
 
 /**
  * One part of a template. `start` and `end` are offsets in the source as written. `code` is the same part in plain
@@ -22,17 +25,67 @@ export function cutSource(source: string): Piece[] {
       sourceLimit,
     );
   const pieces: Piece[] = [];
+  const steps = new ParseSteps(source);
   let at = 0;
   while (at < source.length) {
     const open = nextDelimiter(source, at);
     if (open > at) {
       const shown = source.slice(at, open);
+      steps.text(shown, at);
       pieces.push({ kind: 'text', start: at, end: open, code: shown, shown });
     }
     if (open === source.length) break;
     at = source[open + 1] === '{' ? cutOutput(source, open, pieces) : cutTag(source, open, pieces);
+    steps.piece(pieces.at(-1));
   }
   return pieces;
+}
+
+const opensBlock = new Set(['if', 'unless', 'case', 'for', 'tablerow', 'capture']);
+
+/**
+ * Counts what reading a template will cost, before anything but its delimiters is looked for: 10 for each output and tag, 1
+ * for each 4 characters in it, 2 for each `<` of its text and 1 for each 64 characters.
+ */
+class ParseSteps {
+  private readonly source: string;
+  private steps = 0;
+  private depth = 0;
+
+  constructor(source: string) {
+    this.source = source;
+  }
+
+  text(text: string, at: number): void {
+    let elements = 0;
+    for (let open = text.indexOf('<'); open !== -1; open = text.indexOf('<', open + 1)) elements += 1;
+    this.take(2 * elements + (text.length >> 6), at);
+  }
+
+  piece(piece: Piece | undefined): void {
+    if (piece === undefined) return;
+    if (piece.kind === 'verbatim') this.text(piece.shown, piece.start);
+    this.take(10 + (piece.code.length >> 2), piece.start);
+    if (piece.kind !== 'tag') return;
+    if (opensBlock.has(piece.name)) this.depth += 1;
+    else if (piece.name.startsWith('end')) this.depth -= 1;
+    if (this.depth > parseLimits.depth)
+      throw new TemplateSyntaxError(
+        `Tags are nested too deeply, at most ${parseLimits.depth} are allowed`,
+        this.source,
+        piece.start,
+      );
+  }
+
+  private take(steps: number, at: number): void {
+    this.steps += steps;
+    if (this.steps > parseLimits.steps)
+      throw new TemplateTooLargeError(
+        `The template takes more than ${parseLimits.steps.toLocaleString('en-US')} steps to parse`,
+        this.source,
+        at,
+      );
+  }
 }
 
 /** The whole template in plain Liquid, and the way back from a place in it to the source as written. */
@@ -71,15 +124,26 @@ function cutOutput(source: string, open: number, pieces: Piece[]): number {
 }
 
 // The first `}}` outside quotes. A quote that only closes on a later line or in another output is taken for an apostrophe.
+// It looks no further than the next output or tag, so that each costs its own length.
 function outputEnd(source: string, from: number): number {
   const plainEnd = source.indexOf('}}', from);
   if (plainEnd === -1) return -1;
-  for (let i = from; i < source.length; i++) {
+  const to = firstOf(source, plainEnd, /\{[{%]/g);
+  const quoteEnd = quoteFinder(source, from, to);
+  let breakAt = firstOf(source, from, /[\n{]/g);
+  for (let i = from; i < to; i++) {
     if (source.startsWith('}}', i)) return i;
-    const end = quoteEnd(source, i);
-    if (end !== -1 && (end < plainEnd || !/[\n{]/.test(source.slice(i, end)))) i = end;
+    const end = quoteEnd(i);
+    if (end === -1) continue;
+    if (breakAt < i) breakAt = firstOf(source, i, /[\n{]/g);
+    if (end < plainEnd || breakAt > end) i = end;
   }
   return plainEnd;
+}
+
+function firstOf(text: string, from: number, wanted: RegExp): number {
+  wanted.lastIndex = from;
+  return wanted.exec(text)?.index ?? text.length;
 }
 
 // Liquid itself takes every quote for the begin of quoted text; what it would then swallow must not pass unseen.
@@ -107,18 +171,33 @@ function cutTag(source: string, open: number, pieces: Piece[]): number {
 
 // What stands in a `raw` or `comment` block is not read as template, so its delimiters need not match.
 function cutOpaque(source: string, name: 'raw' | 'comment', open: number, inner: number, pieces: Piece[]): number {
-  const ending = new RegExp(`\\{%-?\\s*end${name}\\s*-?%\\}`, 'g');
-  ending.lastIndex = inner;
-  const match = ending.exec(source);
-  if (!match) throw new TemplateSyntaxError(`"{% ${name} %}" is not closed`, source, open);
-  const end = match.index + match[0].length;
+  const match = endOfBlock(source, name, inner);
+  if (match === null) throw new TemplateSyntaxError(`"{% ${name} %}" is not closed`, source, open);
+  const { begin, end } = match;
   if (name === 'raw') {
-    const shown = source.slice(inner, match.index);
+    const shown = source.slice(inner, begin);
     pieces.push({ kind: 'verbatim', start: open, end, code: source.slice(open, end), shown });
   } else {
-    pieces.push({ kind: 'comment', start: open, end, code: source.slice(open, inner) + match[0] });
+    pieces.push({ kind: 'comment', start: open, end, code: source.slice(open, inner) + source.slice(begin, end) });
   }
   return end;
+}
+
+const blankAfter = /\s*-?%\}/y;
+
+// Looked for from the word, of which there is one in each ending: so blanks and `{%` that lead to none are read once.
+function endOfBlock(source: string, name: 'raw' | 'comment', from: number): { begin: number; end: number } | null {
+  const word = `end${name}`;
+  for (let at = source.indexOf(word, from); at !== -1; at = source.indexOf(word, at + word.length)) {
+    let begin = at;
+    while (begin > from && /\s/.test(source[begin - 1] ?? '')) begin -= 1;
+    if (source[begin - 1] === '-') begin -= 1;
+    begin -= 2;
+    if (begin < from || !source.startsWith('{%', begin)) continue;
+    blankAfter.lastIndex = at + word.length;
+    if (blankAfter.test(source)) return { begin, end: blankAfter.lastIndex };
+  }
+  return null;
 }
 
 function withoutTrimMarks(content: string): { trimmedLeft: string; inside: string; trimmedRight: string } {

@@ -40,8 +40,8 @@ export interface Scope {
 export type Assigned = ReadonlyMap<string, Sources>;
 
 // Bounds for templates that nobody writes by hand: beyond them every assigned name counts as a stranger's.
-const mostTurns = 20;
-const mostNames = 200;
+const mostTurns = 8;
+const mostNames = 50;
 
 /** Finds out, for all assigned names at once, where their text may come from. */
 export function assignedSources(nodes: readonly Node[]): Assigned {

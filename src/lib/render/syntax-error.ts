@@ -17,6 +17,9 @@ export class TemplateSyntaxError extends Error {
   }
 }
 
+/** A template that takes more steps to parse than there are for one. Its mail is not sent. */
+export class TemplateTooLargeError extends TemplateSyntaxError {}
+
 function placeOf(source: string, offset: number): { line: number; column: number } {
   let line = 1;
   let lineStart = 0;

@@ -1,4 +1,5 @@
 import { compile, type DomNode, type FormatCallback, type SelectorDefinition } from 'html-to-text';
+import { nestsDeeper, withoutTags } from './html-depth.ts';
 
 /**
  * The text part of a message is laid out in two steps. First HTML becomes text with marks in it, one control character
@@ -37,7 +38,9 @@ export function tidyText(value: string): string {
 
 /** HTML as text with marks. */
 export function markText(html: string): string {
-  return convert(`<posthorn-root>${html.replace(unwanted, '')}</posthorn-root>`).replace(invisible, '');
+  const wanted = html.replace(unwanted, '');
+  const shallow = nestsDeeper(wanted, deepest) ? withoutTags(wanted) : wanted;
+  return convert(`<posthorn-root>${shallow}</posthorn-root>`).replace(invisible, '');
 }
 
 /** The text that a quoted attribute value stands for. */
@@ -49,6 +52,10 @@ export function attributeText(value: string): string {
 export function htmlToText(html: string): string {
   return layOut(markText(html));
 }
+
+// The converter walks by recursion, and it takes as long to close an element as elements are open. What nests deeper than
+// this is no message of which a layout could be told.
+const deepest = 250;
 
 const { block, paragraph, lineBreak, link, linkTarget, linkEnd, item, numberedList, list, listEnd } = marks;
 const links = new RegExp(`${link}([^${link}-${linkEnd}]*)${linkTarget}([^${link}-${linkEnd}]*)${linkEnd}`, 'g');
@@ -138,24 +145,39 @@ function asMarks({ lines, breaks, lists, isItem }: Edge): string {
   return marked === '' ? ' ' : marked;
 }
 
-// Writes all links, inner ones before those around them.
+// Writes all links, inner ones before those around them, in one pass. Marks without their partners are left out.
 function replaceLinks(text: string): string {
-  let written = '';
+  if (!text.includes(link)) return text.replace(linkMarks, '');
+  const around: { shown: string; target: string | null }[] = [];
+  let now: { shown: string; target: string | null } = { shown: '', target: null };
+  const add = (part: string) => {
+    if (now.target === null) now.shown += part;
+    else now.target += part;
+  };
   let from = 0;
-  for (let at = text.indexOf(link); at !== -1; at = text.indexOf(link, from)) {
-    const middle = text.indexOf(linkTarget, at);
-    const end = text.indexOf(linkEnd, middle);
-    const inner = text.indexOf(link, at + 1);
-    if (middle === -1 || end === -1 || (inner !== -1 && inner < end)) return replaceNestedLinks(text);
-    written += text.slice(from, at) + writeLink(text.slice(at + 1, middle), text.slice(middle + 1, end));
-    from = end + 1;
+  linkMarks.lastIndex = 0;
+  for (let match = linkMarks.exec(text); match !== null; match = linkMarks.exec(text)) {
+    add(text.slice(from, match.index));
+    from = match.index + 1;
+    if (match[0] === link) {
+      around.push(now);
+      now = { shown: '', target: null };
+    } else if (match[0] === linkTarget) now.target ??= '';
+    else {
+      const outer = around.pop();
+      if (outer === undefined) continue;
+      const written = now.target === null ? now.shown : writeLink(now.shown, now.target);
+      now = outer;
+      add(written);
+    }
   }
-  return from === 0 ? text : written + text.slice(from);
-}
-
-function replaceNestedLinks(text: string): string {
-  const inner = text.replace(links, (_, shown: string, target: string) => writeLink(shown, target));
-  return inner === text ? text.replace(linkMarks, '') : replaceNestedLinks(inner);
+  add(text.slice(from));
+  for (let outer = around.pop(); outer !== undefined; outer = around.pop()) {
+    const rest = now.shown + (now.target ?? '');
+    now = outer;
+    add(rest);
+  }
+  return now.shown + (now.target ?? '');
 }
 
 function writeLink(text: string, target: string): string {
@@ -262,8 +284,7 @@ const convert = compile({
   wordwrap: false,
   whitespaceCharacters: ' \t\r\n\f\u00a0',
   baseElements: { selectors: ['posthorn-root'] },
-  // The converter walks by recursion; a document nested deeper than this is no message.
-  limits: { maxDepth: 500, ellipsis: '…' },
+  limits: { maxDepth: 2 * deepest, ellipsis: '…' },
   formatters,
   selectors,
 });

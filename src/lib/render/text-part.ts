@@ -140,21 +140,20 @@ function untrimmed(piece: Piece): Piece {
 // A captured text is the same with and without markup only where it has none and is printed as it is.
 function capturesAreText(pieces: readonly Piece[]): boolean {
   let depth = 0;
-  const names: string[] = [];
+  const names = new Set<string>();
   for (const piece of pieces) {
     if (piece.kind === 'tag' && piece.name === 'capture') {
       depth += 1;
-      names.push(/capture\s+["']?([\w-]+)/.exec(piece.code)?.[1] ?? '');
+      names.add(/capture\s+["']?([\w-]+)/.exec(piece.code)?.[1] ?? '');
     } else if (piece.kind === 'tag' && piece.name === 'endcapture') depth -= 1;
     else if (depth > 0 && 'shown' in piece && /[<&]/.test(piece.shown)) return false;
   }
-  return names.every(
-    (name) => /^[\w-]+$/.test(name) && pieces.every((piece) => 'shown' in piece || printsOnly(piece, name)),
-  );
+  if (names.size === 0) return true;
+  return !names.has('') && pieces.every((piece) => 'shown' in piece || printsOnly(piece, names));
 }
 
-function printsOnly(piece: Piece, name: string): boolean {
-  if (!piece.code.includes(name)) return true;
+function printsOnly(piece: Piece, names: ReadonlySet<string>): boolean {
+  if (!(piece.code.match(/[\w-]+/g) ?? []).some((word) => names.has(word))) return true;
   if (piece.kind === 'tag') return piece.name === 'capture';
-  return new RegExp(`^\\{\\{-? ${name} -?\\}\\}$`).test(piece.code);
+  return names.has(/^\{\{-? ([\w-]+) -?\}\}$/.exec(piece.code)?.[1] ?? '');
 }
