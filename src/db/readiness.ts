@@ -35,7 +35,12 @@ export function schemaProblem(
     return `the schema is older than this release: ${first}${others(missing)} not applied. Run npm run migrate`;
   const [unknown] = applied.filter((name) => !known.includes(name)).slice(-1);
   if (unknown === undefined || newerIsFine) return null;
-  return `the schema is newer than this release: ${unknown} is unknown here. Deploy the release that made it`;
+  return newerSchema(unknown);
+}
+
+/** What to say of a migration that only a later release knows. */
+export function newerSchema(name: string): string {
+  return `the schema is newer than this release: ${name} is unknown here. Deploy the release that made it`;
 }
 
 function others({ length }: readonly string[]): string {

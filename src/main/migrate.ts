@@ -3,6 +3,7 @@ import { setUpTemporal, TemporalSetupError } from '../../temporal/setup.ts';
 import { ConfigError, readConfigOrExit } from '../config.ts';
 import { DatabaseAddressError } from '../db/connection.ts';
 import { MigrationError, migrateDatabase } from '../db/migrate.ts';
+import { newerSchema } from '../db/readiness.ts';
 import { describeFailure, isTemporalUnreachable } from '../lib/grpc.ts';
 import { pause } from '../lib/time.ts';
 import { temporalSettings } from './temporal-settings.ts';
@@ -29,8 +30,10 @@ async function migratePostgres(): Promise<void> {
   const migrate = () => migrateDatabase(url, { setting });
   const { applied, unknown } = await whenUp('Postgres', new URL(url).host, migrate, isPostgresUnreachable);
   for (const name of applied) console.log(`Postgres: ${name} applied`);
-  for (const name of unknown) console.log(`Postgres: ${name} is of a later release than this one`);
-  if (applied.length + unknown.length === 0) console.log('Postgres: the schema is the newest');
+  const [later] = unknown.slice(-1);
+  if (later !== undefined && !config.READY_ON_NEWER_SCHEMA) throw new DatabaseAddressError(newerSchema(later));
+  if (later !== undefined) console.log(`Postgres: ${newerSchema(later)}`);
+  else if (applied.length === 0) console.log('Postgres: the schema is the newest');
 }
 
 async function prepareTemporal(settings: TemporalSettings): Promise<void> {

@@ -1,6 +1,10 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import type { ConnectionSettings } from '../../src/db/connection.ts';
+import { openStore } from '../../src/db/orm.ts';
 import { databaseProblem } from '../../src/db/readiness.ts';
+import { requestDatabase, workerDatabase } from '../../src/main/database-settings.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { tcpProxy } from '../support/tcp-proxy.ts';
@@ -24,6 +28,21 @@ describe('a request that has to wait', () => {
     expectUnavailable(answer, 'Another change holds what this request needs');
     await held.letGo();
     expect((await rename(api, contact)).status).toBe(200);
+  });
+
+  test('for a lock in a transaction of the ORM is answered the same', async () => {
+    await using api = await testApi(database, { DATABASE_LOCK_TIMEOUT: '1' });
+    const made = await api.call(project.secretKey, 'POST', '/templates', {
+      name: 'Held',
+      subject: 'Held',
+      body: '<p>Held</p>',
+      from: project.sender,
+      type: 'MARKETING',
+    });
+    expect(made.status).toBe(201);
+    await using _ = await hold(made.body.id, 'templates');
+    const answer = await api.call(project.secretKey, 'PATCH', `/templates/${made.body.id}`, { name: 'Free' });
+    expectUnavailable(answer, 'Another change holds what this request needs');
   });
 
   test('for a statement is answered 503 with Retry-After once the limit is over', async () => {
@@ -76,6 +95,19 @@ describe('a request that has to wait', () => {
     expectUnavailable(await rename(api, contact), 'The database cannot be reached');
     await wire.cut();
   });
+});
+
+test('limits are those of requests in the API, and of workers only what a frozen one leaves behind', async () => {
+  const config = readConfig({ DATABASE_URL: database.url });
+  const limitsOf = async (settings: ConnectionSettings) => {
+    await using store = await openStore(settings, []);
+    return store.db.row(
+      `select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
+         current_setting('idle_in_transaction_session_timeout') as idle`,
+    );
+  };
+  expect(await limitsOf(requestDatabase(config))).toEqual({ statement: '30s', lock: '10s', idle: '30s' });
+  expect(await limitsOf(workerDatabase(config))).toEqual({ statement: '0', lock: '0', idle: '10min' });
 });
 
 describe('readiness', () => {
@@ -156,12 +188,12 @@ function rename(api: TestApi, contact: string) {
   return api.call(project.secretKey, 'PATCH', `/contacts/${contact}`, { data: { name: 'Ada' } });
 }
 
-/** Locks a contact's row until it is let go of, as a change that does not end would. */
-async function hold(contact: string) {
+/** Locks a row until it is let go of, as a change that does not end would. */
+async function hold(id: string, table: 'contacts' | 'templates' = 'contacts') {
   const client = new Client({ connectionString: database.url });
   await client.connect();
   await client.query('begin');
-  await client.query('select from contacts where id = $1 for update', [contact]);
+  await client.query(`select from ${table} where id = $1 for update`, [id]);
   const letGo = async () => void (await client.query('rollback'));
   return { letGo, [Symbol.asyncDispose]: () => client.end() };
 }

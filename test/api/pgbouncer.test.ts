@@ -3,8 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { migrateDatabase } from '../../src/db/migrate.ts';
 import { openStore } from '../../src/db/orm.ts';
 import { startApi } from '../../src/main/api-runtime.ts';
+import { startWorker } from '../../src/main/worker-runtime.ts';
 import { aProject, type TestProject, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { FakeMailer } from '../support/mailer.ts';
 import { pgBouncers, startPgBouncer } from '../support/pgbouncer.ts';
 
 const limits = { DATABASE_POOL_SIZE: '10' };
@@ -52,6 +54,36 @@ describe.skipIf(programs.length === 0).each(programs.length === 0 ? ['pgbouncer'
       expect(found.body.total).toBe(40);
       // Changes are heard over the direct address.
       await expect.poll(() => api.app.directory !== undefined && listens(), { timeout: 30_000 }).toBe(true);
+    });
+
+    test('a worker delivers mail and a campaign', async () => {
+      await using pooler = await startPgBouncer(program, database.url);
+      const pooled = { DATABASE_URL: pooler.url(database.url), DIRECT_DATABASE_URL: database.url };
+      const own = await aProject(database);
+      await using api = await testApi(database, pooled);
+      const mailer = new FakeMailer();
+      await using worker = await startWorker(api.config, pino({ level: 'silent' }), { mailer });
+      await worker.ready;
+      const content = { from: own.sender, subject: 'Hello', body: '<p>Hello</p>' };
+      for (const name of ['ada', 'bob', 'cleo'])
+        await api.call(own.secretKey, 'POST', '/contacts', { email: `${name}.pooled@kunde.example`, subscribed: true });
+      const mail = { ...content, to: 'dora.pooled@kunde.example' };
+      expect((await api.call(own.secretKey, 'POST', '/v1/send', mail)).status).toBe(200);
+      const campaign = await api.call(own.secretKey, 'POST', '/campaigns', {
+        ...content,
+        name: 'Pooled',
+        audienceType: 'ALL',
+      });
+      expect(campaign.status).toBe(201);
+      expect((await api.call(own.secretKey, 'POST', `/campaigns/${campaign.body.data.id}/send`, {})).status).toBe(200);
+      const sent = () =>
+        database.db.row<{ count: number }>(
+          "select count(*)::int as count from emails where project_id = $1 and status = 'SENT'",
+          [own.id],
+        );
+      // Three by the campaign and one by /v1/send, whose contact is not subscribed.
+      await expect.poll(sent, { timeout: 90_000 }).toEqual({ count: 4 });
+      expect(mailer.sent).toHaveLength(4);
     });
 
     test('statements are prepared where the pooler renames them, and only there', async () => {

@@ -72,12 +72,17 @@ export function untilSandboxAnswers(starting: readonly Supervised[], config: Sta
 /** Waits until the API says that it and what it needs are ready. */
 export function untilApiReady(starting: readonly Supervised[], config: StartConfig, signal: AbortSignal) {
   const url = `http://${reachableHost(config.HOST)}:${config.PORT}/ready`;
-  const isReady = () =>
-    fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
-      (answer) => answer.ok,
-      () => false,
-    );
-  return untilReady(isReady, 'The API', starting, signal);
+  let said = '';
+  const isReady = async () => {
+    try {
+      const answer = await fetch(url, { signal: AbortSignal.timeout(2_000) });
+      said = ` (${url} answers ${(await answer.text()).slice(0, 500)})`;
+      return answer.ok;
+    } catch {
+      return false;
+    }
+  };
+  return untilReady(isReady, 'The API', starting, signal, () => said);
 }
 
 // Long enough for a machine that is busy with something else.
@@ -89,6 +94,7 @@ export async function untilReady(
   label: string,
   starting: readonly Supervised[],
   signal: AbortSignal,
+  whyNot = () => '',
 ): Promise<void> {
   const giveUpAt = Date.now() + limitMs;
   const ended: StartError[] = [];
@@ -100,7 +106,7 @@ export async function untilReady(
     continueUnlessStopped(signal);
     if (ended[0]) throw ended[0];
     if (Date.now() > giveUpAt)
-      throw new StartError(`${label} is not ready after ${limitMs / 1000} s. See DATA_DIR/logs.`);
+      throw new StartError(`${label} is not ready after ${limitMs / 1000} s${whyNot()}. See DATA_DIR/logs.`);
     await sleep(50);
   }
   if (ended[0]) throw ended[0];
