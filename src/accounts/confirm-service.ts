@@ -1,8 +1,15 @@
 import type { Database } from '../db/sql.ts';
 import { AppError, badRequest } from '../lib/errors.ts';
+import { noSoonerThan } from '../lib/time.ts';
 import type { OutboxTicket } from '../outbox/enqueue.ts';
 import { forgetAttempts } from './attempt-queries.ts';
-import { type AccountMailSettings, mailAllowance, queueResetMail, queueVerificationMail } from './mail-service.ts';
+import {
+  type AccountMailSettings,
+  mailAllowance,
+  queueResetMail,
+  queueVerificationMail,
+  sameAnswerMs,
+} from './mail-service.ts';
 import { hashPassword } from './passwords.ts';
 import { markEmailVerified, setPassword, userByEmail, userById } from './queries.ts';
 import { isTokenUsable, removeTokens, takeToken } from './token-queries.ts';
@@ -49,12 +56,14 @@ export async function requestPasswordReset(
   email: string,
   language: string,
 ): Promise<OutboxTicket[]> {
-  return db.transaction(async (sql) => {
-    const allowed = (await mailAllowance(sql, 'reset-mail', email)) === null;
-    const user = await userByEmail(sql, email);
-    if (!allowed || user?.type !== 'PASSWORD') return [];
-    return queueResetMail(sql, settings, user, language);
-  });
+  return noSoonerThan(sameAnswerMs, () =>
+    db.transaction(async (sql) => {
+      const allowed = (await mailAllowance(sql, 'reset-mail', email)) === null;
+      const user = await userByEmail(sql, email);
+      if (!allowed || user?.type !== 'PASSWORD') return [];
+      return queueResetMail(sql, settings, user, language);
+    }),
+  );
 }
 
 /**

@@ -9,6 +9,12 @@ export interface AccountMailSettings extends SystemMailSettings {
   DASHBOARD_URI: string;
 }
 
+/**
+ * How long an answer takes at least, in milliseconds, that must not tell whether an address has an account: several times
+ * what queueing a mail takes.
+ */
+export const sameAnswerMs = 150;
+
 const mailsAnHour = 3;
 const hour = 3600;
 

@@ -2,10 +2,17 @@ import type { Database } from '../db/sql.ts';
 import { conflict, forbidden, invalidField } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { networkOf } from '../lib/network.ts';
+import { noSoonerThan } from '../lib/time.ts';
 import type { OutboxTicket } from '../outbox/enqueue.ts';
 import type { Verification } from '../verification/schema.ts';
 import { takeAttempt } from './attempt-queries.ts';
-import { type AccountMailSettings, mailAllowance, queueTakenMail, queueVerificationMail } from './mail-service.ts';
+import {
+  type AccountMailSettings,
+  mailAllowance,
+  queueTakenMail,
+  queueVerificationMail,
+  sameAnswerMs,
+} from './mail-service.ts';
 import { hashPassword } from './passwords.ts';
 import { insertUser } from './queries.ts';
 import type { Credentials } from './schema.ts';
@@ -54,6 +61,13 @@ export async function signUp(deps: SignUpDeps, { email, password }: Credentials)
   if (settings.VERIFY_EMAIL_ON_SIGNUP) await refuseUnusable(deps, email);
   // Before anything is known of the address, so that the time tells nothing of it.
   const passwordHash = await hashPassword(password);
+  const confirms = settings.REQUIRE_EMAIL_VERIFICATION;
+  const add = () => addOrTell(deps, email, passwordHash);
+  return confirms ? noSoonerThan(sameAnswerMs, add) : add();
+}
+
+async function addOrTell(deps: SignUpDeps, email: string, passwordHash: string): Promise<SignedUp> {
+  const { db, settings } = deps;
   const confirms = settings.REQUIRE_EMAIL_VERIFICATION;
   return db.transaction(async (sql) => {
     const user = await insertUser(sql, { email, passwordHash, type: 'PASSWORD', emailVerified: !confirms });

@@ -30,3 +30,10 @@ export function pause(milliseconds: number, signal?: AbortSignal): Promise<void>
     signal?.addEventListener('abort', done, { once: true });
   });
 }
+
+/** Does some work and answers no sooner than after so long, so that the time does not tell what had to be done. */
+export async function noSoonerThan<T>(milliseconds: number, work: () => Promise<T>): Promise<T> {
+  const [done] = await Promise.allSettled([work(), pause(milliseconds)]);
+  if (done.status === 'rejected') throw done.reason;
+  return done.value;
+}

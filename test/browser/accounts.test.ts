@@ -167,6 +167,36 @@ test('a member sees the work and not what only admins may do', async () => {
   });
 });
 
+test('an admin hides the secret key from members, who see the public one and why the other is missing', async () => {
+  const member = await aPerson(world.database.db, world.api.config, { name: 'wiebke.lorenz' });
+  await joins(world.database.db, project.id, member, 'MEMBER');
+  await as(admin, async (page) => {
+    await open(page, 'settings?tab=keys');
+    const box = page.getByLabel('Hide the secret key from members');
+    await box.click();
+    await page.getByText('Members no longer see the secret key').waitFor();
+    expect(await box.isChecked()).toBe(true);
+    await page.getByText('sk_•').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+  });
+  await as(member, async (page) => {
+    await open(page, 'settings?tab=keys');
+    await page.getByText('Only admins and the owner of this project see the secret key.').waitFor();
+    await page.getByText(project.publicKey).waitFor();
+    expect(await page.getByText('sk_•').count()).toBe(0);
+    expect(await page.getByLabel('Hide the secret key from members').count()).toBe(0);
+  });
+});
+
+test('signing out ends the session, also for a copy of its cookie', async () => {
+  await as(admin, async (page) => {
+    await open(page, 'settings');
+    await button(page, 'Sign out').click();
+    await page.waitForURL('**/auth/login');
+  });
+  expect((await world.api.call(null, 'GET', '/users/@me', undefined, admin.session)).status).toBe(401);
+});
+
 test('the secret key is covered until it is asked for, and both keys are replaced at once', async () => {
   await as(admin, async (page) => {
     await open(page, 'settings?tab=keys');

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import * as v from 'valibot';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { isoInstant } from '../../src/db/columns.ts';
 import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../../src/lib/cursor.ts';
 import { AppError, invalid } from '../../src/lib/errors.ts';
 import { isUuid, newId } from '../../src/lib/ids.ts';
 import { seal, unseal } from '../../src/lib/seal.ts';
 import { cutText } from '../../src/lib/text.ts';
+import { noSoonerThan } from '../../src/lib/time.ts';
 import { codedAt, fieldProblems, findNul, textField } from '../../src/lib/validation.ts';
 
 describe('ids', () => {
@@ -156,4 +157,19 @@ test.each([
   ['', 'must be an object, not an array', 'The request body must be an object, not an array'],
 ])('a problem of the field %j that says %j is told in a sentence', (field, message, told) => {
   expect(invalid([{ field, message, code: 'custom' }]).message).toBe(told);
+});
+
+test('work that must not be told by its time is answered no sooner than said, also when it fails', async () => {
+  vi.useFakeTimers();
+  try {
+    const settled: string[] = [];
+    void noSoonerThan(100, async () => 'done').then((value) => settled.push(value));
+    noSoonerThan(100, () => Promise.reject(new Error('failed'))).catch((error: Error) => settled.push(error.message));
+    await vi.advanceTimersByTimeAsync(99);
+    expect(settled).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(settled.sort()).toEqual(['done', 'failed']);
+  } finally {
+    vi.useRealTimers();
+  }
 });
