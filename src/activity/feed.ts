@@ -10,7 +10,7 @@ import { boundAfter, boundAt, cursorAfter, earlier, readCursor } from './cursor.
 import { type FeedRow, feedPage, longestPage } from './feed-queries.ts';
 import { type ActivityItem, type ActivityPage, type ListActivity, positiveInteger } from './schema.ts';
 import { totalOf, totalOfContact } from './total-queries.ts';
-import { type Source, sources, typesOf } from './types.ts';
+import { type ActivityType, type Source, sources, typesOf } from './types.ts';
 
 /** What the feed is read with. */
 export interface FeedDeps {
@@ -74,6 +74,8 @@ function itemOf(row: FeedRow, bodies: ReadonlyMap<string, string | null>): Activ
   };
 }
 
+const hasError = new Set<ActivityType>(['email.bounced', 'email.complaint', 'email.failed']);
+
 function metadataOf(
   { uuid, event, mail, campaign, run }: FeedRow,
   { type }: Source,
@@ -100,7 +102,7 @@ function metadataOf(
   };
   if (type === 'email.opened') return { ...facts, totalOpens: mail.opens };
   if (type === 'email.clicked') return { ...facts, totalClicks: mail.clicks };
-  return type === 'email.bounced' || type === 'email.complaint' ? { ...facts, error: mail.error } : facts;
+  return hasError.has(type) ? { ...facts, error: mail.error } : facts;
 }
 
 /** The body of each mail on a page, rendered once for all of its items. */

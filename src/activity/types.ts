@@ -1,4 +1,4 @@
-/** What the feed tells of, in the order in which `GET /activity/types` lists it (contract page 3, 4.1). */
+/** What the feed tells of, in the order in which `GET /activity/types` lists it (contract page 3, 4.1, and ours last). */
 export const activityTypes = [
   'event.triggered',
   'email.sent',
@@ -13,6 +13,7 @@ export const activityTypes = [
   'workflow.started',
   'workflow.completed',
   'workflow.email.scheduled',
+  'email.failed',
 ] as const;
 export type ActivityType = (typeof activityTypes)[number];
 
@@ -51,6 +52,7 @@ export const sources: readonly Source[] = [
   { type: 'campaign.sent', prefix: 'campaign_', suffix: '_sent', rows: 'campaigns', event: null },
   { type: 'workflow.started', prefix: '', suffix: '_started', rows: 'runs', event: null, at: 'started_at' },
   { type: 'workflow.completed', prefix: '', suffix: '_completed', rows: 'runs', event: null, at: 'completed_at' },
+  mail('email.failed', '_failed', 'email.failed'),
 ];
 
 /** The types that a request asks for; all where it names none. Unknown names are dropped. */

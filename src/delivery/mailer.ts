@@ -74,6 +74,8 @@ export interface Mailer {
   readonly maxBatchMessages: number;
   readonly maxBatchBytes: number;
   readonly maxMessageBytes: number;
+  /** Extensions of files that it never carries, lower case; none when absent. */
+  readonly refusedExtensions?: ReadonlySet<string>;
   /**
    * Hands over messages of one stream, which all carry the claim's id as metadata; verdicts come in input order.
    * Never rejects: a failed call is a verdict of each message. Splits by the provider's batch limits itself.

@@ -7,6 +7,8 @@ import type { Pacer } from './pacer.ts';
 export interface SingleProvider {
   name: string;
   maxMessageBytes: number;
+  /** Extensions of files that it never carries, lower case; none when absent. */
+  refusedExtensions?: ReadonlySet<string>;
   /** How long after its claim a report of the provider may still prove a message, in milliseconds. */
   proofMs: number;
   /** What the message is before it becomes MIME, where that is not what the composer made. */
@@ -41,6 +43,7 @@ export function createSingleMailer(provider: SingleProvider, deps: SingleMailerD
     maxBatchMessages,
     maxBatchBytes: maxBatchMessages * maxMessageBytes,
     maxMessageBytes,
+    ...(provider.refusedExtensions ? { refusedExtensions: provider.refusedExtensions } : {}),
     async send(claimId, messages) {
       const deadline = performance.now() + patienceMs;
       // A call that says something of the provider as a whole says it of the rest as well.

@@ -1,4 +1,5 @@
 import type { Models } from 'postmark';
+import { refusedByPostmark } from '../lib/attachment-types.ts';
 import { createChunkPool } from './chunk-pool.ts';
 import type { Accepted, Mailer } from './mailer.ts';
 import { PostmarkCall, type PostmarkContext } from './postmark-call.ts';
@@ -41,6 +42,7 @@ export function createPostmarkMailer(options: PostmarkOptions): Mailer {
     maxBatchMessages,
     maxBatchBytes,
     maxMessageBytes,
+    refusedExtensions: refusedByPostmark,
     begin: (claimId) => new PostmarkCall(context, claimId),
     send(claimId, messages) {
       const call = new PostmarkCall(context, claimId);

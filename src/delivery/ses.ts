@@ -1,4 +1,5 @@
 import { GetAccountCommand, SESv2Client, SendEmailCommand } from '@aws-sdk/client-sesv2';
+import { refusedBySes } from '../lib/attachment-types.ts';
 import { pause } from '../lib/time.ts';
 import type { HandoverJournal } from './journal.ts';
 import type { Mailer, OutgoingMessage, Verdict } from './mailer.ts';
@@ -74,6 +75,7 @@ export function createSesMailer(options: SesOptions): Mailer {
   return createSingleMailer(
     {
       name: 'ses',
+      refusedExtensions: refusedBySes,
       maxMessageBytes,
       proofMs: options.reported ? proofMs : 0,
       // Links of recipients are not to be counted; SES takes its own word for that out again.

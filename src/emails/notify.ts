@@ -92,16 +92,17 @@ const notify = statement(
        case when $10::text is not null then jsonb_build_object('reason', $10::text) end, null
      from moved m where exists (select from flipped)
      union all
-     select $14::uuid, m.project_id, m.contact_id, m.id, 'email.' || $5, ${mailPayload('m')} || case $5
+     select $14::uuid, m.project_id, m.contact_id, m.id, case $5 when 'failure' then 'email.failed' else 'email.' || $5 end, ${mailPayload('m')} || case $5
        when 'delivery' then jsonb_build_object('deliveredAt', ${isoText('m.delivered_at')})
        when 'open' then jsonb_build_object('openedAt', ${isoText('m.opened_at')}, 'opens', m.opens, 'isFirstOpen', m.first_open)
        when 'click' then jsonb_build_object('link', $9::text, 'clickedAt', ${isoText('m.clicked_at')}, 'clicks', m.clicks,
          'isFirstClick', m.first_click)
+       when 'failure' then jsonb_build_object('error', $9::text, 'failedAt', ${isoText('$8::timestamptz')})
        when 'bounce' then jsonb_build_object('bounceType', $11::text) || case when $6 = 'BOUNCED'
          then jsonb_build_object('bouncedAt', ${isoText('m.bounced_at')}) else '{"transientBounce": true}' end
        else jsonb_build_object('complainedAt', ${isoText('m.complained_at')}) end,
-       case when m.was is null then m.becomes end
-     from moved m where $5 not in ('optOut', 'sent', 'failure'))
+       case when $5 = 'failure' then $8::timestamptz when m.was is null then m.becomes end
+     from moved m where $5 not in ('optOut', 'sent'))
    select case
      when exists (select from moved) then 'done'
      when exists (select from mail) then 'duplicate'

@@ -1,3 +1,4 @@
+import { extensionOf, refusedByPostmark } from '../lib/attachment-types.ts';
 import { type Mailbox, parseAddresses } from './addresses.ts';
 import { treatmentOf } from './magic.ts';
 import type { SubmittedMessage } from './schema.ts';
@@ -15,8 +16,6 @@ export interface Checked {
 }
 
 const maxRecipients = 50;
-const forbiddenExtension =
-  /\.(?:bat|bin|chm|com|cpl|crt|exe|hlp|hta|inf|ins|isp|jse|lnk|mdb|msc|msi|msp|mst|pcd|pif|reg|scr|sct|shs|vb|vba|vbe|vbs|wsc|wsf|wsh|wsl)$/i;
 const headerName = /^[!-9;-~]+$/;
 const lineBreak = /[\r\n]/;
 const notBase64 = /[^A-Za-z0-9+/=\s]/;
@@ -40,7 +39,7 @@ export function checkMessage(message: SubmittedMessage): Checked | Refusal {
 
   const problem = problemOfContent(message) ?? problemOfMetadata(message.Metadata ?? {});
   if (problem) return invalid(problem);
-  const forbidden = message.Attachments?.find((attachment) => forbiddenExtension.test(attachment.Name));
+  const forbidden = message.Attachments?.find(({ Name }) => refusedByPostmark.has(extensionOf(Name)));
   if (forbidden) return { ErrorCode: 411, Message: `Attachments of this type are not allowed: '${forbidden.Name}'.` };
 
   const recipients = [...new Set(mailboxes.map((mailbox) => mailbox.email.toLowerCase()))];

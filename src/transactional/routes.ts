@@ -36,6 +36,7 @@ export const transactionalRoutes = [
         attachments: config.MAX_ATTACHMENTS_COUNT,
         attachmentBytes: config.MAX_ATTACHMENT_SIZE_MB * megabyte,
         messageBytes: mailer.maxMessageBytes,
+        refusedExtensions: mailer.refusedExtensions ?? new Set<string>(),
       };
       const emails = await acceptSend({ db, writeOnce, directory, limits, billing: config }, project, body);
       if (emails.length > 0) app.waker.wake(project.id);

@@ -49,9 +49,33 @@ export type Attachment = v.InferOutput<typeof Attachment>;
 /** Most recipients of one request. */
 export const mostRecipients = 1_000;
 
+// Names under which other services take what is named differently here, or is not done at all. To drop them silently would
+// send a mail without its copies, its text or its time.
+const foreignKeys: Readonly<Record<string, string>> = {
+  cc: 'is not supported: every recipient in "to" gets a message of their own',
+  bcc: 'is not supported: every recipient in "to" gets a message of their own',
+  tags: 'is not supported: pass a header in "headers", or values in "data"',
+  html: 'is called "body" here',
+  text: 'is not taken: the text part is derived from "body"',
+  scheduledAt: 'is not supported: the message is sent at once',
+  scheduled_at: 'is not supported: the message is sent at once',
+  reply_to: 'is called "reply" here',
+};
+
+function noForeignKeys<Body extends Record<string, unknown>>() {
+  return v.rawCheck<Body>(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    for (const [key, message] of Object.entries(foreignKeys)) {
+      const value = dataset.value[key];
+      if (value === undefined || value === null) continue;
+      addIssue({ message, path: [{ type: 'object', origin: 'value', input: dataset.value, key, value }] });
+    }
+  });
+}
+
 /** `POST /v1/send` (contract page 1, 2.3). */
 export const SendBody = v.pipe(
-  v.object({
+  v.looseObject({
     to: v.union([
       EmailField,
       Address,
@@ -64,12 +88,15 @@ export const SendBody = v.pipe(
     fromName: v.optional(DisplayName),
     name: v.optional(DisplayName),
     reply: v.optional(EmailField),
+    /** What other services, and templates here, call `reply`; `reply` wins when both are given. */
+    replyTo: v.optional(EmailField),
     subscribed: v.optional(v.boolean()),
     data: v.nullish(JsonObject),
     headers: v.optional(v.record(HeaderName, HeaderValue)),
     attachments: v.optional(v.array(Attachment)),
     tracking: v.optional(v.boolean()),
   }),
+  noForeignKeys(),
   codedAt(
     'custom',
     'template',

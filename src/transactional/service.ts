@@ -2,9 +2,10 @@ import { type BillingSettings, limitExceeded, type Room, reserveMail } from '../
 import { usageGate } from '../billing/usage-schema.ts';
 import type { Joined, Sql, WriteOnce } from '../db/sql.ts';
 import { senderDomainRefused } from '../domains/service.ts';
+import { extensionOf } from '../lib/attachment-types.ts';
 import { splitData } from '../lib/contact-data.ts';
 import { domainOf } from '../lib/email-address.ts';
-import { badRequest, invalidField, notFound } from '../lib/errors.ts';
+import { badRequest, invalid, invalidField, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
 import type { ProjectDirectory, ProjectFacts } from '../projects/directory.ts';
@@ -28,7 +29,13 @@ export interface SendDeps {
   writeOnce: WriteOnce;
   directory: ProjectDirectory;
   /** Limits of the deployment. */
-  limits: { attachments: number; attachmentBytes: number; messageBytes: number };
+  limits: {
+    attachments: number;
+    attachmentBytes: number;
+    messageBytes: number;
+    /** Extensions of files that the provider never carries. */
+    refusedExtensions: ReadonlySet<string>;
+  };
   billing: BillingSettings;
 }
 
@@ -57,7 +64,7 @@ export async function acceptSend(
     body: body.body ?? template?.body ?? '',
     from,
     fromName,
-    replyTo: body.reply ?? template?.replyTo ?? null,
+    replyTo: body.reply ?? body.replyTo ?? template?.replyTo ?? null,
     headers: body.headers ?? null,
     attachments: body.attachments && body.attachments.length > 0 ? body.attachments : null,
     messageClass: template?.type ?? 'TRANSACTIONAL',
@@ -191,6 +198,13 @@ function checkAttachments(limits: SendDeps['limits'], body: SendBody): void {
   const attachments = body.attachments ?? [];
   if (attachments.length > limits.attachments)
     throw invalidField('attachments', `must have at most ${limits.attachments} items`, 'too_big');
+  const refused = attachments.flatMap(({ filename }, place) => {
+    const extension = extensionOf(filename);
+    if (!limits.refusedExtensions.has(extension)) return [];
+    const message = `is a file of a type that the mail provider never carries (.${extension}): put it into an archive, or send a link`;
+    return [{ field: `attachments.${place}.filename`, code: 'custom', message }];
+  });
+  if (refused.length > 0) throw invalid(refused);
   const encoded = attachments.reduce((sum, attachment) => sum + attachment.content.length, 0);
   const most = Math.floor((limits.attachmentBytes * 4) / 3);
   if (encoded > most)

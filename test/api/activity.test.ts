@@ -62,6 +62,7 @@ async function expected(
       ([suffix, column]) =>
         `select id || '_${suffix}', ${column}, contact_id, 'email.${suffix}' from emails where project_id = $1 and ${column} is not null`,
     ),
+    `select email_id || '_failed', mail_at, contact_id, 'email.failed' from events where project_id = $1 and name = 'email.failed'`,
     `select id || '_started', started_at, contact_id, 'workflow.started' from automation_runs where project_id = $1`,
     `select id || '_completed', completed_at, contact_id, 'workflow.completed' from automation_runs
      where project_id = $1 and completed_at is not null`,
@@ -215,7 +216,7 @@ describe('GET /activity', () => {
     for (const types of [
       ['email.sent'],
       ['email.opened', 'campaign.sent'],
-      ['event.triggered', 'email.bounced', 'email.complaint'],
+      ['event.triggered', 'email.bounced', 'email.complaint', 'email.failed'],
     ]) {
       const { items, pages } = await walk(project, `&types=${types.join(',')},no.such`, 5);
       const wanted = all.filter(({ type }) => types.includes(type)).map(({ id }) => id);
@@ -340,6 +341,16 @@ describe('GET /activity', () => {
 
   test('opens, clicks, bounces and complaints carry their numbers and errors', async () => {
     const project = await aBusyProject(24);
+    const contactId = await aContact(database.db, project.id, 'refused@example.com');
+    const failed = await queueMail(database.db, project, contactId, 'refused@example.com');
+    await database.db.count(`update emails set status = 'FAILED', error = 'Refused by the provider' where id = $1`, [
+      failed,
+    ]);
+    const story = (await get(project, `/activity?contactId=${contactId}&types=email.failed`)).body;
+    expect(story).toMatchObject({
+      total: 1,
+      data: [{ id: `${failed}_failed`, type: 'email.failed', metadata: { error: 'Refused by the provider' } }],
+    });
     const { items } = await walk(project, '', 100);
     const kinds = new Set<string>();
     for (const { id, type, metadata } of items) {
@@ -352,13 +363,15 @@ describe('GET /activity', () => {
       expect(metadata.body).toBe(mail?.body);
       expect(metadata.totalOpens).toBe(type === 'email.opened' ? mail?.opens : undefined);
       expect(metadata.totalClicks).toBe(type === 'email.clicked' ? mail?.clicks : undefined);
-      expect(metadata.error).toBe(type === 'email.bounced' || type === 'email.complaint' ? mail?.error : undefined);
+      const hasError = ['email.bounced', 'email.complaint', 'email.failed'].includes(type);
+      expect(metadata.error).toBe(hasError ? mail?.error : undefined);
     }
     expect([...kinds].sort()).toEqual([
       'email.bounced',
       'email.clicked',
       'email.complaint',
       'email.delivered',
+      'email.failed',
       'email.opened',
       'email.sent',
     ]);
@@ -484,10 +497,10 @@ describe('GET /activity', () => {
   );
 });
 
-test('GET /activity/types lists the thirteen types in order', async () => {
+test('GET /activity/types lists the thirteen types in order, and ours', async () => {
   const project = await aProject(database);
   expect((await get(project, '/activity/types')).body).toEqual({ types: [...activityTypes] });
-  expect(activityTypes).toHaveLength(13);
+  expect(activityTypes.indexOf('email.failed')).toBe(13);
 });
 
 describe('GET /activity/stats', () => {

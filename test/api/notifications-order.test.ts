@@ -96,7 +96,9 @@ function expected(set: readonly MailEffect[]) {
               ? 'FAILED'
               : 'SENT';
   const leaves = bounces.length + complaints.length + places('optOut').length > 0;
-  const names = set.flatMap(({ kind }) => (['optOut', 'sent', 'failure'].includes(kind) ? [] : [`email.${kind}`]));
+  const names = set.flatMap(({ kind }) =>
+    ['optOut', 'sent'].includes(kind) ? [] : [kind === 'failure' ? 'email.failed' : `email.${kind}`],
+  );
   return {
     row: {
       status: told,

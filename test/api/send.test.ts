@@ -338,6 +338,75 @@ describe('bad input writes nothing and names the place', () => {
     expect(await writtenSoFar()).toBe(before);
   });
 
+  test.each([
+    ['cc', 'bob@example.com', 'every recipient in "to"'],
+    ['bcc', ['bob@example.com'], 'every recipient in "to"'],
+    ['tags', ['receipt'], 'is not supported'],
+    ['html', '<p>Hi</p>', 'is called "body"'],
+    ['text', 'Hi', 'derived from "body"'],
+    ['scheduledAt', '2026-12-24T18:00:00Z', 'is not supported'],
+    ['scheduled_at', 'in 1 hour', 'is not supported'],
+    ['reply_to', 'help@example.com', 'is called "reply"'],
+  ])('"%s" of other services is refused with our word for it', async (field, value, message) => {
+    const before = await writtenSoFar();
+    const answer = await send({ to: 'ada.new@example.com', [field]: value });
+    expect(answer.status).toBe(422);
+    expect(answer.body.error.errors).toEqual([{ field, code: 'custom', message: expect.stringContaining(message) }]);
+    expect(await writtenSoFar()).toBe(before);
+  });
+
+  test('"html" in place of "body" is told before that "body" is missing', async () => {
+    const answer = await send({ to: 'ada.new@example.com', body: undefined, html: '<p>Hi</p>' });
+    expect(answer.status).toBe(422);
+    expect(answer.body.error.errors.map(({ field }: { field: string }) => field)).toEqual(['html', 'template']);
+  });
+
+  test('"replyTo" works as "reply" does, which wins; keys that nobody knows, and those without a value, are ignored', async () => {
+    const replyTo = async (fields: Record<string, unknown>) => {
+      const answer = await send({ to: 'ada@example.com', colour: 'blue', cc: null, ...fields });
+      expect(answer.status).toBe(200);
+      const [row] = await emailRows([answer.body.data.emails[0].email]);
+      return row?.reply_to;
+    };
+    expect(await replyTo({ replyTo: 'help@example.com' })).toBe('help@example.com');
+    expect(await replyTo({ replyTo: 'help@example.com', reply: 'desk@example.com' })).toBe('desk@example.com');
+    expect((await send({ to: 'ada@example.com', replyTo: 'nobody' })).status).toBe(422);
+  });
+
+  test('files of a type that the provider never carries are refused by name, the others of it are not', async () => {
+    const file = (filename: string) => ({ filename, content: 'aGk=', contentType: 'application/octet-stream' });
+    const before = await writtenSoFar();
+    const answer = await send({
+      to: 'ada.new@example.com',
+      attachments: [file('notes.txt'), file('Setup.EXE'), file('firmware.bin ')],
+    });
+    expect(answer.status).toBe(422);
+    expect(answer.body.error.errors).toMatchObject([
+      { field: 'attachments.1.filename', code: 'custom', message: expect.stringContaining('.exe') },
+      { field: 'attachments.2.filename', code: 'custom', message: expect.stringContaining('.bin') },
+    ]);
+    expect(await writtenSoFar()).toBe(before);
+    const taken = [file('exe'), file('report.exe.pdf'), file('archive.zip')];
+    expect((await send({ to: 'ada@example.com', attachments: taken })).status).toBe(200);
+  });
+
+  test('what counts is the provider in use: a file that Postmark refuses may go by SMTP', async () => {
+    await using smtp = await testApi(database, { MAIL_PROVIDER: 'smtp', SMTP_URL: 'smtp://127.0.0.1:2525' });
+    await using ses = await testApi(database, {
+      MAIL_PROVIDER: 'ses',
+      AWS_SES_REGION: 'eu-west-1',
+      AWS_SES_ACCESS_KEY_ID: 'AKIATEST',
+      AWS_SES_SECRET_ACCESS_KEY: 'secret',
+    });
+    const status = async (one: TestApi, filename: string) => {
+      const attachments = [{ filename, content: 'aGk=', contentType: 'application/octet-stream' }];
+      const body = { to: 'ada@example.com', from: project.sender, subject: 's', body: 'b', attachments };
+      return (await one.call(project.secretKey, 'POST', '/v1/send', body)).status;
+    };
+    expect(await status(smtp, 'a.bin')).toBe(200);
+    expect([await status(ses, 'a.bin'), await status(ses, 'a.js'), await status(api, 'a.js')]).toEqual([200, 422, 200]);
+  });
+
   test('a template, a domain or a contact of another project is as good as none', async () => {
     const other = await aProject(database, 'Other');
     const template = (

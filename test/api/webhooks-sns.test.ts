@@ -143,8 +143,14 @@ test.each<[Kind, string, string | null, string[], boolean]>([
   ['Transient', 'SENT', null, ['email.bounce'], true],
   ['Undetermined', 'SENT', null, ['email.bounce'], true],
   ['Complaint', 'COMPLAINED', null, ['contact.unsubscribed', 'email.complaint'], false],
-  ['Reject', 'FAILED', 'Amazon SES rejected the message: Bad content', [], true],
-  ['Rendering Failure', 'FAILED', 'Amazon SES could not render the message: Attribute "x" is not present', [], true],
+  ['Reject', 'FAILED', 'Amazon SES rejected the message: Bad content', ['email.failed'], true],
+  [
+    'Rendering Failure',
+    'FAILED',
+    'Amazon SES could not render the message: Attribute "x" is not present',
+    ['email.failed'],
+    true,
+  ],
   ['DeliveryDelay', 'SENT', null, [], true],
   ['Subscription', 'SENT', null, ['contact.unsubscribed'], false],
 ])('%s of SES makes the mail %s', async (kind, status, error, told, staysSubscribed) => {

@@ -103,13 +103,16 @@ async function expectCountsToHold(project: TestProject, random: ReturnType<typeo
       const asked = sources.map((_, other) => other === place);
       if (type === 'campaign.sent') continue;
       const isInbound = type === 'email.received';
-      const column = runAt ?? columns[place];
+      const isFailure = type === 'email.failed';
+      const column = runAt ?? (isFailure ? 'mail_at' : columns[place]);
       const rows =
         table === 'runs'
           ? 'automation_runs'
           : event === null
             ? 'events'
-            : `emails where source_type ${isInbound ? '=' : '<>'} 'INBOUND'`;
+            : isFailure
+              ? `events where name = '${event}'`
+              : `emails where source_type ${isInbound ? '=' : '<>'} 'INBOUND'`;
       const scan = await database.db.row<{ items: number }>(
         `select count(*)::float8 as items from (select * from ${rows}) e
          where project_id = $1 and ${column} >= $2::timestamptz and ${column} < $3::timestamptz`,
@@ -197,6 +200,7 @@ test('the total of a contact counts its own items only', async () => {
   await liveThrough(database, project, random, { steps: 150, instants, deleting: false });
   const contacts = await database.db.rows<{ id: string; items: number }>(
     `select c.id, ((select count(*) from events e where e.contact_id = c.id)
+       + (select count(*) from events e where e.contact_id = c.id and e.name = 'email.failed')
        + (select coalesce(sum((sent_at is not null)::int + (delivered_at is not null)::int + (opened_at is not null)::int
            + (clicked_at is not null)::int + (bounced_at is not null)::int + (complained_at is not null)::int), 0)
           from emails m where m.contact_id = c.id))::float8 as items

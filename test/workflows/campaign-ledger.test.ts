@@ -175,6 +175,7 @@ test('a claim with verdicts of every kind: rows, contact, events and counters sa
   expect(events).toEqual([
     of(gone, 'contact.unsubscribed', { reason: 'bounce' }),
     of(gone, 'email.bounce', expect.objectContaining({ subject: 'The "herons"', bounceType: 'Permanent' })),
+    of(refused, 'email.failed', expect.objectContaining({ error: 'Invalid address', campaignId: campaign })),
     of(first, 'email.sent', null),
     of(second, 'email.sent', null),
   ]);

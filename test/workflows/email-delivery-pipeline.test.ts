@@ -465,7 +465,9 @@ test('mail older than a day is given up at its next refusal', async () => {
   expect(await ledger(project)).toMatchObject([
     { status: 'FAILED', error: 'Given up after 24 hours: provider answers 503' },
   ]);
-  expect(await eventsOf(project)).toEqual([]);
+  expect(await eventsOf(project)).toMatchObject([
+    { name: 'email.failed', data: { error: 'Given up after 24 hours: provider answers 503' } },
+  ]);
 });
 
 test('one message that spoils every call fails alone after eight attempts; the others go out', async () => {
@@ -496,7 +498,7 @@ test('one message that spoils every call fails alone after eight attempts; the o
   expect(mailer.recipients).toEqual(expect.arrayContaining(addresses.filter((address) => address !== poison)));
 });
 
-test('a refused message is FAILED with its reason and tells no event', async () => {
+test('a refused message is FAILED with its reason, and an event tells it', async () => {
   const project = await aProject(store.db);
   const [bad = '', good = ''] = await queueMany(store.db, project, 2);
   const mailer = new FakeMailer({ rejects: { [bad]: 300 } });
@@ -508,7 +510,19 @@ test('a refused message is FAILED with its reason and tells no event', async () 
     sent: false,
   });
   expect(rows.get(good)).toMatchObject({ status: 'SENT' });
-  expect((await eventsOf(project)).map(({ name }) => name)).toEqual(['email.sent']);
+  expect((await eventsOf(project)).map(({ name }) => name).toSorted()).toEqual(['email.failed', 'email.sent']);
+  expect(await eventsOf(project, 'email.failed')).toMatchObject([
+    {
+      email_id: rows.get(bad)?.id,
+      data: {
+        emailId: rows.get(bad)?.id,
+        subject: `A heron for ${bad}`,
+        sourceType: 'TRANSACTIONAL',
+        error: 'Refused by the provider (300): refused with 300',
+        failedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      },
+    },
+  ]);
 });
 
 test('an inactive recipient is a bounce that unsubscribes the contact, told in that order and once', async () => {
@@ -556,7 +570,9 @@ test.each([
       { status, error: status === 'SENT' ? null : 'The contact is not subscribed' },
     ]);
     expect(mailer.sent).toHaveLength(status === 'SENT' ? 1 : 0);
-    expect(await eventsOf(project)).toHaveLength(status === 'SENT' ? 1 : 0);
+    expect((await eventsOf(project)).map(({ name }) => name)).toEqual([
+      status === 'SENT' ? 'email.sent' : 'email.failed',
+    ]);
   },
 );
 

@@ -1,5 +1,6 @@
 import { type Sql, statement } from '../../db/sql.ts';
 import { insertQueued, isSimulated, type NewMail } from '../../emails/queries.ts';
+import { isoText, mailPayload } from '../../emails/sql.ts';
 import type { MessageClass, SourceType } from '../../emails/types.ts';
 import { newId } from '../../lib/ids.ts';
 import type { JsonObjectValue } from '../../lib/json.ts';
@@ -94,10 +95,17 @@ export function hasQueuedMail(output: JsonObjectValue): boolean {
 
 const insertSkipped = statement(
   'automation_runs.skipped_mail',
-  `insert into emails (id, project_id, contact_id, to_address, "from", from_name, reply_to, render, source_type,
-     message_class, template_id, workflow_execution_id, workflow_step_execution_id, simulated, status, error)
-   values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10, $11, $12, $13, $14, 'FAILED', 'The contact is not subscribed')
-   on conflict (workflow_step_execution_id) where workflow_step_execution_id is not null do nothing`,
+  `with kept as (
+     insert into emails (id, project_id, contact_id, to_address, "from", from_name, reply_to, render, source_type,
+       message_class, template_id, workflow_execution_id, workflow_step_execution_id, simulated, status, error)
+     values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10, $11, $12, $13, $14, 'FAILED', 'The contact is not subscribed')
+     on conflict (workflow_step_execution_id) where workflow_step_execution_id is not null do nothing
+     returning *)
+   insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
+   select uuidv7(), k.project_id, k.contact_id, k.id, 'email.failed',
+     ${mailPayload('k')} || jsonb_build_object('subject', k.render ->> 'subject', 'error', k.error, 'failedAt', ${isoText('k.created_at')}),
+     k.created_at
+   from kept k`,
 );
 
 async function keepSkipped(sql: Sql, mail: NewMail): Promise<void> {

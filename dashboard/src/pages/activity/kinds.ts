@@ -10,6 +10,7 @@ export const kinds: Record<string, { name: string; tone?: Tone }> = {
   'email.clicked': { name: 'Clicked', tone: 'good' },
   'email.bounced': { name: 'Bounced', tone: 'bad' },
   'email.complaint': { name: 'Complaint', tone: 'bad' },
+  'email.failed': { name: 'Failed', tone: 'bad' },
   'campaign.sent': { name: 'Campaign sent', tone: 'info' },
   'campaign.scheduled': { name: 'Campaign scheduled', tone: 'warn' },
   'workflow.started': { name: 'Workflow started' },
@@ -26,6 +27,7 @@ const mailEvents = new Set([
   'email.click',
   'email.bounce',
   'email.complaint',
+  'email.failed',
 ]);
 
 /** Whether another item of the feed tells the same: the event that stands for what became of a mail. */
@@ -33,7 +35,7 @@ export function isToldTwice({ type, metadata }: { type: string; metadata: Record
   return type === 'event.triggered' && mailEvents.has(String(metadata.eventName));
 }
 
-const texts = ['eventName', 'subject', 'campaignName', 'workflowName', 'stepName', 'exitReason', 'error'] as const;
+const texts = ['eventName', 'subject', 'error', 'campaignName', 'workflowName', 'stepName', 'exitReason'] as const;
 
 /** What an activity is about, in a few words: the first of what its metadata say. */
 export function subjectOf(metadata: Record<string, unknown>): string {
