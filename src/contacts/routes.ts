@@ -35,6 +35,7 @@ export const contactRoutes = [
       const { email } = body as { email?: unknown };
       return email === undefined || email === null || email === '' ? bareBadRequest('Email is required') : null;
     },
+    alsoStatus: 201,
     reply: v.object({ ...ContactBody.entries, _meta: v.object({ isNew: v.boolean(), isUpdate: v.boolean() }) }),
     async handle({ db, project, body }) {
       const { contact, isNew } = await upsertContact(db, project.id, body);

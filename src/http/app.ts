@@ -19,7 +19,7 @@ import type { HttpMetrics } from './metrics.ts';
 import { type RateLimiter, rateHeaders } from './rate-limit.ts';
 import { Reply, type Route } from './route.ts';
 import { systemRoutes } from './system.ts';
-import { unmatched } from './unmatched.ts';
+import { literalPathsOnly, unmatched } from './unmatched.ts';
 
 /** What the HTTP layer adds to the parts of the service. */
 export interface HttpParts {
@@ -61,9 +61,10 @@ export function createHttpApp(app: App, parts: HttpParts): Koa {
     },
   };
   const router = new Router();
-  for (const each of literalPathsFirst([...systemRoutes(parts.metrics, parts.routes), ...parts.routes]))
+  const routes = [...systemRoutes(parts.metrics, parts.routes), ...parts.routes];
+  for (const each of literalPathsFirst(routes))
     router.register(each.path, [each.method], (ctx: Context) => serve(ctx, each, app, door, parts.limiter));
-  koa.use(router.routes() as Koa.Middleware);
+  koa.use(literalPathsOnly(routes, router.routes() as Koa.Middleware));
   koa.use(docsPages());
   koa.use(dashboardPages());
   koa.use(unmatched());

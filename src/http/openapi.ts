@@ -40,6 +40,13 @@ const envelope: Json = {
   },
 };
 
+const bare: Json = {
+  type: 'object',
+  required: ['error'],
+  properties: { error: { type: 'string' } },
+  additionalProperties: false,
+};
+
 /** The OpenAPI 3.1 document of the routes, made from the schemas that validate the requests. */
 export function openApiDocument(routes: readonly Route[], serverUrl: string): Json {
   const paths: Record<string, Json> = {};
@@ -59,7 +66,7 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string): Js
     servers: [{ url: serverUrl }],
     paths,
     components: {
-      schemas: { Error: envelope },
+      schemas: { Error: envelope, BareError: bare },
       securitySchemes: {
         secretKey: { type: 'http', scheme: 'bearer', description: 'Secret key of a project, `sk_…`' },
         session: {
@@ -92,13 +99,18 @@ function operation(route: Route): Json {
         }
       : {}),
     responses: {
-      [status]: { description: 'Success', ...contentOf(route) },
+      ...Object.fromEntries(
+        [status, ...(route.alsoStatus === undefined ? [] : [route.alsoStatus])].map((code) => [
+          code,
+          { description: 'Success', ...contentOf(route) },
+        ]),
+      ),
       ...Object.fromEntries(
         errors.map((code) => [
           code,
           {
             description: code === 'default' ? 'Any other failure' : `Error ${code}`,
-            content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+            content: errorContent(code, route),
           },
         ]),
       ),
@@ -108,6 +120,16 @@ function operation(route: Route): Json {
 
 function sizeOf({ bodyLimit = 'form' }: Route): string {
   return `At most ${sizeText(bodyLimits[bodyLimit].bytes)}.`;
+}
+
+// Some routes answer 400 and 404 with a bare text, and pages for browsers fail as pages (contract page 1, 1.3).
+function errorContent(code: string, { textReply }: Route): Json {
+  const full = { $ref: '#/components/schemas/Error' };
+  const mayBeBare = code === '400' || code === 'default';
+  return {
+    'application/json': { schema: mayBeBare ? { anyOf: [full, { $ref: '#/components/schemas/BareError' }] } : full },
+    ...(textReply === 'text/html' && code === 'default' ? { 'text/html': { schema: { type: 'string' } } } : {}),
+  };
 }
 
 function contentOf({ reply, textReply }: Route): { content?: Json } {

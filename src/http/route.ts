@@ -74,6 +74,8 @@ export interface RouteOptions<
   textReply?: 'text/csv' | 'text/html' | 'text/plain';
   /** Status of success; 200 when absent. */
   status?: number;
+  /** Another status of success with the same reply, for the API reference. */
+  alsoStatus?: number;
   /** Reads `Idempotency-Key` (contract page 1, 1.8): the handler makes its writes through `writeOnce`, in one call. */
   idempotent?: boolean;
   /** An edit of something with an `ETag`: the handler reads `If-Match` and refuses with 412. */

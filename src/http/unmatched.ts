@@ -8,6 +8,26 @@ const methodsHidden = /^\/(v1|contacts|segments|events|suppressions|unsubscribe)
 type Matched = Context & { matched?: readonly { methods: readonly string[] }[] };
 
 /**
+ * Keeps the router from a method that a path without parameters does not have: `DELETE /templates/preview` names no template
+ * (contract page 1, 1.2).
+ */
+export function literalPathsOnly(routes: readonly { method: string; path: string }[], router: Middleware): Middleware {
+  const known = new Map<string, string[]>();
+  for (const { method, path } of routes) {
+    if (/[:*]/.test(path)) continue;
+    const methods = known.get(path) ?? [];
+    known.set(path, [...methods, method, ...(method === 'GET' ? ['HEAD'] : [])]);
+  }
+  return (ctx: Matched, next) => {
+    // As the router reads paths: letter case and a slash at the end make no difference.
+    const methods = known.get(ctx.path.toLowerCase().replace(/(?<=.)\/$/, ''));
+    if (methods === undefined || methods.includes(ctx.method)) return router(ctx as Parameters<Middleware>[0], next);
+    ctx.matched = [{ methods }];
+    return next();
+  };
+}
+
+/**
  * Answers what no route took: 405 METHOD_NOT_ALLOWED with `Allow` for a path that has other methods, 404 for everything
  * else. Paths of contract page 1 answer 404 for another method too, also with `Allow`.
  */

@@ -83,6 +83,8 @@ describe('requests and answers', () => {
     ['GET', '/nothing/here', null],
     ['PATCH', '/v1/send', 'POST'],
     ['PUT', '/contacts', 'GET, HEAD, POST'],
+    ['DELETE', '/contacts/lookup', 'POST'],
+    ['DELETE', '/events/names', 'GET, HEAD'],
   ])('%s %s is an unknown route, without a key', async (method, path, allowed) => {
     const answer = await api.call(null, method, path);
     expect([answer.status, answer.body.error.code]).toEqual([404, 'RESOURCE_NOT_FOUND']);
@@ -94,6 +96,8 @@ describe('requests and answers', () => {
     ['PUT', '/templates', 'GET, HEAD, POST'],
     ['DELETE', `/campaigns/${randomUUID()}/send`, 'POST'],
     ['DELETE', '/auth/login', 'GET, HEAD, POST'],
+    ['PATCH', '/templates/preview/', 'POST'],
+    ['GET', '/workflows/bulk-update', 'POST'],
     ['POST', '/docs', 'GET, HEAD'],
     ['POST', '/app/contacts', 'GET, HEAD'],
   ])('%s %s names the methods that the path has, without a key', async (method, path, allowed) => {
@@ -357,6 +361,12 @@ describe('the service about itself', () => {
     expect(Object.keys(file)).toEqual(['application/json', 'text/csv']);
     const parameters: { name: string; description?: string }[] = document.paths['/campaigns'].get.parameters;
     expect(parameters.find(({ name }) => name === 'status')?.description).toContain('SCHEDULED');
+    // Clients that are made from it have to expect what comes: two statuses of success, bare errors.
+    const { responses } = document.paths['/contacts'].post;
+    expect(Object.keys(responses)).toEqual(expect.arrayContaining(['200', '201']));
+    expect(responses['400'].content['application/json'].schema.anyOf).toContainEqual({
+      $ref: '#/components/schemas/BareError',
+    });
     const docs = await api.call(null, 'GET', '/docs');
     expect(docs.status).toBe(200);
     expect(docs.headers.get('content-security-policy')).toContain("default-src 'none'");

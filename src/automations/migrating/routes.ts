@@ -20,6 +20,7 @@ export const automationMigrationRoutes = [
     ids,
     body: MigratePlan,
     bodyLimit: 'data',
+    alsoStatus: 202,
     reply: v.union([MigrationPreview, MigrationBody]),
     async handle({ app, db, project, params, body }) {
       const asked = await migratePeople(db, project.id, params.id ?? '', body);
