@@ -224,6 +224,8 @@ const listedValues = statement(
    where project_id = $1 and key_hash = md5($2)::uuid and contacts > 0
    order by value collate "C", kind limit $3`,
 );
+/** Values of an open-ended key that are longer than this are no choice for anybody, and are left out. */
+const longestSampledValue = 10_000;
 const sampledValues = statement(
   'catalogue.sample',
   `with newest as materialized (
@@ -232,7 +234,7 @@ const sampledValues = statement(
      select jsonb_typeof(value) as kind, value #>> '{}' as text from newest)
    select distinct kind, text collate "C" as value
    from (select kind, case kind when 'number' then trim_scale(text::numeric)::text else text end as text from told
-         where kind in ('boolean', 'number', 'string') and text <> '') v
+         where kind in ('boolean', 'number', 'string') and text <> '' and length(text) <= ${longestSampledValue}) v
    order by 2, 1 limit $3`,
 );
 /** How many contacts are looked at for the values of an open-ended key. */

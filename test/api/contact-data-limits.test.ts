@@ -203,6 +203,8 @@ describe('contacts and events from before there were limits', () => {
     const path = `/contacts/${old.id}`;
     expect((await api.call(own.secretKey, 'GET', path)).body).toMatchObject({ data: {}, dataOmitted: true });
     expect((await api.call(own.secretKey, 'GET', `/events/contact/${old.id}`)).body.events).toHaveLength(1);
+    const values = await api.call(own.secretKey, 'GET', '/contacts/fields/x/values');
+    expect([values.status, values.body.values]).toEqual([200, []]);
     const feed = await api.call(own.secretKey, 'GET', '/activity');
     expect([feed.status, JSON.stringify(feed.body).length < 100_000]).toEqual([200, true]);
     expect((await api.call(own.secretKey, 'POST', `/contacts/public/${old.id}/unsubscribe`)).status).toBe(200);
