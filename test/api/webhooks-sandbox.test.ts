@@ -57,7 +57,7 @@ test('what the provider reports of each kind of recipient ends in its mail, its 
     },
     ooto: { status: 'DELIVERED', subscribed: true, events: ['email.sent', 'email.delivery', 'email.bounce'] },
     inactive: { status: 'BOUNCED', subscribed: false, events: ['contact.unsubscribed', 'email.bounce'] },
-    invalid: { status: 'FAILED', subscribed: true, events: [] },
+    invalid: { status: 'FAILED', subscribed: true, events: ['email.failed'] },
   };
   for (const local of Object.keys(expected)) {
     const contactId = await aContact(store.db, project.id, `${local}@example.com`);
