@@ -57,6 +57,8 @@ export const recipientRoutes = [
     description: 'Form fields: `action` (subscribe, unsubscribe) and `page`, the page it stands on.',
     bodyKind: 'raw',
     bodyLimit: 'recipientForm',
+    status: 303,
+    textReply: 'text/html',
     handle: (visit) =>
       served(visit, async () => {
         await limitVisits(visit.db, visit.ip, visit.app.config);
