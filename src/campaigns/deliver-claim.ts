@@ -1,6 +1,7 @@
 import { callsOf, givenUp, retryDelay, submissionUnknown } from '../delivery/attempts.ts';
 import { reportOf, takeProbe } from '../delivery/breaker.ts';
 import { type Accepted, beginCall, type MailerCall } from '../delivery/mailer.ts';
+import { longestBatchMs, renderTurns } from '../delivery/render-turns.ts';
 import { pause } from '../lib/time.ts';
 import { writeCaught } from '../suppressions/mail-queries.ts';
 import { findCaught } from '../suppressions/service.ts';
@@ -92,6 +93,7 @@ async function handOver(deps: LaneDeps, send: LaneSend, claim: TakenClaim, round
   for (const call of cut([...round.open], claim, deps.mailer.maxBatchMessages)) {
     if (failures > (claim.probing ? 0 : 1) || performance.now() - claim.takenAt > leaseMs) break;
     const outgoing = beginCall(deps.mailer, claim.id);
+    await renderTurns.turn(send.projectId);
     const composed = await deps.rendering.run(() => compose(send, call, round, outgoing));
     if (composed.length === 0) continue;
     if (probing && (await takeProbe(deps.db, deps.mailer.name)) !== null) break;
@@ -148,7 +150,11 @@ async function compose(send: LaneSend, recipients: readonly Recipient[], round: 
   const composed: { recipient: Recipient; subject: string }[] = [];
   const failed = new Map<Recipient, string>();
   let since = performance.now();
+  let spent = 0;
   for (const recipient of recipients) {
+    // What is left stays open, and is put back with the claim: other campaigns wait for this one's batch.
+    if (spent > longestBatchMs) break;
+    const began = performance.now();
     try {
       const message = send.compose(recipient);
       round.stream = message.stream;
@@ -158,7 +164,9 @@ async function compose(send: LaneSend, recipients: readonly Recipient[], round: 
       const reason = error instanceof Error ? error.message : String(error);
       failed.set(recipient, `The message could not be rendered: ${reason}`);
     }
-    if (performance.now() - since < sliceMs) continue;
+    const now = performance.now();
+    if (renderTurns.note(send.projectId, now - began)) spent += now - began;
+    if (now - since < sliceMs) continue;
     await new Promise((resolve) => setImmediate(resolve));
     since = performance.now();
   }

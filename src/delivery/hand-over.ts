@@ -6,6 +6,7 @@ import { callsOf, givenUp, retryDelay } from './attempts.ts';
 import { noteCall, reportOf, takeProbe } from './breaker.ts';
 import type { Claim, DeliveryDeps, Tally } from './deps.ts';
 import type { Accepted, OutgoingMessage, Verdict } from './mailer.ts';
+import { longestBatchMs, renderTurns } from './render-turns.ts';
 
 /**
  * How long after its claim a mail may still be handed over. A process that stood still for longer may have lost the claim
@@ -47,7 +48,7 @@ export async function handOver(deps: DeliveryDeps, claim: Claim): Promise<Tally>
       await settle(mails.map(({ id }) => putBack(id)));
       continue;
     }
-    const composed = await compose(deps, mails);
+    const composed = await compose(deps, mails, claim.takenAt);
     if (composed.messages.length === 0) {
       await settle(composed.failures);
       continue;
@@ -98,11 +99,19 @@ interface Composed {
   failures: Settlement[];
 }
 
-// Rendering is synchronous: between messages the process gets a chance to do something else.
-async function compose(deps: DeliveryDeps, mails: readonly ClaimedMail[]): Promise<Composed> {
+// Rendering is synchronous: between messages the process gets a chance to do something else, and a batch whose messages take
+// long ends early. What is left of it goes back to the queue, before its lease is over.
+async function compose(deps: DeliveryDeps, mails: readonly ClaimedMail[], takenAt: number): Promise<Composed> {
   const composed: Composed = { messages: [], failures: [] };
   let since = performance.now();
+  let spent = 0;
   for (const mail of mails) {
+    await renderTurns.turn(mail.projectId);
+    const began = performance.now();
+    if (spent > longestBatchMs || began - takenAt > leaseMs / 2) {
+      composed.failures.push({ emailId: mail.id, outcome: 'RETRY', delayMs: 0, attempt: false });
+      continue;
+    }
     try {
       composed.messages.push(deps.compose(mail));
     } catch (error) {
@@ -116,7 +125,9 @@ async function compose(deps: DeliveryDeps, mails: readonly ClaimedMail[]): Promi
         body: null,
       });
     }
-    if (performance.now() - since < 25) continue;
+    const tookMs = performance.now() - began;
+    spent += tookMs;
+    if (!renderTurns.note(mail.projectId, tookMs) && performance.now() - since < 25) continue;
     await new Promise((resolve) => setImmediate(resolve));
     since = performance.now();
   }

@@ -4,6 +4,7 @@ import { type Hold, holdFor, holdSentence, longestHeldMs, mayCall } from './brea
 import type { Claim, DeliveryDeps, Tally } from './deps.ts';
 import { settleDeadAttempt, settleDueDoubts } from './doubts.ts';
 import { handOver } from './hand-over.ts';
+import { renderTurns } from './render-turns.ts';
 
 /** How a run of deliveries paces itself; every value has one that fits. Times are milliseconds. */
 export interface Pace {
@@ -40,6 +41,7 @@ export interface DeliveryReport {
 }
 
 const claimSize = 500;
+const slowClaimSize = 5;
 // A probe risks a few messages of the many that wait.
 const probeSize = 20;
 // A worker that stops may still be asked for a moment before it polls no more.
@@ -77,7 +79,7 @@ export async function deliverPending(
     for (;;) {
       if (run.stop.aborted) return { waitMs: stopPauseMs, held: null };
       if (failure !== null || performance.now() - started > pace.longestMs) return { waitMs: 0, held: null };
-      if (lanes.size >= pace.lanes) {
+      if (lanes.size >= (renderTurns.isSlow(run.projectId) ? 1 : pace.lanes)) {
         await Promise.race(lanes);
         continue;
       }
@@ -130,9 +132,14 @@ export async function deliverPending(
     }
   }
 
+  // What a slow project cannot render in its turn would be read for nothing, and large bodies take long to read.
+  function sizeNow(): number {
+    return renderTurns.isSlow(run.projectId) ? slowClaimSize : claimSize;
+  }
+
   async function claim(number: number, probing: boolean): Promise<boolean> {
     const id = `${run.prefix}${run.attempt}.${number}`;
-    const limits = { messages: probing ? probeSize : claimSize, rate: deps.rate, provider: deps.mailer.name, probing };
+    const limits = { messages: probing ? probeSize : sizeNow(), rate: deps.rate, provider: deps.mailer.name, probing };
     const mails = await claimQueued(deps.db, run.projectId, id, limits);
     if (mails.length === 0) return false;
     open({ id, mails, takenAt: performance.now(), probing });

@@ -98,11 +98,11 @@ test.each(Object.entries(hostileRenderings))('%s: the mail fails by its steps', 
   expect(steps).toBeLessThan(200 * renderLimits.steps);
 });
 
-test('the count does not depend on when or where, and a list of thousands of rows stays within it', () => {
+test('the count does not depend on when or where, and a list of two thousand rows stays within it', () => {
   const rows: Variables = buildVariables({
     contact: {
       ...contact,
-      data: { rows: Array.from({ length: 3_000 }, (_, i) => ({ name: `n${i}`, price: i, count: 2 })) },
+      data: { rows: Array.from({ length: 2_000 }, (_, i) => ({ name: `n${i}`, price: i, count: 2 })) },
     },
     urls,
   });
@@ -113,13 +113,13 @@ test('the count does not depend on when or where, and a list of thousands of row
   const steps = [0, 1].map(() => renderFully(template, rows, Filled.empty).steps);
   expect(steps[0]).toBe(steps[1]);
   expect(steps[0]).toBeLessThan(renderLimits.steps);
-  expect(render(template, rows)).toContain('<td>5998</td><td>2 items</td>');
+  expect(render(template, rows)).toContain('<td>3998</td><td>2 items</td>');
 });
 
 test('a template of too many steps is refused where it is saved, with the place, and fails the mail it is sent with', () => {
   const source = `<p>ok</p>\n${'{{ name }} '.repeat(parseLimits.steps / 10)}`;
   expect(() => parseTemplate(source, { mode: 'html' })).toThrow(TemplateTooLargeError);
-  expect(() => parseTemplate(source, { mode: 'html' })).toThrow(/100,000 steps to parse at line 2, column \d+/);
+  expect(() => parseTemplate(source, { mode: 'html' })).toThrow(/40,000 steps to parse at line 2, column \d+/);
   expect(() => parseTemplate(`${'{% if a %}'.repeat(101)}${'{% endif %}'.repeat(101)}`, { mode: 'html' })).toThrow(
     TemplateSyntaxError,
   );
@@ -135,7 +135,7 @@ test('a template of too many steps is refused where it is saved, with the place,
     },
     links,
   );
-  expect(() => content.fillFor({ emailId: null, contact, isCampaign: false })).toThrow(/100,000 steps to parse/);
+  expect(() => content.fillFor({ emailId: null, contact, isCampaign: false })).toThrow(/40,000 steps to parse/);
 });
 
 test('what never stays within its steps is not tried for ever; what did once is the fault of its values', () => {
@@ -183,5 +183,5 @@ test('markup from a value is only converted to text as far as its steps go', () 
   const withMarkup = (a: string) =>
     content.fillFor({ emailId: null, isCampaign: true, contact: { ...contact, data: { a } } });
   expect(String(withMarkup('<p>a</p>'.repeat(1_000)).text)).toHaveLength(1_000 + 2 * 999);
-  expect(() => withMarkup('<b>a</b>'.repeat(50_000))).toThrow(/text part of the message/);
+  expect(() => withMarkup('<b>a</b>'.repeat(20_000))).toThrow(/text part of the message/);
 });

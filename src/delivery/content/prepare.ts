@@ -241,7 +241,7 @@ function finish(message: Filled, footerHtml: Filled, problem: string | null): Re
 }
 
 const stepsOfTag = 4;
-const charactersPerStep = 64;
+const charactersPerStep = 128;
 
 // Converting a message costs far more than filling it in, so it counts as steps of its own.
 function textOfMessage(html: string): string {

@@ -6,7 +6,7 @@ import type { Variables } from './variables.ts';
  * How much one rendering may write, in characters (contract page 2, 1.3), and how many steps it may take. Steps are counted
  * instead of timed, so that a message ends the same way on every machine. They stand for less than the contract's second.
  */
-export const renderLimits = { characters: 10_000_000, steps: 200_000 };
+export const renderLimits = { characters: 10_000_000, steps: 100_000 };
 
 /** A template went over a limit while it rendered. */
 export class RenderLimitError extends Error {
@@ -31,7 +31,7 @@ export interface Captured {
 }
 
 // As many are read in the time of a step.
-const charactersPerStep = 64;
+const charactersPerStep = 128;
 
 /** The state of one rendering. */
 export interface Run {

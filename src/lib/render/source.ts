@@ -5,7 +5,7 @@ import { TemplateSyntaxError, TemplateTooLargeError } from './syntax-error.ts';
 export const sourceLimit = 2_000_000;
 
 /** How many steps parsing a template may take, and how deep its blocks may nest. See `ParseSteps`. */
-export const parseLimits = { steps: 100_000, depth: 100 };
+export const parseLimits = { steps: 40_000, depth: 100 };
 
 /**
  * One part of a template. `start` and `end` are offsets in the source as written. `code` is the same part in plain
@@ -45,7 +45,7 @@ const opensBlock = new Set(['if', 'unless', 'case', 'for', 'tablerow', 'capture'
 
 /**
  * Counts what reading a template will cost, before anything but its delimiters is looked for: 10 for each output and tag, 1
- * for each 4 characters in it, 2 for each `<` of its text and 1 for each 64 characters.
+ * for each 4 characters in it, 2 for each `<` of its text and 1 for each 128 characters.
  */
 class ParseSteps {
   private readonly source: string;
@@ -59,7 +59,7 @@ class ParseSteps {
   text(text: string, at: number): void {
     let elements = 0;
     for (let open = text.indexOf('<'); open !== -1; open = text.indexOf('<', open + 1)) elements += 1;
-    this.take(2 * elements + (text.length >> 6), at);
+    this.take(2 * elements + (text.length >> 7), at);
   }
 
   piece(piece: Piece | undefined): void {
