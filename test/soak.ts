@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Running } from '../src/main/local/launch.ts';
+import { openLog } from '../src/main/local/log-file.ts';
+import { freePorts } from '../src/main/local/ports.ts';
+import { findPostgres } from '../src/main/local/postgres-binaries.ts';
+import { postgresUrl, startPostgres } from '../src/main/local/postgres-server.ts';
+import { chooseServerUser } from '../src/main/local/postgres-user.ts';
+import { openTerminal } from '../src/main/local/terminal.ts';
+import { buildTemporalServer } from './temporal-server/build.ts';
+import { historyShards, startProductionTemporal } from './temporal-server/server.ts';
+
+// `npm run test:soak`: what takes too long for `npm test`. Names of parts run those alone; `production-temporal -- <command>` runs
+// another command against the servers, such as a benchmark.
+const root = fileURLToPath(new URL('..', import.meta.url));
+const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+const terminal = openTerminal();
+const { signal } = new AbortController();
+
+/** A part answers the exit code of what it ran. */
+type Part = (command: readonly string[]) => Promise<number>;
+
+const parts: Record<string, Part> = { 'production-temporal': productionTemporal };
+
+const [names, command] = split(process.argv.slice(2));
+const unknown = names.filter((name) => !(name in parts));
+if (unknown.length > 0) {
+  console.error(`There is no part ${unknown.join(', ')}: name some of ${Object.keys(parts).join(', ')}`);
+  process.exit(1);
+}
+let failed = 0;
+for (const [name, run] of Object.entries(parts)) {
+  if (names.length > 0 && !names.includes(name)) continue;
+  console.log(`\n== ${name}`);
+  const code = await run(command);
+  if (code !== 0) failed += 1;
+}
+process.exit(failed);
+
+/** The end-to-end tests on Temporal's production server over Postgres: two databases, 16 shards, as in production. */
+async function productionTemporal(command: readonly string[]): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'posthorn-soak-'));
+  // As root, Postgres runs as another user, which has to get in.
+  chmodSync(folder, 0o755);
+  const running: Running[] = [];
+  try {
+    const programs = await buildTemporalServer(terminal.line);
+    const user = await chooseServerUser(folder, terminal.line);
+    const [port = 0] = await freePorts(1);
+    const options = {
+      binaries: await findPostgres(user),
+      user,
+      place: join(folder, 'postgres'),
+      port,
+      password: randomBytes(12).toString('hex'),
+      durable: true,
+      log: openLog(join(folder, 'postgres.log')),
+      terminal,
+      signal,
+      removeWhenOrphaned: folder,
+    };
+    running.push(await startPostgres(options));
+    const databaseUrl = postgresUrl(options, 'postgres');
+    const server = await startProductionTemporal(programs, databaseUrl, folder);
+    running.unshift(server.running);
+    terminal.part('Temporal', `server ${programs.version}, ${historyShards} shards, over Postgres`, server.address);
+    const tests = ['automation', 'campaign'].map((name) => `test/e2e/${name}.test.ts`);
+    const endToEnd = [vitest, 'run', '--config', 'test/vitest.config.ts', ...tests];
+    const [program = process.execPath, ...args] = command.length > 0 ? command : [process.execPath, ...endToEnd];
+    const child = spawn(program, args, {
+      cwd: root,
+      stdio: 'inherit',
+      env: {
+        ...process.env,
+        TEST_DATABASE_URL: databaseUrl,
+        TEST_TEMPORAL_ADDRESS: server.address,
+        BENCH_DATABASE_URL: databaseUrl,
+        BENCH_TEMPORAL_ADDRESS: server.address,
+      },
+    });
+    const [code] = (await once(child, 'close')) as [number | null];
+    return code ?? 1;
+  } finally {
+    for (const server of running) await server.stop(10_000);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function split(args: readonly string[]): [names: string[], command: string[]] {
+  const at = args.indexOf('--');
+  return at === -1 ? [[...args], []] : [args.slice(0, at), args.slice(at + 1)];
+}
