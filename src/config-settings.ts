@@ -193,6 +193,12 @@ export const settings = {
     'Base of the Temporal Web UI, for links.',
     'http://localhost:$TEMPORAL_UI_PORT',
   ),
+  TEMPORAL_SETUP: setting(
+    'Temporal',
+    flag,
+    true,
+    'API and workers make what the Temporal store lacks, as `npm run migrate` does; when false they only say so.',
+  ),
   TEMPORAL_SHOW_EMAILS: setting('Temporal', flag, false, 'Put email addresses into memos of executions.'),
   TEMPORAL_CODEC_KEY: optional(
     'Temporal',

@@ -44,17 +44,60 @@ const visibleWithinMs = 60_000;
  * @throws TemporalSetupError when the server refuses one of them
  */
 export async function setUpTemporal(temporal: TemporalConnection, queuePrefix: string): Promise<string[]> {
-  return [...(await prepareNamespace(temporal)), ...(await ensureSchedules(temporal, queuePrefix))];
+  return (await setUpSteps(temporal, queuePrefix)).map(({ line }) => line);
+}
+
+/**
+ * `setUpTemporal` for a server that should be set up already: answers a line for each thing that was missing and was made.
+ * @throws TemporalSetupError when the server refuses one of them
+ */
+export async function restoreTemporal(temporal: TemporalConnection, queuePrefix: string): Promise<string[]> {
+  return (await setUpSteps(temporal, queuePrefix)).flatMap(({ line, isNew }) => (isNew ? [line] : []));
+}
+
+/** What was found or made. */
+interface SetUpStep {
+  line: string;
+  isNew: boolean;
+}
+
+async function setUpSteps(temporal: TemporalConnection, queuePrefix: string): Promise<SetUpStep[]> {
+  const shared = [await ensureNamespace(temporal), await ensureSearchAttributes(temporal)];
+  return [...shared, ...(await ensureSchedules(temporal, queuePrefix))];
+}
+
+/**
+ * Whether the namespace, the search attributes and the schedules can be used. False says that `setUpTemporal` has to make
+ * something. Rejects when Temporal cannot be asked.
+ */
+export async function isTemporalSetUp(temporal: TemporalConnection, queuePrefix: string): Promise<boolean> {
+  if (!(await namespaceExists(temporal)) || !(await searchAttributesUsable(temporal))) return false;
+  const found = await Promise.all(
+    housekeeping.map(({ name }) => scheduleExists(temporal, scheduleId(queuePrefix, name))),
+  );
+  return !found.includes(false);
+}
+
+async function scheduleExists(temporal: TemporalConnection, id: string): Promise<boolean> {
+  try {
+    await temporal.within(callMs, () => temporal.client.schedule.getHandle(id).describe());
+    return true;
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return false;
+    // A schedule that was made a moment ago, or that many ask, is there but has no time to answer.
+    if (grpcCode(error) === grpcStatus.RESOURCE_EXHAUSTED) return true;
+    throw error;
+  }
 }
 
 /** The part of `setUpTemporal` that every installation in the namespace shares: the namespace and its search attributes. */
 export async function prepareNamespace(temporal: TemporalConnection): Promise<string[]> {
-  return [await ensureNamespace(temporal), await ensureSearchAttributes(temporal)];
+  return [(await ensureNamespace(temporal)).line, (await ensureSearchAttributes(temporal)).line];
 }
 
-async function ensureNamespace(temporal: TemporalConnection): Promise<string> {
+async function ensureNamespace(temporal: TemporalConnection): Promise<SetUpStep> {
   const { namespace } = temporal.settings;
-  if (await namespaceExists(temporal)) return `Namespace "${namespace}" is there`;
+  if (await namespaceExists(temporal)) return { line: `Namespace "${namespace}" is there`, isNew: false };
   if (isTemporalCloud(temporal.settings))
     throw new TemporalSetupError(
       `Temporal Cloud has no namespace "${namespace}" for these credentials: create it there, or correct TEMPORAL_NAMESPACE`,
@@ -74,7 +117,10 @@ async function ensureNamespace(temporal: TemporalConnection): Promise<string> {
       );
   }
   await until('the new namespace', () => namespaceExists(temporal));
-  return `Namespace "${namespace}" registered; closed executions are kept for ${closedExecutionsKept}`;
+  return {
+    line: `Namespace "${namespace}" registered; closed executions are kept for ${closedExecutionsKept}`,
+    isNew: true,
+  };
 }
 
 async function namespaceExists(temporal: TemporalConnection): Promise<boolean> {
@@ -88,15 +134,15 @@ async function namespaceExists(temporal: TemporalConnection): Promise<boolean> {
   }
 }
 
-async function ensureSearchAttributes(temporal: TemporalConnection): Promise<string> {
-  if (await searchAttributesUsable(temporal)) return 'Search attributes are there';
+async function ensureSearchAttributes(temporal: TemporalConnection): Promise<SetUpStep> {
+  if (await searchAttributesUsable(temporal)) return { line: 'Search attributes are there', isNew: false };
   // A namespace that was made a moment ago is not known everywhere in the server yet.
   const missing = await until('the list of search attributes', () => missingSearchAttributes(temporal), null);
   if (missing.length > 0) await addSearchAttributes(temporal, missing);
   await until('the new search attributes', () => searchAttributesUsable(temporal));
   return missing.length === 0
-    ? 'Search attributes are there'
-    : `Search attributes registered: ${missing.map((key) => key.name).join(', ')}`;
+    ? { line: 'Search attributes are there', isNew: false }
+    : { line: `Search attributes registered: ${missing.map((key) => key.name).join(', ')}`, isNew: true };
 }
 
 type SearchAttributeKey = (typeof searchAttribute)[keyof typeof searchAttribute];
@@ -170,13 +216,17 @@ function refused(temporal: TemporalConnection, keys: SearchAttributeKey[], error
   );
 }
 
-async function ensureSchedules(temporal: TemporalConnection, queuePrefix: string): Promise<string[]> {
-  const lines: string[] = [];
-  for (const work of housekeeping) lines.push(await ensureSchedule(temporal, queuePrefix, work));
-  return lines;
+async function ensureSchedules(temporal: TemporalConnection, queuePrefix: string): Promise<SetUpStep[]> {
+  const steps: SetUpStep[] = [];
+  for (const work of housekeeping) steps.push(await ensureSchedule(temporal, queuePrefix, work));
+  return steps;
 }
 
-async function ensureSchedule(temporal: TemporalConnection, queuePrefix: string, work: Housekeeping): Promise<string> {
+async function ensureSchedule(
+  temporal: TemporalConnection,
+  queuePrefix: string,
+  work: Housekeeping,
+): Promise<SetUpStep> {
   const id = scheduleId(queuePrefix, work.name);
   const options = {
     scheduleId: id,
@@ -212,7 +262,7 @@ async function ensureSchedule(temporal: TemporalConnection, queuePrefix: string,
     }
   };
   const done = await until(`the schedule ${id}`, attempt, null);
-  return `Schedule ${id} ${done}: every ${work.everyMs / 60_000} min`;
+  return { line: `Schedule ${id} ${done}: every ${work.everyMs / 60_000} min`, isNew: done === 'created' };
 }
 
 // Two processes that write one schedule at once, or a namespace made a moment ago, settle by themselves.

@@ -29,6 +29,16 @@ export function isTemporalUnreachable(error: unknown): boolean {
   return code === grpcStatus.UNAVAILABLE || code === grpcStatus.DEADLINE_EXCEEDED || code === grpcStatus.CANCELLED;
 }
 
+/**
+ * Whether the error says that the server lacks what `npm run migrate` makes: the namespace or its search attributes. A server
+ * refuses each start that names an attribute it does not know.
+ */
+export function isTemporalUnprepared(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (cause.name === 'NamespaceNotFoundError') return true;
+  return grpcCode(error) === grpcStatus.INVALID_ARGUMENT && /search attribute/i.test(grpcDetails(error));
+}
+
 /** The most precise text of an error from the client: what the server, or the network, said. */
 export function grpcDetails(error: unknown): string {
   let text = String(error);

@@ -27,6 +27,7 @@ import { type MetricsServer, serveMetrics } from './metrics-server.ts';
 import { createPayments } from './payments.ts';
 import { measurePool } from './pool-metrics.ts';
 import { revivers } from './revivers.ts';
+import { keepTemporalPrepared } from './temporal-preparation.ts';
 import { temporalSettings } from './temporal-settings.ts';
 import { createImageStore } from './uploads.ts';
 
@@ -63,7 +64,10 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
   for (const warning of await poolerWarnings(store, requestDatabase(config))) log.warn(warning);
   const changes = listenForChanges(listenUrl, log);
   const temporal = openTemporal(temporalSettings(config));
-  const outbox = createOutbox({ db: store.db, temporal, queuePrefix: config.TEMPORAL_TASK_QUEUE, log, revivers });
+  const queuePrefix = config.TEMPORAL_TASK_QUEUE;
+  const preparation = keepTemporalPrepared({ temporal, queuePrefix, log, mayMake: config.TEMPORAL_SETUP });
+  const onUnprepared = preparation.soon;
+  const outbox = createOutbox({ db: store.db, temporal, queuePrefix, log, revivers, onUnprepared });
   const limiter = createRateLimiter(store.db, config.RATE_LIMIT_PER_MINUTE);
   const app: App = {
     config,
@@ -73,7 +77,7 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
     clock: overrides.clock ?? systemClock,
     directory: createProjectDirectory(store.db, changes),
     outbox,
-    waker: createDeliveryWaker({ temporal, queuePrefix: config.TEMPORAL_TASK_QUEUE, log }),
+    waker: createDeliveryWaker({ temporal, queuePrefix, log }),
     oauth: createOAuthProviders(config, overrides.oauth),
     mailer: overrides.mailer ?? createMailer(config, log, store.db),
     amazon: createAmazonDoor(overrides.getFromAmazon),
@@ -109,12 +113,14 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
       limits: overrides.limits ?? usualLimits,
     });
   } catch (error) {
+    preparation.close();
     await metricsServer?.close();
     await Promise.allSettled([changes.close(), temporal.close(), health.close(), store.close()]);
     throw error;
   }
   const { port } = server;
   const close = async (lingerMs = 0) => {
+    preparation.close();
     const cut = await server.stop({ graceMs: config.SHUTDOWN_GRACE_SECONDS * 1_000, lingerMs });
     if (cut > 0) log.warn({ requests: cut }, 'requests took longer than SHUTDOWN_GRACE_SECONDS and were cut');
     await Promise.allSettled([app.waker.drain(), outbox.close(), limiter.close()]);

@@ -2,7 +2,14 @@ import type { Logger } from 'pino';
 import type { Command, StartCommand } from '../../temporal/commands.ts';
 import type { TemporalConnection } from '../../temporal/connection.ts';
 import type { Database, Sql } from '../db/sql.ts';
-import { describeFailure, grpcCode, grpcDetails, grpcStatus, isTemporalUnreachable } from '../lib/grpc.ts';
+import {
+  describeFailure,
+  grpcCode,
+  grpcDetails,
+  grpcStatus,
+  isTemporalUnprepared,
+  isTemporalUnreachable,
+} from '../lib/grpc.ts';
 import { callDeadlineMs, performCommand } from './calls.ts';
 import { enqueue, type OutboxTicket } from './enqueue.ts';
 import { createPace } from './pace.ts';
@@ -46,6 +53,8 @@ export interface OutboxDeps {
   revivers: Revivers;
   /** Most calls under way at once; the server's refusals lower it for a while. */
   maxInFlight?: number;
+  /** Told when the server lacks its namespace or search attributes, as one does that was emptied. */
+  onUnprepared?: () => void;
   /** Told of each call: what was asked for and how it ended. */
   onCall?: (
     kind: TakenRow['payload']['type'],
@@ -197,7 +206,9 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       return { id: row.id, delayMs: 500 + Math.random() * 1000, error: text, counts: false };
     }
     const delayMs = backOffMs(row.attempts);
-    if (isOutage(error, code)) {
+    const isUnprepared = isTemporalUnprepared(error);
+    if (isUnprepared) deps.onUnprepared?.();
+    if (isUnprepared || isOutage(error, code)) {
       deps.onCall?.(row.payload.type, 'unreachable');
       lost(text);
       // No answer may be this call's own fault, so it counts; no connection never is.
@@ -237,10 +248,5 @@ function unmade(row: TakenRow, error: string): PutBack {
 
 // These say that Temporal as a whole cannot be used now, not that this call is wrong.
 function isOutage(error: unknown, code: number | null): boolean {
-  return (
-    isTemporalUnreachable(error) ||
-    code === grpcStatus.UNAUTHENTICATED ||
-    code === grpcStatus.PERMISSION_DENIED ||
-    (error instanceof Error && error.name === 'NamespaceNotFoundError')
-  );
+  return isTemporalUnreachable(error) || code === grpcStatus.UNAUTHENTICATED || code === grpcStatus.PERMISSION_DENIED;
 }
