@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   ApplicationFailure,
   activityInfo,
@@ -149,7 +150,8 @@ export function campaignActivities(deps: CampaignActivityDeps) {
       compose: deps.prepare(content),
       needsSubscription: needsSubscription(content.type),
       size: claimSize(content, deps.chunk),
-      holder: `${prefix}${attempt}`,
+      // A store that was restored gives out the same ids again, and whoever had them then may still be at work.
+      holder: `${prefix}${attempt}.${randomBytes(4).toString('hex')}`,
       prefix,
     };
   }

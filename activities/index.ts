@@ -3,16 +3,16 @@ import { removeEndedSessions } from '../src/accounts/session-queries.ts';
 import { removeOldTokens } from '../src/accounts/token-queries.ts';
 
 import { restoreSchedules } from '../src/automations/enrolment.ts';
-import { restartStalledMigrations } from '../src/automations/migrating/service.ts';
+import { recoverableMigrations } from '../src/automations/migrating/service.ts';
 import { guardedConnector } from '../src/automations/runtime/guard.ts';
 import { callLimits } from '../src/automations/runtime/http-call.ts';
-import { createAutomationCheck } from '../src/automations/runtime/recovery.ts';
+import { createOrphanCheck, recoverableRuns, recoverableWaits } from '../src/automations/runtime/recovery.ts';
 import { removeUnusedVersions } from '../src/automations/versions.ts';
 import { removeOldCounts } from '../src/billing/usage-queries.ts';
 
 import type { PrepareCampaign } from '../src/campaigns/content.ts';
 import { createGate } from '../src/campaigns/gate.ts';
-import { restartStalledCampaigns } from '../src/campaigns/recovery.ts';
+import { recoverableCampaigns } from '../src/campaigns/recovery.ts';
 import { type Composer, composeQueued, createComposer } from '../src/delivery/compose.ts';
 import type { DeliveryDeps } from '../src/delivery/deps.ts';
 import { reconcileClaims } from '../src/delivery/doubts.ts';
@@ -20,17 +20,19 @@ import { removeOldHandovers } from '../src/delivery/journal.ts';
 import { removeOldReceipts } from '../src/emails/notify.ts';
 import { removeLostParts } from '../src/jobs/files-queries.ts';
 import { removeOldJobs } from '../src/jobs/queries.ts';
-import { restartStalledJobs } from '../src/jobs/recovery.ts';
+import { recoverableJobs } from '../src/jobs/recovery.ts';
 import { endExecutionsOf, isOpen } from '../src/outbox/calls.ts';
 import { openAutomations } from '../src/outbox/open-executions.ts';
 import { removeDone } from '../src/outbox/queries.ts';
+import { createRecovery, type RecoverableKind, type RecoveryDeps } from '../src/outbox/recovery.ts';
 import { scheduleRevision } from '../src/outbox/schedules.ts';
-import { restartStalledWipes } from '../src/projects/wipe.ts';
+import { checkStore, isKnown } from '../src/outbox/store-state.ts';
+import { recoverableWipes } from '../src/projects/wipe.ts';
 import { removeOldWipes } from '../src/projects/wipe-queries.ts';
 import { removeOldVisits } from '../src/recipients/visits.ts';
 import { emptyOldBodies, removeExpiredKeys, removeOldLosses } from '../src/retention/queries.ts';
 import { removeOldMails } from '../src/system-mail/queries.ts';
-import { restartStalledMails } from '../src/system-mail/sending.ts';
+import { recoverableMails } from '../src/system-mail/sending.ts';
 import type { QueueKind } from '../temporal/commands.ts';
 import { automationActivities, webhookActivities } from './automation.ts';
 import { campaignActivities } from './campaign.ts';
@@ -103,7 +105,16 @@ export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, 
       ),
     }),
     bulk: {
-      ...sweepActivities({ checks: reconcileChecks(deps, delivery), rules: retentionRules(deps), log }),
+      ...sweepActivities({
+        checks: reconcileChecks(deps, delivery),
+        rules: retentionRules(deps),
+        log,
+        checkStore: (pass) =>
+          checkStore(
+            { db, queuePrefix: config.TEMPORAL_TASK_QUEUE, isKnown: (last) => isKnown(deps.temporal, last) },
+            pass,
+          ),
+      }),
       ...domainActivities({
         db,
         log,
@@ -159,58 +170,30 @@ function prepareCampaign(compose: Composer): PrepareCampaign {
       });
 }
 
-// Each subject that can be left stuck by a crash, or by a lost Temporal store, adds its check here.
+// Each kind of durable work that an execution of its own does is here, and so goes on when that execution is lost.
+const recoverableKinds: readonly RecoverableKind[] = [
+  recoverableCampaigns,
+  recoverableMails,
+  recoverableWipes,
+  recoverableJobs,
+  recoverableMigrations,
+  recoverableRuns,
+  recoverableWaits,
+];
+
+// What can be left stuck in another way by a crash, or by a lost Temporal store, has a check of its own.
 function reconcileChecks(
   { config, db, outbox, temporal, waker }: ActivityDeps,
   delivery: DeliveryDeps,
 ): ReconcileCheck[] {
+  const recovery: RecoveryDeps = {
+    db,
+    isOpen: (id) => isOpen(temporal, id),
+    dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),
+  };
   return [
     { name: 'mail', run: () => reconcileClaims(delivery, (projectId) => waker.wake(projectId)) },
-    {
-      name: 'campaigns',
-      run: () =>
-        restartStalledCampaigns({
-          db,
-          isOpen: (id) => isOpen(temporal, id),
-          dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),
-        }),
-    },
-    {
-      name: 'system mail',
-      run: () =>
-        restartStalledMails({
-          db,
-          isOpen: (id) => isOpen(temporal, id),
-          dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),
-        }),
-    },
-    {
-      name: 'wipes',
-      run: () =>
-        restartStalledWipes({
-          db,
-          isOpen: (id) => isOpen(temporal, id),
-          dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),
-        }),
-    },
-    {
-      name: 'jobs',
-      run: () =>
-        restartStalledJobs({
-          db,
-          isOpen: (id) => isOpen(temporal, id),
-          dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),
-        }),
-    },
-    {
-      name: 'migrations of automations',
-      run: () =>
-        restartStalledMigrations({
-          db,
-          isOpen: (id) => isOpen(temporal, id),
-          dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),
-        }),
-    },
+    ...recoverableKinds.map((kind) => ({ name: kind.name, run: createRecovery(recovery, kind) })),
     {
       name: 'schedules of automations',
       run: () =>
@@ -221,12 +204,10 @@ function reconcileChecks(
         }),
     },
     {
-      name: 'automations',
-      run: createAutomationCheck({
-        db,
-        isOpen: (id) => isOpen(temporal, id),
+      name: 'executions without a run',
+      run: createOrphanCheck({
+        ...recovery,
         openExecutions: (before, limit) => openAutomations(temporal, config.TEMPORAL_TASK_QUEUE, before, limit),
-        dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),
       }),
     },
   ];

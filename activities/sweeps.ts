@@ -1,12 +1,16 @@
-import { heartbeat } from '@temporalio/activity';
+import { activityInfo, heartbeat } from '@temporalio/activity';
 import type { Logger } from 'pino';
+import type { ReconcilePass, StoreState } from '../src/outbox/store-state.ts';
 
 /** One thing the reconciler looks for every minute. Each subject adds its own to `activities/index.ts`. */
 export interface ReconcileCheck {
   /** Shown in the result of the workflow and in logs. */
   name: string;
-  /** Finds what is stuck and puts it right; answers how many things it put right. Safe to run side by side. */
-  run(): Promise<number>;
+  /**
+   * Finds what is stuck and puts it right; answers how many things it put right. Safe to run side by side. `changedAt` is
+   * the ISO instant at which the Temporal store was last found to be new or older than before, or null.
+   */
+  run(changedAt: string | null): Promise<number>;
 }
 
 /** One kind of row that is removed when it is old enough. */
@@ -22,6 +26,8 @@ export interface SweepDeps {
   checks: readonly ReconcileCheck[];
   rules: readonly RetentionRule[];
   log: Logger;
+  /** Compares the Temporal store with what it was; `pass` is the execution that asks. */
+  checkStore(pass: ReconcilePass): Promise<StoreState>;
 }
 
 /** The activities of the sweeps, as workflows call them. */
@@ -31,11 +37,12 @@ const rowsPerStatement = 5000;
 const heartbeatMs = 10_000;
 
 /** Builds the activities of the sweeps. */
-export function sweepActivities({ checks, rules, log }: SweepDeps) {
+export function sweepActivities({ checks, rules, log, checkStore }: SweepDeps) {
   return {
     /** Runs every check, whether or not others fail. Rejects afterwards when one failed. */
     async runChecks(): Promise<Record<string, number>> {
-      return all(checks, (check) => check.run());
+      const changedAt = await storeChangedAt();
+      return all(checks, (check) => check.run(changedAt));
     },
 
     /** Applies every retention rule until nothing old is left. */
@@ -50,6 +57,22 @@ export function sweepActivities({ checks, rules, log }: SweepDeps) {
       });
     },
   };
+
+  async function storeChangedAt(): Promise<string | null> {
+    const pass = activityInfo().workflowExecution;
+    if (pass === undefined) return null;
+    try {
+      const { changedAt, isNews } = await checkStore(pass);
+      if (isNews)
+        log.warn(
+          'the Temporal store is new or older than the rows, as after a restore: unfinished work goes on from its rows',
+        );
+      return changedAt;
+    } catch (error) {
+      log.warn({ err: error }, 'the Temporal store could not be compared with what it was; the next check does it');
+      return null;
+    }
+  }
 
   async function all<Task extends { name: string }>(tasks: readonly Task[], run: (task: Task) => Promise<number>) {
     const counts: Record<string, number> = {};

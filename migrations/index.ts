@@ -28,6 +28,7 @@ import { Migration20261121001203_counted_pages } from './Migration20261121001203
 import { Migration20261122000100_contact_data_limits } from './Migration20261122000100_contact_data_limits.ts';
 import { Migration20261122000300_sessions_and_keys } from './Migration20261122000300_sessions_and_keys.ts';
 import { Migration20261122000400_failed_mail } from './Migration20261122000400_failed_mail.ts';
+import { Migration20261122000500_recovery } from './Migration20261122000500_recovery.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. */
 export const migrations = [
@@ -61,4 +62,5 @@ export const migrations = [
   { name: 'Migration20261122000100_contact_data_limits', class: Migration20261122000100_contact_data_limits },
   { name: 'Migration20261122000300_sessions_and_keys', class: Migration20261122000300_sessions_and_keys },
   { name: 'Migration20261122000400_failed_mail', class: Migration20261122000400_failed_mail },
+  { name: 'Migration20261122000500_recovery', class: Migration20261122000500_recovery },
 ];

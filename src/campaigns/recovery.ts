@@ -1,8 +1,8 @@
-import type { StartCommand } from '../../temporal/commands.ts';
-import { type Database, type Sql, statement } from '../db/sql.ts';
+import { type StartCommand, signals } from '../../temporal/commands.ts';
+import { type Sql, statement } from '../db/sql.ts';
 import { isoText } from '../emails/sql.ts';
-import { enqueue, type OutboxTicket } from '../outbox/enqueue.ts';
-import { launchCampaign, wakeCampaign } from './launch.ts';
+import { type RecoverableKind, stalledBefore, stalledParams } from '../outbox/recovery.ts';
+import { launchCampaign } from './launch.ts';
 
 interface Unfinished {
   id: string;
@@ -17,6 +17,11 @@ interface Unfinished {
   overdue: boolean;
 }
 
+interface Stalled extends Unfinished {
+  at: string;
+  paused: boolean;
+}
+
 const overdue = (c: string) =>
   `${c}.status = 'SCHEDULED' and ${c}.scheduled_for < clock_timestamp() - interval '1 minute'`;
 
@@ -28,49 +33,39 @@ const open = `from campaign_sends s join campaigns c on c.id = s.campaign_id and
   join projects p on p.id = c.project_id
   where not s.closed and c.status in ('SCHEDULED', 'SENDING', 'CANCELLED')`;
 
-// What was looked at goes to the end of the line, so that those that rest rightly never hide one that is stuck.
+// A scheduled campaign is stalled a minute after its time, any other when nothing of it has moved; a paused one rests rightly
+// unless it has no execution, which is why an open one is not woken.
 const stalled = statement(
   'campaigns.stalled',
-  `with due as (
-     select s.campaign_id, s.send_seq, ${columns} ${open}
-       and s.checked_at < clock_timestamp() - least($1::float8, case when ${overdue('c')} then 60000 else $1::float8 end) * interval '1 millisecond'
-       and (${overdue('c')} or greatest(s.updated_at, c.updated_at) < clock_timestamp() - $1::float8 * interval '1 millisecond')
-     order by ${overdue('c')} desc, s.checked_at limit 100 for update of s skip locked)
-   update campaign_sends s set checked_at = clock_timestamp() from due d
-   where s.campaign_id = d.campaign_id and s.send_seq = d.send_seq
-   returning d.id, d."projectId", d.name, d."sendSeq", d."projectName", d.recipients, d."dueAt", d.overdue`,
+  `select ${columns}, greatest(s.updated_at, c.updated_at)::text as at, c.paused_at is not null as paused ${open}
+     and (${overdue('c')} or greatest(s.updated_at, c.updated_at) < ${stalledBefore})
+     and (greatest(s.updated_at, c.updated_at), c.id) > ($3::timestamptz, $4::uuid)
+   order by greatest(s.updated_at, c.updated_at), c.id limit $5`,
 );
 
 const oneUnfinished = statement('campaigns.unfinished', `select ${columns} ${open} and c.id = $1 and c.send_seq = $2`);
 
-/** What the check for stalled campaigns needs. */
-export interface RecoveryDeps {
-  db: Database;
-  /** Whether an execution of this id is open. Rejects when Temporal cannot be asked. */
-  isOpen(workflowId: string): Promise<boolean>;
-  /** Makes the calls behind the tickets soon. */
-  dispatchSoon(...tickets: OutboxTicket[]): void;
-}
-
-/** A campaign counts as stalled when nothing of it has moved for this long; a scheduled one a minute after its time. */
-export const stalledAfterMs = 5 * 60_000;
-
 /**
- * Starts campaigns again whose rows are unfinished although no execution works on them: after a lost Temporal store, or
- * one that was terminated by hand (contract page 2, 4.10). One that sleeps beyond its time is woken. Answers how many.
+ * Sends whose execution may be lost, as with the Temporal store or by hand (contract page 2, 4.10). One that sleeps although
+ * its row says that there is something to do is woken, once an hour while nothing moves.
  */
-export async function restartStalledCampaigns(deps: RecoveryDeps, afterMs = stalledAfterMs): Promise<number> {
-  const campaigns = await deps.db.rows<Unfinished>(stalled, [afterMs]);
-  let restarted = 0;
-  for (const campaign of campaigns) {
-    const start = launchAgain(campaign, `stalled-${Date.now()}`);
-    const isAsleep = await deps.isOpen(start.id);
-    if (isAsleep && !campaign.overdue) continue;
-    const command = isAsleep ? wakeCampaign(campaign.id, campaign.sendSeq) : start;
-    deps.dispatchSoon(await deps.db.transaction((sql) => enqueue(sql, command)));
-    restarted += 1;
-  }
-  return restarted;
+export const recoverableCampaigns: RecoverableKind = {
+  name: 'campaigns',
+  afterMs: 5 * 60_000,
+  async stalled(sql, query) {
+    const campaigns = await sql.rows<Stalled>(stalled, stalledParams(query));
+    return campaigns.map((campaign) => ({
+      at: campaign.at,
+      id: campaign.id,
+      start: launchAgain(campaign),
+      wake: isResting(campaign) ? null : { signal: signals.wake },
+    }));
+  },
+};
+
+// It waits for its time, or for somebody to resume it.
+function isResting({ dueAt, overdue, paused }: Stalled): boolean {
+  return dueAt === null ? paused : !overdue;
 }
 
 /**
@@ -83,6 +78,6 @@ export async function reviveCampaign(sql: Sql, workflowId: string): Promise<Star
   return campaign === null ? null : launchAgain(campaign);
 }
 
-function launchAgain(campaign: Unfinished, restart?: string): StartCommand {
-  return launchCampaign(campaign, campaign.projectName, campaign.recipients, restart);
+function launchAgain(campaign: Unfinished): StartCommand {
+  return launchCampaign(campaign, campaign.projectName, campaign.recipients);
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { anyDue, claimQueued, type NextWork, nextWork } from '../emails/claim.ts';
 import { pause } from '../lib/time.ts';
 import { type Hold, holdFor, holdSentence, longestHeldMs, mayCall } from './breaker.ts';
@@ -59,6 +60,8 @@ export async function deliverPending(
   pace = servicePace,
 ): Promise<DeliveryReport> {
   const total: Tally = { delivered: 0, failed: 0 };
+  // A Temporal store that was restored gives out the ids of runs and attempts again.
+  const own = randomBytes(3).toString('hex');
   const lanes = new Set<Promise<void>>();
   let failure: { error: unknown } | null = null;
   try {
@@ -138,7 +141,7 @@ export async function deliverPending(
   }
 
   async function claim(number: number, probing: boolean): Promise<boolean> {
-    const id = `${run.prefix}${run.attempt}.${number}`;
+    const id = `${run.prefix}${run.attempt}.${own}.${number}`;
     const limits = { messages: probing ? probeSize : sizeNow(), rate: deps.rate, provider: deps.mailer.name, probing };
     const mails = await claimQueued(deps.db, run.projectId, id, limits);
     if (mails.length === 0) return false;

@@ -1,5 +1,6 @@
 import { type Sql, statement } from '../db/sql.ts';
 import type { JsonObjectValue } from '../lib/json.ts';
+import { type StalledQuery, stalledBefore, stalledParams } from '../outbox/recovery.ts';
 
 /** Kinds of jobs; each has its own addresses, and an id of one kind is unknown under the other's. */
 export type JobKind = 'import' | 'bulk';
@@ -160,17 +161,19 @@ export async function finishJob(sql: Sql, id: string, failedReason: string | nul
   return (await sql.row(finish, [id, failedReason])) !== null;
 }
 
-/** Jobs that are not over and were not touched for so many seconds. */
+const stalled = statement(
+  'jobs.stalled',
+  `select id, project_id as "projectId", kind, updated_at::text as at from jobs
+   where finished_at is null and updated_at < ${stalledBefore} and (updated_at, id) > ($3::timestamptz, $4::uuid)
+   order by updated_at, id limit $5`,
+);
+
+/** Jobs that are not over and have not moved for a while. */
 export function stalledJobs(
   sql: Sql,
-  seconds: number,
-  limit: number,
-): Promise<Pick<JobRow, 'id' | 'projectId' | 'kind'>[]> {
-  return sql.rows(
-    `select id, project_id as "projectId", kind from jobs
-     where finished_at is null and updated_at < now() - make_interval(secs => $1) order by id limit $2`,
-    [seconds, limit],
-  );
+  query: StalledQuery,
+): Promise<(Pick<JobRow, 'id' | 'projectId' | 'kind'> & { at: string })[]> {
+  return sql.rows(stalled, stalledParams(query));
 }
 
 /** Removes up to `limit` jobs that ended more than so many hours ago. */

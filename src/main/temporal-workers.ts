@@ -12,6 +12,11 @@ import type { WorkflowBundle } from './workflow-bundle.ts';
 export interface TemporalWorkers {
   /** Resolves when every queue is served for the first time. */
   readonly ready: Promise<void>;
+  /**
+   * Makes the workers anew, as with another store: what they remember of executions would not fit the histories of an
+   * older one. Activities that do not finish in a moment are cancelled and repeated.
+   */
+  renew(): void;
   /** Takes nothing new, lets what runs finish for a moment, cancels the rest. */
   stop(): Promise<void>;
 }
@@ -23,6 +28,8 @@ export interface TemporalWorkersDeps {
   bundle: WorkflowBundle;
   log: Logger;
   interceptors: readonly ActivityInterceptor[];
+  /** Called when Temporal, or one with another store, is back after it was away. */
+  onBack?: () => void;
 }
 
 // `npm start` gives a worker 5.5 seconds; what is cut off is retried by another worker and settled by its claim.
@@ -41,6 +48,9 @@ export function runTemporalWorkers(deps: TemporalWorkersDeps): TemporalWorkers {
   const running = serve();
   return {
     ready: ready.promise,
+    renew() {
+      for (const worker of workers) shutDown(worker);
+    },
     async stop() {
       stopping.abort();
       for (const worker of workers) shutDown(worker);
@@ -66,10 +76,10 @@ export function runTemporalWorkers(deps: TemporalWorkersDeps): TemporalWorkers {
             ready.resolve();
           });
       } catch (error) {
-        if (!stopping.signal.aborted) say(describeFailure(error, settings));
-        else if (!(error instanceof GracefulShutdownPeriodExpiredError))
-          log.warn({ err: error }, 'a worker stopped badly');
-        else log.warn('activities were cut off at the end; another worker repeats them');
+        if (error instanceof GracefulShutdownPeriodExpiredError)
+          log.warn('activities were cut off at the end; another worker repeats them');
+        else if (stopping.signal.aborted) log.warn({ err: error }, 'a worker stopped badly');
+        else say(describeFailure(error, settings));
       }
       await pause(retryMs, stopping.signal);
     }
@@ -83,7 +93,10 @@ export function runTemporalWorkers(deps: TemporalWorkersDeps): TemporalWorkers {
       if (until.aborted) return;
       const reason = await checkTemporal(temporal);
       if (reason !== null && !away) log.warn(`Temporal is away: ${reason}; work goes on when it is back`);
-      if (reason === null && away) log.info('Temporal is back');
+      if (reason === null && away) {
+        log.info('Temporal is back');
+        deps.onBack?.();
+      }
       away = reason !== null;
     }
   }

@@ -14,6 +14,7 @@ import { type Clock, pause, systemClock } from '../lib/time.ts';
 import { createOutbox } from '../outbox/dispatcher.ts';
 import { startRelay } from '../outbox/relay.ts';
 import { createSegmentWatch } from '../outbox/segment-watch.ts';
+import { storeChangedAt } from '../outbox/store-state.ts';
 import { createMailSweep } from '../outbox/sweep.ts';
 import { createDeliveryWaker } from '../outbox/wake.ts';
 import { foldAndJudge } from '../security/fold.ts';
@@ -28,6 +29,7 @@ import { createPayments } from './payments.ts';
 import { measurePool } from './pool-metrics.ts';
 import { revivers } from './revivers.ts';
 import { servedQueues } from './served-queues.ts';
+import { keepTemporalPrepared } from './temporal-preparation.ts';
 import { installTemporalRuntime } from './temporal-runtime.ts';
 import { temporalSettings } from './temporal-settings.ts';
 import { runTemporalWorkers } from './temporal-workers.ts';
@@ -68,12 +70,14 @@ export async function startWorker(
   const clock = overrides.clock ?? systemClock;
   const stopping = new AbortController();
   const waker = createDeliveryWaker({ temporal, queuePrefix, log });
+  const preparation = keepTemporalPrepared({ temporal, queuePrefix, log, mayMake: config.TEMPORAL_SETUP });
   const outbox = createOutbox({
     db: store.db,
     temporal,
     queuePrefix,
     log,
     revivers,
+    onUnprepared: preparation.soon,
     ...(metrics === null ? {} : { onCall: metrics.onCall }),
   });
   const activities = createActivities({
@@ -97,6 +101,7 @@ export async function startWorker(
     queues: servedQueues(queuePrefix, activities),
     bundle,
     log,
+    onBack: () => void preparation.ensure().then(reconcileSoon),
     interceptors: [logActivities(log, metrics?.registry ?? null)],
   });
   const relay = startRelay({ outbox, listenUrl, log, wakes: wakesUnderWay(store.db) });
@@ -116,6 +121,16 @@ export async function startWorker(
   const sweeping = everyFewSeconds(sweep, sweepEveryMs, 'the sweep for waiting mail', log, stopping.signal);
   const watch = createSegmentWatch({ touchedProjects: () => touchedProjects(store.db), temporal, queuePrefix, log });
   const watching = everyFewSeconds(watch, watchEveryMs, 'the watch over segments', log, stopping.signal);
+  let knownStore: string | null | undefined;
+  const compareStore = async () => {
+    const changedAt = await storeChangedAt(store.db, queuePrefix);
+    if (knownStore !== undefined && changedAt !== knownStore) {
+      log.warn('Temporal has another store, or an older one: this worker forgets what it remembers of executions');
+      workers.renew();
+    }
+    knownStore = changedAt;
+  };
+  const comparing = everyFewSeconds(compareStore, watchEveryMs, 'the check for another store', log, stopping.signal);
   const guard = { db: store.db, clock, outbox, settings: config, log };
   const bookkeeping = async () => {
     await foldAllContactChanges(store.db, stopping.signal);
@@ -130,18 +145,23 @@ export async function startWorker(
     stopping.signal,
   );
   // A worker that comes back after a crash should not wait for the next full minute.
-  void workers.ready
-    .then(() => reconcileNow(temporal, queuePrefix))
-    .catch((error: Error) => log.warn(`the reconciler was not started ahead of its time: ${error.message}`));
+  void workers.ready.then(preparation.ensure).then(reconcileSoon);
+
+  function reconcileSoon(): Promise<void> {
+    return reconcileNow(temporal, queuePrefix).catch((error: Error) =>
+      log.warn(`the reconciler was not started ahead of its time: ${error.message}`),
+    );
+  }
 
   let closed: Promise<void> | null = null;
   const close = () => {
     closed ??= (async () => {
       stopping.abort();
+      preparation.close();
       const relayed = Promise.all([relay.close(), enrolling.close()]);
       await workers.stop();
       // Only now: activities that finish while the workers drain still start what they enqueued.
-      await Promise.all([outbox.close(), waker.drain(), relayed, sweeping, watching, keeping]);
+      await Promise.all([outbox.close(), waker.drain(), relayed, sweeping, watching, comparing, keeping]);
       await metrics?.server.close();
       await Promise.allSettled([temporal.close(), store.close()]);
     })();

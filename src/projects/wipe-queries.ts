@@ -1,4 +1,5 @@
 import { type Sql, statement } from '../db/sql.ts';
+import { type StalledQuery, stalledBefore, stalledParams } from '../outbox/recovery.ts';
 
 /** What a wipe does: empty a project, or take it away. */
 export type WipeKind = 'RESET' | 'DELETE';
@@ -77,8 +78,9 @@ const isFinished = statement(
 );
 const stalled = statement(
   'wipes.stalled',
-  `select id from project_wipes where finished_at is null
-     and updated_at < clock_timestamp() - make_interval(secs => $1) order by updated_at limit $2`,
+  `select id, updated_at::text as at from project_wipes
+   where finished_at is null and updated_at < ${stalledBefore} and (updated_at, id) > ($3::timestamptz, $4::uuid)
+   order by updated_at, id limit $5`,
 );
 const removeOld = statement(
   'wipes.remove_old',
@@ -147,9 +149,9 @@ export async function isWipeFinished(sql: Sql, id: string): Promise<boolean> {
   return (await sql.row<{ finished: boolean }>(isFinished, [id]))?.finished ?? true;
 }
 
-/** Wipes that nobody has moved for so long. */
-export async function stalledWipes(sql: Sql, afterSeconds: number, limit: number): Promise<string[]> {
-  return (await sql.rows<{ id: string }>(stalled, [afterSeconds, limit])).map(({ id }) => id);
+/** Wipes that nobody has moved for a while. */
+export function stalledWipes(sql: Sql, query: StalledQuery): Promise<{ id: string; at: string }[]> {
+  return sql.rows(stalled, stalledParams(query));
 }
 
 /** Removes records of wipes that ended 30 days ago; answers how many. */

@@ -1,5 +1,5 @@
 import type { Database, Sql } from '../db/sql.ts';
-import { enqueue, type OutboxTicket } from '../outbox/enqueue.ts';
+import type { RecoverableKind } from '../outbox/recovery.ts';
 import { findWipe, finishWipe, lockWipeAt, moveWipe, stalledWipes, type Wipe } from './wipe-queries.ts';
 import { startOfWipe } from './wipe-service.ts';
 import { type WipedTable, wipedTables } from './wipe-tables.ts';
@@ -93,27 +93,11 @@ export async function endWipe(
   return db.transaction((sql) => finishWipe(sql, wipe));
 }
 
-/** What the check for stalled wipes needs. */
-export interface WipeRecoveryDeps {
-  db: Database;
-  /** Whether an execution of this id is open. Rejects when Temporal cannot be asked. */
-  isOpen(workflowId: string): Promise<boolean>;
-  /** Makes the calls behind the tickets soon. */
-  dispatchSoon(...tickets: OutboxTicket[]): void;
-}
-
-const stalledAfterSeconds = 300;
-const wipesPerRun = 100;
-
-/** Starts wipes again that no execution works on, as after a lost Temporal store. Answers how many. */
-export async function restartStalledWipes(deps: WipeRecoveryDeps, afterSeconds = stalledAfterSeconds): Promise<number> {
-  let restarted = 0;
-  for (const id of await stalledWipes(deps.db, afterSeconds, wipesPerRun)) {
-    const start = startOfWipe(id);
-    if (await deps.isOpen(start.id)) continue;
-    const again = { ...start, restart: `stalled-${Date.now()}` };
-    deps.dispatchSoon(await deps.db.transaction((sql) => enqueue(sql, again)));
-    restarted += 1;
-  }
-  return restarted;
-}
+/** Resets and removals of projects whose execution may be lost. */
+export const recoverableWipes: RecoverableKind = {
+  name: 'wipes',
+  afterMs: 5 * 60_000,
+  async stalled(sql, query) {
+    return (await stalledWipes(sql, query)).map(({ id, at }) => ({ at, id, start: startOfWipe(id), wake: null }));
+  },
+};

@@ -1,4 +1,5 @@
 import { type Sql, statement } from '../db/sql.ts';
+import { type StalledQuery, stalledBefore, stalledParams } from '../outbox/recovery.ts';
 
 /** A mail of the service that is on its way. */
 export interface PendingMail {
@@ -47,8 +48,9 @@ const settle = statement(
 );
 const stalled = statement(
   'system_mails.stalled',
-  `select id from system_mails where status = 'PENDING' and updated_at < clock_timestamp() - make_interval(secs => $1)
-   order by updated_at limit $2`,
+  `select id, updated_at::text as at from system_mails
+   where status = 'PENDING' and updated_at < ${stalledBefore} and (updated_at, id) > ($3::timestamptz, $4::uuid)
+   order by updated_at, id limit $5`,
 );
 const removeOld = statement(
   'system_mails.remove_old',
@@ -101,9 +103,9 @@ export async function noteFailed(sql: Sql, id: string, reason: string): Promise<
   await sql.count(settle, [id, 'FAILED', null, null, reason.slice(0, 500)]);
 }
 
-/** Mails that nobody has tried for so long. */
-export async function stalledMails(sql: Sql, afterSeconds: number, limit: number): Promise<string[]> {
-  return (await sql.rows<{ id: string }>(stalled, [afterSeconds, limit])).map(({ id }) => id);
+/** Mails that nobody has tried for a while. */
+export function stalledMails(sql: Sql, query: StalledQuery): Promise<{ id: string; at: string }[]> {
+  return sql.rows(stalled, stalledParams(query));
 }
 
 /** Removes mails of more than 60 days ago; answers how many. */

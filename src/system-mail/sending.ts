@@ -2,7 +2,7 @@ import type { Database } from '../db/sql.ts';
 import { holdFor } from '../delivery/breaker.ts';
 import { type Mailer, systemProjectId, type Verdict } from '../delivery/mailer.ts';
 import { tryUnseal, UnsealError } from '../lib/seal.ts';
-import { enqueue, type OutboxTicket } from '../outbox/enqueue.ts';
+import type { RecoverableKind } from '../outbox/recovery.ts';
 import type { Letter } from './letter.ts';
 import {
   beginHandOver,
@@ -110,27 +110,11 @@ function messageOf({ from }: SystemMailDeps, mail: PendingMail, { subject, html,
   };
 }
 
-/** What the check for stalled mails needs. */
-export interface MailRecoveryDeps {
-  db: Database;
-  /** Whether an execution of this id is open. Rejects when Temporal cannot be asked. */
-  isOpen(workflowId: string): Promise<boolean>;
-  /** Makes the calls behind the tickets soon. */
-  dispatchSoon(...tickets: OutboxTicket[]): void;
-}
-
-const stalledAfterSeconds = 900;
-const mailsPerRun = 100;
-
-/** Starts mails again that no execution works on, as after a lost Temporal store. Answers how many. */
-export async function restartStalledMails(deps: MailRecoveryDeps, afterSeconds = stalledAfterSeconds): Promise<number> {
-  let restarted = 0;
-  for (const id of await stalledMails(deps.db, afterSeconds, mailsPerRun)) {
-    const start = startOfMail(id);
-    if (await deps.isOpen(start.id)) continue;
-    const again = { ...start, restart: `stalled-${Date.now()}` };
-    deps.dispatchSoon(await deps.db.transaction((sql) => enqueue(sql, again)));
-    restarted += 1;
-  }
-  return restarted;
-}
+/** Mail of the service whose execution may be lost. It rests between two attempts for ten minutes at most. */
+export const recoverableMails: RecoverableKind = {
+  name: 'system mail',
+  afterMs: 15 * 60_000,
+  async stalled(sql, query) {
+    return (await stalledMails(sql, query)).map(({ id, at }) => ({ at, id, start: startOfMail(id), wake: null }));
+  },
+};

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { movePeople } from '../../src/automations/migrating/job.ts';
-import { restartStalledMigrations } from '../../src/automations/migrating/service.ts';
+import { recoverableMigrations } from '../../src/automations/migrating/service.ts';
+import { createRecovery } from '../../src/outbox/recovery.ts';
 import { aProject, type TestApi, testApi } from '../support/api.ts';
 import { type AutomationHand, automationHand } from '../support/automations.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -160,9 +161,10 @@ test('a migration whose execution was lost is started again', async () => {
   ]);
   const open = new Set<string>();
   const deps = { db: database.db, isOpen: async (one: string) => open.has(one), dispatchSoon() {} };
-  expect(await restartStalledMigrations(deps)).toBe(1);
+  const recover = createRecovery(deps, recoverableMigrations);
+  expect(await recover()).toBe(1);
   open.add(`automation-migration/${body.id}`);
-  expect(await restartStalledMigrations(deps)).toBe(0);
+  expect(await recover()).toBe(0);
   expect(await move(body.id, 10)).toEqual({ state: 'completed', people: 1 });
   expect((await own.done('GET', `/workflows/${id}/executions`)).data[0]).toMatchObject({
     status: 'EXITED',

@@ -1,8 +1,9 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { restartStalledJobs } from '../../src/jobs/recovery.ts';
+import { recoverableJobs } from '../../src/jobs/recovery.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { isOpen } from '../../src/outbox/calls.ts';
+import { createRecovery } from '../../src/outbox/recovery.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { audienceFile, importInMemory } from '../support/audience-model.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -334,14 +335,14 @@ describe('jobs', () => {
       isOpen: (id: string) => isOpen(worker.temporal, id),
       dispatchSoon: () => api.app.outbox.dispatchDue(100).then(() => undefined),
     };
-    const restarted = await restartStalledJobs(
+    const recover = createRecovery(
       { ...deps, dispatchSoon: () => void started.push(deps.dispatchSoon()) },
-      300,
+      recoverableJobs,
     );
+    expect(await recover()).toBe(1);
     await Promise.all(started);
-    expect(restarted).toBe(1);
     expect((await jobDone(api, project, `/contacts/import/${jobId}`)).result).toMatchObject({ createdCount: 1 });
-    expect(await restartStalledJobs({ ...deps, dispatchSoon: () => undefined }, 300)).toBe(0);
+    expect(await recover()).toBe(0);
   });
 
   test('a project that is deleted takes its jobs along', async () => {

@@ -54,6 +54,8 @@ export async function testApi(
     DATABASE_URL: database.url,
     TEMPORAL_ADDRESS: inject('temporalAddress'),
     TEMPORAL_TASK_QUEUE: `test-${randomBytes(4).toString('hex')}`,
+    // The server that tests share is prepared once; schedules of each file would go on after it.
+    TEMPORAL_SETUP: 'false',
     RATE_LIMIT_PER_MINUTE: '0',
     DATABASE_POOL_SIZE: '5',
     UPLOAD_DIR: join(tmpdir(), 'posthorn-test-uploads'),

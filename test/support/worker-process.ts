@@ -19,7 +19,14 @@ export async function workerProcess(settings: Record<string, string>): Promise<W
     process.execPath,
     [...workerNodeOptions, fileURLToPath(new URL('../../src/main/worker.ts', import.meta.url))],
     {
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'test', LOG_LEVEL: 'info', ...settings },
+      env: {
+        PATH: process.env.PATH,
+        HOME: process.env.HOME,
+        NODE_ENV: 'test',
+        LOG_LEVEL: 'info',
+        TEMPORAL_SETUP: 'false',
+        ...settings,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   );

@@ -2,14 +2,14 @@ import { fileURLToPath } from 'node:url';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createAutomationCheck } from '../../src/automations/runtime/recovery.ts';
-import { restartStalledCampaigns } from '../../src/campaigns/recovery.ts';
+import { recoverableRuns } from '../../src/automations/runtime/recovery.ts';
+import { recoverableCampaigns } from '../../src/campaigns/recovery.ts';
 import { findTemporalCli } from '../../src/main/local/temporal-cli.ts';
 import { openTerminal } from '../../src/main/local/terminal.ts';
 import { installTemporalRuntime } from '../../src/main/temporal-runtime.ts';
 import { isOpen } from '../../src/outbox/calls.ts';
 import type { OutboxTicket } from '../../src/outbox/enqueue.ts';
-import { openAutomations } from '../../src/outbox/open-executions.ts';
+import { createRecovery } from '../../src/outbox/recovery.ts';
 import { dynamicConfig } from '../../temporal/dev-server.ts';
 import {
   anAutomation,
@@ -161,18 +161,13 @@ test('with the Temporal store wiped during a campaign, every sleeping automation
     isOpen: (id: string) => isOpen(temporal, id),
     dispatchSoon: (...tickets: OutboxTicket[]) => after.outbox.dispatchSoon(...tickets),
   };
-  const check = createAutomationCheck({
-    ...common,
-    openExecutions: (until, limit) => openAutomations(temporal, 'wiped', until, limit),
-    afterMs: 0,
-  });
+  const check = createRecovery(common, recoverableRuns, 0);
   const later = async (table: string, column: string, key: string) =>
     database.db.count(`update ${table} set ${column} = now() - interval '1 hour' where ${key} = $1`, [campaign]);
   await later('campaign_sends', 'updated_at', 'campaign_id');
-  await later('campaign_sends', 'checked_at', 'campaign_id');
   await later('campaigns', 'updated_at', 'id');
   await later('campaign_claims', 'taken_at', 'campaign_id');
-  expect(await restartStalledCampaigns(common)).toBe(1);
+  expect(await createRecovery(common, recoverableCampaigns)()).toBe(1);
   await expect
     .poll(
       async () => {

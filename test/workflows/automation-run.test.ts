@@ -2,11 +2,13 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cancelByOperator } from '../../src/automations/runtime/operator.ts';
-import { createAutomationCheck } from '../../src/automations/runtime/recovery.ts';
+import { createOrphanCheck, recoverableRuns, recoverableWaits } from '../../src/automations/runtime/recovery.ts';
 import { startRuns } from '../../src/automations/starting.ts';
 import { ensureVersion } from '../../src/automations/versions.ts';
 import { isOpen } from '../../src/outbox/calls.ts';
+import type { OutboxTicket } from '../../src/outbox/enqueue.ts';
 import { openAutomations } from '../../src/outbox/open-executions.ts';
+import { createRecovery, type RecoverableKind } from '../../src/outbox/recovery.ts';
 import { queries, workflowId } from '../../temporal/commands.ts';
 import { audience } from '../support/audience.ts';
 import {
@@ -438,15 +440,9 @@ describe('events', () => {
 });
 
 describe('what is lost is put right', () => {
-  const check = () =>
-    createAutomationCheck({
-      db: database.db,
-      isOpen: (id) => isOpen(runtime.worker.temporal, id),
-      openExecutions: (before, limit) =>
-        openAutomations(runtime.worker.temporal, runtime.worker.queuePrefix, before, limit),
-      dispatchSoon: (...tickets) => runtime.outbox.dispatchSoon(...tickets),
-      afterMs: 0,
-    });
+  const dispatchSoon = (...tickets: OutboxTicket[]) => runtime.outbox.dispatchSoon(...tickets);
+  const recovery = (kind: RecoverableKind) =>
+    createRecovery({ db: database.db, isOpen: (id) => isOpen(runtime.worker.temporal, id), dispatchSoon }, kind, 0);
 
   test('a run whose execution was terminated goes on from its row once its time has come', async () => {
     const automation = await anAutomation(database.db, project.id, {
@@ -456,9 +452,37 @@ describe('what is lost is put right', () => {
     await enter(automation, contact);
     await until(automation, 'WAITING');
     await execution(automation, contact).terminate('a lost store');
-    await expect.poll(check(), { timeout: 10_000 }).toBe(1);
+    const recover = recovery(recoverableRuns);
+    await expect.poll(() => recover(), { timeout: 10_000 }).toBe(1);
     await until(automation, 'EXITED');
   });
+
+  test.each(['gone', 'open'])(
+    'a wait whose event was recorded, but whose signal was lost with the store, goes on: its execution is %s',
+    async (state) => {
+      const automation = await anAutomation(database.db, project.id, {
+        steps: { wait: ['WAIT_FOR_EVENT', { eventName: 'order.paid', timeout: 3600 }], out: ['EXIT'] },
+      });
+      const contact = await somebody();
+      await enter(automation, contact);
+      await until(automation, 'WAITING');
+      if (state === 'gone') await execution(automation, contact).terminate('a lost store');
+      const run = await runOf(database.db, automation.id);
+      await database.db.count(
+        `update automation_step_runs set outcome = 'EVENT' where run_id = $1 and status = 'WAITING'`,
+        [run.id],
+      );
+      // Its time is an hour away, so that nothing else would ever see it before.
+      expect(await recovery(recoverableRuns)()).toBe(0);
+      const recover = recovery(recoverableWaits);
+      await expect.poll(() => recover(), { timeout: 10_000 }).toBeGreaterThan(0);
+      await until(automation, 'EXITED');
+      expect((await runOf(database.db, automation.id)).steps[1]).toMatchObject({
+        status: 'COMPLETED',
+        outcome: 'EVENT',
+      });
+    },
+  );
 
   test('an event for a run whose execution is gone starts it again', async () => {
     const automation = await anAutomation(database.db, project.id, {
@@ -497,7 +521,13 @@ describe('what is lost is put right', () => {
       `update automation_runs set status = 'CANCELLED', exit_reason = 'Cancelled by user', due_at = null where automation_id = $1`,
       [automation.id],
     );
-    const run = check();
+    const run = createOrphanCheck({
+      db: database.db,
+      openExecutions: (before, limit) =>
+        openAutomations(runtime.worker.temporal, runtime.worker.queuePrefix, before, limit),
+      dispatchSoon,
+      afterMs: 0,
+    });
     await expect
       .poll(
         async () => {

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchCampaign } from '../../src/campaigns/launch.ts';
-import { restartStalledCampaigns, reviveCampaign } from '../../src/campaigns/recovery.ts';
+import { recoverableCampaigns, reviveCampaign } from '../../src/campaigns/recovery.ts';
 import { setPaused } from '../../src/campaigns/state.ts';
 import { isOpen } from '../../src/outbox/calls.ts';
 import type { OutboxTicket } from '../../src/outbox/enqueue.ts';
+import { createRecovery } from '../../src/outbox/recovery.ts';
 import type { Command } from '../../temporal/commands.ts';
 import {
   aCampaign,
@@ -39,22 +40,25 @@ async function birdwatch(people = 12) {
   return { project, campaign };
 }
 const agesOf = (campaign: string, minutes: number) =>
-  db.db.count(
-    `update campaign_sends set checked_at = now() - $2 * interval '1 minute', updated_at = now() - $2 * interval '1 minute'
-     where campaign_id = $1`,
-    [campaign, minutes],
-  );
+  db.db.count(`update campaign_sends set updated_at = now() - $2 * interval '1 minute' where campaign_id = $1`, [
+    campaign,
+    minutes,
+  ]);
 const campaignAges = (campaign: string, minutes: number) =>
   db.db.count(`update campaigns set updated_at = now() - $2 * interval '1 minute' where id = $1`, [campaign, minutes]);
 
 /** One pass of the reconciler; what it puts into the outbox is done at once. */
 async function reconcile(): Promise<number> {
   const tickets: OutboxTicket[] = [];
-  const restarted = await restartStalledCampaigns({
-    db: db.db,
-    isOpen: (id) => isOpen(worker.temporal, id),
-    dispatchSoon: (...given) => void tickets.push(...given),
-  });
+  const recover = createRecovery(
+    {
+      db: db.db,
+      isOpen: (id) => isOpen(worker.temporal, id),
+      dispatchSoon: (...given) => void tickets.push(...given),
+    },
+    recoverableCampaigns,
+  );
+  const restarted = await recover();
   for (const { workflowId } of tickets) {
     const rows = await db.db.rows<{ id: string; payload: Command }>(
       'update outbox set done_at = now() where workflow_id = $1 and done_at is null returning id, payload',
@@ -126,6 +130,7 @@ describe('one pass of the reconciler', () => {
     expect(await worker.result(start.id)).toMatchObject({ status: 'SENT', sent: 3 });
     expect(await campaignRow(db.db, waiting.campaign)).toMatchObject({ status: 'SCHEDULED' });
     await worker.client.workflow.getHandle(waits.id).terminate();
+    await db.db.count(`update campaigns set status = 'DRAFT' where id = $1`, [waiting.campaign]);
   });
 
   test('wakes a scheduled campaign that sleeps beyond its time because a wake was lost', async () => {
@@ -141,7 +146,7 @@ describe('one pass of the reconciler', () => {
     expect(await worker.result(start.id)).toMatchObject({ status: 'SENT', sent: 3 });
   });
 
-  test('looks at every open send in turn, so that many that rest hide none that is stuck', async () => {
+  test('passes over a paused send, and finds the one behind it that is stuck', async () => {
     const resting = await birdwatch(1);
     const first = await started(db.db, resting.project.id, resting.campaign, 1);
     await db.db.count('update campaigns set paused_at = now() where id = $1', [resting.campaign]);
@@ -153,11 +158,6 @@ describe('one pass of the reconciler', () => {
     await started(db.db, stuck.project.id, stuck.campaign, 1);
     await agesOf(stuck.campaign, 10);
     await campaignAges(stuck.campaign, 10);
-    const checked = await db.db.row<{ first: boolean }>(
-      `select (select checked_at from campaign_sends where campaign_id = $1) < (select checked_at from campaign_sends where campaign_id = $2) as first`,
-      [stuck.campaign, resting.campaign],
-    );
-    expect(checked?.first).toBe(true);
     expect(await reconcile()).toBe(1);
     expect(await setPaused(db.db, resting.campaign, 1, false)).toBe(true);
   });

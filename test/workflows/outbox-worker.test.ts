@@ -21,6 +21,7 @@ test('a worker starts without Temporal, works once it is there, outlives its abs
     DATABASE_URL: db.url,
     TEMPORAL_ADDRESS: door.address,
     TEMPORAL_TASK_QUEUE: server.queuePrefix,
+    TEMPORAL_SETUP: 'false',
     WORKER_METRICS_PORT: String(metricsPort),
   });
   const worker = await startWorker(config, log);

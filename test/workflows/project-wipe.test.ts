@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { wipeActivities } from '../../activities/wipe.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { endExecutionsOf } from '../../src/outbox/calls.ts';
-import { restartStalledWipes } from '../../src/projects/wipe.ts';
+import { createRecovery } from '../../src/outbox/recovery.ts';
+import { recoverableWipes } from '../../src/projects/wipe.ts';
 import { deleteProject, resetProject, startOfWipe } from '../../src/projects/wipe-service.ts';
 import { alongTables, leftTables, wipedTables } from '../../src/projects/wipe-tables.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
@@ -236,14 +237,18 @@ describe('the removal of a project', () => {
     const { id } = await deleteProject(database.db, project.id, async () => undefined);
     await database.db.count(`update project_wipes set updated_at = now() - interval '1 hour' where id = $1`, [id]);
     const found: string[] = [];
-    await restartStalledWipes({
-      db: database.db,
-      isOpen: async () => false,
-      dispatchSoon: (...tickets) => {
-        found.push(...tickets.map(({ workflowId }) => workflowId));
-        api.app.outbox.dispatchSoon(...tickets);
+    const recover = createRecovery(
+      {
+        db: database.db,
+        isOpen: async () => false,
+        dispatchSoon: (...tickets) => {
+          found.push(...tickets.map(({ workflowId }) => workflowId));
+          api.app.outbox.dispatchSoon(...tickets);
+        },
       },
-    });
+      recoverableWipes,
+    );
+    await recover();
     expect(found).toContain(startOfWipe(id).id);
     await api.app.outbox.drain();
     await worker.result(startOfWipe(id).id);

@@ -316,6 +316,7 @@ test('a worker follows changes of data by itself within seconds', async () => {
     DATABASE_URL: fresh.url,
     TEMPORAL_ADDRESS: inject('temporalAddress'),
     TEMPORAL_TASK_QUEUE: server.queuePrefix,
+    TEMPORAL_SETUP: 'false',
   });
   await setUpTemporal(server.temporal, server.queuePrefix);
   await using running = await startWorker(config, log);

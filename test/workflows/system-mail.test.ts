@@ -3,7 +3,8 @@ import { systemMailActivities } from '../../activities/system-mail.ts';
 import { readConfig } from '../../src/config.ts';
 import { receivePostmark } from '../../src/delivery/webhooks.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { restartStalledMails, sendSystemMail } from '../../src/system-mail/sending.ts';
+import { createRecovery } from '../../src/outbox/recovery.ts';
+import { recoverableMails, sendSystemMail } from '../../src/system-mail/sending.ts';
 import { queueMemberMails, queueSystemMails, startOfMail } from '../../src/system-mail/service.ts';
 import { aProject } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -103,12 +104,15 @@ test('a mail that no execution works on is started again by the reconciler', asy
   const id = await queued('left.behind@harbourmail.test');
   await db.db.count(`update system_mails set updated_at = now() - interval '1 hour' where id = $1`, [id]);
   const tickets: string[] = [];
-  const found = await restartStalledMails({
-    db: db.db,
-    isOpen: async () => false,
-    dispatchSoon: (...given) => void tickets.push(...given.map(({ workflowId }) => workflowId)),
-  });
-  expect(found).toBeGreaterThan(0);
+  const recover = createRecovery(
+    {
+      db: db.db,
+      isOpen: async () => false,
+      dispatchSoon: (...given) => void tickets.push(...given.map(({ workflowId }) => workflowId)),
+    },
+    recoverableMails,
+  );
+  expect(await recover()).toBeGreaterThan(0);
   expect(tickets).toContain(`system-mail/${id}`);
 });
 

@@ -1,4 +1,5 @@
 import { type Sql, statement } from '../../db/sql.ts';
+import { type StalledQuery, stalledBefore, stalledParams } from '../../outbox/recovery.ts';
 import type { StepType } from '../step-configs.ts';
 import type { MovePlan, WaitTimes } from './rules.ts';
 
@@ -254,15 +255,16 @@ export async function retimeSteps(sql: Sql, steps: readonly ({ id: string } & Wa
 
 const stalled = statement(
   'automations.stalled_migrations',
-  `select id, project_id as "projectId", automation_id as "automationId" from automation_migrations
-   where state in ('waiting', 'active') and updated_at < now() - make_interval(secs => $1) order by updated_at limit $2`,
+  `select id, project_id as "projectId", automation_id as "automationId", updated_at::text as at from automation_migrations
+   where state in ('waiting', 'active') and updated_at < ${stalledBefore}
+     and (updated_at, id) > ($3::timestamptz, $4::uuid)
+   order by updated_at, id limit $5`,
 );
 
 /** Migrations that are not over and have not moved for some time. */
 export function stalledMigrations(
   sql: Sql,
-  afterSeconds: number,
-  limit: number,
-): Promise<Pick<MigrationRow, 'id' | 'projectId' | 'automationId'>[]> {
-  return sql.rows(stalled, [afterSeconds, limit]);
+  query: StalledQuery,
+): Promise<(Pick<MigrationRow, 'id' | 'projectId' | 'automationId'> & { at: string })[]> {
+  return sql.rows(stalled, stalledParams(query));
 }

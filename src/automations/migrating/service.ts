@@ -4,6 +4,7 @@ import type { Database, Sql } from '../../db/sql.ts';
 import { conflict, type FieldProblem, invalid, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { enqueue, type OutboxTicket } from '../../outbox/enqueue.ts';
+import type { RecoverableKind } from '../../outbox/recovery.ts';
 import { stepOf } from '../graph.ts';
 import { lockAutomation } from '../queries.ts';
 import type { AutomationRow } from '../rows.ts';
@@ -226,25 +227,12 @@ export function startOfMigration({
   };
 }
 
-/** What the check for stalled migrations needs. */
-export interface MigrationRecoveryDeps {
-  db: Database;
-  /** Whether an execution of this id is open. Rejects when Temporal cannot be asked. */
-  isOpen(workflowId: string): Promise<boolean>;
-  dispatchSoon(...tickets: OutboxTicket[]): void;
-}
-
-const migrationsPerRun = 100;
-
-/** Starts migrations again that no execution works on, as after a lost Temporal store. Answers how many. */
-export async function restartStalledMigrations(deps: MigrationRecoveryDeps, afterSeconds = 300): Promise<number> {
-  let restarted = 0;
-  for (const migration of await stalledMigrations(deps.db, afterSeconds, migrationsPerRun)) {
-    const start = startOfMigration(migration);
-    if (await deps.isOpen(start.id)) continue;
-    const again = { ...start, restart: `stalled-${Date.now()}` };
-    deps.dispatchSoon(await deps.db.transaction((sql) => enqueue(sql, again)));
-    restarted += 1;
-  }
-  return restarted;
-}
+/** Migrations whose execution may be lost. */
+export const recoverableMigrations: RecoverableKind = {
+  name: 'migrations of automations',
+  afterMs: 5 * 60_000,
+  async stalled(sql, query) {
+    const migrations = await stalledMigrations(sql, query);
+    return migrations.map((row) => ({ at: row.at, id: row.id, start: startOfMigration(row), wake: null }));
+  },
+};

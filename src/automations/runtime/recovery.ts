@@ -1,7 +1,15 @@
-import type { StartCommand } from '../../../temporal/commands.ts';
-import { type Database, type Sql, statement } from '../../db/sql.ts';
+import { type StartCommand, signals, workflowId } from '../../../temporal/commands.ts';
+import { type Sql, type Statement, statement } from '../../db/sql.ts';
 import { isUuid } from '../../lib/ids.ts';
-import { enqueueAll, type OutboxTicket } from '../../outbox/enqueue.ts';
+import { enqueueAll } from '../../outbox/enqueue.ts';
+import {
+  type RecoverableKind,
+  type RecoveryDeps,
+  type StalledQuery,
+  type StalledWork,
+  stalledBefore,
+  stalledParams,
+} from '../../outbox/recovery.ts';
 import { launchRun } from '../starting.ts';
 
 interface ActiveRun {
@@ -13,24 +21,34 @@ interface ActiveRun {
   name: string;
   project: string;
   version: number;
-  dueAt: string;
 }
 
-const activeRuns = `select r.id, r.project_id as "projectId", r.automation_id as "automationId", r.contact_id as "contactId",
-    r.entry, a.name, p.name as project, v.version, r.due_at::text as "dueAt"
-  from automation_runs r join automations a on a.id = r.automation_id join projects p on p.id = r.project_id
-    join automation_versions v on v.id = r.version_id
-  where r.status in ('RUNNING', 'WAITING')`;
+const facts = `r.id, r.project_id as "projectId", r.automation_id as "automationId", r.contact_id as "contactId", r.entry,
+  a.name, p.name as project, v.version`;
+const itsFacts = `join automations a on a.id = r.automation_id join projects p on p.id = r.project_id
+  join automation_versions v on v.id = r.version_id`;
+const isActive = `r.status in ('RUNNING', 'WAITING')`;
 
 const overdue = statement(
   'automation_runs.overdue',
-  `${activeRuns} and r.due_at < clock_timestamp() - $1::float8 * interval '1 millisecond'
-     and (r.due_at, r.id) > ($2::timestamptz, $3::uuid)
-   order by r.due_at, r.id limit $4`,
+  `select ${facts}, r.due_at::text as at, r.id as place from automation_runs r ${itsFacts}
+   where ${isActive} and r.due_at < clock_timestamp()
+     and (r.due_at < clock_timestamp() - $1::float8 * interval '1 millisecond' or r.updated_at < $2::timestamptz)
+     and (r.due_at, r.id) > ($3::timestamptz, $4::uuid)
+   order by r.due_at, r.id limit $5`,
+);
+const resolved = statement(
+  'automation_step_runs.resolved',
+  `select ${facts}, x.updated_at::text as at, x.id as place
+   from automation_step_runs x join automation_runs r on r.id = x.run_id ${itsFacts}
+   where ${isActive} and x.status = 'WAITING' and x.outcome is not null and x.updated_at < ${stalledBefore}
+     and (x.updated_at, x.id) > ($3::timestamptz, $4::uuid)
+   order by x.updated_at, x.id limit $5`,
 );
 const oneActive = statement(
   'automation_runs.active',
-  `${activeRuns} and r.automation_id = $1 and r.contact_id = $2 and r.entry = $3`,
+  `select ${facts} from automation_runs r ${itsFacts}
+   where ${isActive} and r.automation_id = $1 and r.contact_id = $2 and r.entry = $3`,
 );
 const activeAmong = statement(
   'automation_runs.active_among',
@@ -40,70 +58,50 @@ const activeAmong = statement(
    where r.status in ('RUNNING', 'WAITING')`,
 );
 
-/** What the check needs. */
-export interface AutomationCheckDeps {
-  db: Database;
-  /** Whether an execution of this id is open. Rejects when Temporal cannot be asked. */
-  isOpen(workflowId: string): Promise<boolean>;
+const stalledAfterMs = 5 * 60_000;
+// Above the number of any step: it wakes an execution that is behind its row, and one that is ahead of it as well.
+const anySeq = 2_147_483_647;
+
+/** Runs whose time has passed (contract page 2, 4.10). */
+export const recoverableRuns: RecoverableKind = {
+  name: 'automations',
+  afterMs: stalledAfterMs,
+  stalled: (sql, query) => stalledRuns(sql, overdue, query),
+};
+
+/** Runs whose awaited event has come; no time tells of it, for their row is due when the wait would have timed out. */
+export const recoverableWaits: RecoverableKind = {
+  name: 'waits of automations',
+  afterMs: stalledAfterMs,
+  stalled: (sql, query) => stalledRuns(sql, resolved, query),
+};
+
+async function stalledRuns(sql: Sql, which: Statement, query: StalledQuery): Promise<StalledWork[]> {
+  const runs = await sql.rows<ActiveRun & { at: string; place: string }>(which, stalledParams(query));
+  const wake = { signal: signals.resume, input: { seq: anySeq } };
+  return runs.map((run) => ({ at: run.at, id: run.place, start: launchRun(run, run), wake }));
+}
+
+/** What the check for orphans needs. */
+export interface OrphanCheckDeps extends Pick<RecoveryDeps, 'db' | 'dispatchSoon'> {
   /** Open executions of automations that started before an ISO instant, newest first. */
   openExecutions(before: string, limit: number): Promise<{ workflowIds: string[]; oldest: string | null }>;
-  /** Makes the calls behind the tickets soon. */
-  dispatchSoon(...tickets: OutboxTicket[]): void;
-  /** How long after its time a run counts as stalled, and an execution as old enough to be asked about, in milliseconds. */
+  /** How old an execution is before it is asked about, in milliseconds. */
   afterMs?: number;
 }
 
-const defaultAfterMs = 5 * 60_000;
-const runsPerPage = 500;
-const asksAtOnce = 16;
-// A pass has this long, so that the other checks of the minute are not held up; the next one goes on from there.
-const longestMs = 20_000;
 const executionsPerPass = 1_000;
+const hourMs = 3_600_000;
 
 /**
- * Builds the check of contract page 2, 4.10: runs whose time has passed although no execution works on them are started
- * again from their rows, and executions whose run has ended or is gone are cancelled. Answers how many it put right. What
- * one pass does not reach, the next ones do.
+ * Builds the check for open executions whose run has ended or is gone: they are cancelled. What one pass does not reach, the
+ * next ones do. Answers how many there were.
  */
-export function createAutomationCheck(deps: AutomationCheckDeps): () => Promise<number> {
-  const { db, afterMs = defaultAfterMs } = deps;
-  const beginning = { dueAt: '-infinity', id: '00000000-0000-0000-0000-000000000000' };
-  let place = beginning;
+export function createOrphanCheck(deps: OrphanCheckDeps): () => Promise<number> {
+  const { db, afterMs = stalledAfterMs } = deps;
   let before: string | null = null;
 
-  return async () => (await restartStalled()) + (await cancelOrphans());
-
-  async function restartStalled(): Promise<number> {
-    const deadline = Date.now() + longestMs;
-    let restarted = 0;
-    while (Date.now() < deadline) {
-      const runs: ActiveRun[] = await db.rows<ActiveRun>(overdue, [afterMs, place.dueAt, place.id, runsPerPage]);
-      restarted += await restart(await withoutExecution(runs));
-      const last = runs.at(-1);
-      place = last !== undefined && runs.length === runsPerPage ? { dueAt: last.dueAt, id: last.id } : beginning;
-      if (place === beginning) break;
-    }
-    return restarted;
-  }
-
-  async function withoutExecution(runs: readonly ActiveRun[]): Promise<ActiveRun[]> {
-    const lost: ActiveRun[] = [];
-    for (let from = 0; from < runs.length; from += asksAtOnce) {
-      const some = runs.slice(from, from + asksAtOnce);
-      const open = await Promise.all(some.map((run) => deps.isOpen(launchAgain(run).id)));
-      lost.push(...some.filter((_, n) => !open[n]));
-    }
-    return lost;
-  }
-
-  async function restart(runs: readonly ActiveRun[]): Promise<number> {
-    if (runs.length === 0) return 0;
-    const starts = runs.map((run) => launchAgain(run, `stalled-${Date.now()}`));
-    deps.dispatchSoon(...(await db.transaction((sql) => enqueueAll(sql, starts))));
-    return runs.length;
-  }
-
-  async function cancelOrphans(): Promise<number> {
+  return async () => {
     before ??= new Date(Date.now() - afterMs).toISOString();
     const { workflowIds, oldest } = await deps.openExecutions(before, executionsPerPass);
     before = oldest;
@@ -112,33 +110,30 @@ export function createAutomationCheck(deps: AutomationCheckDeps): () => Promise<
     const active = new Set(rows.map((row) => row.place));
     const orphans = places.filter((one) => !active.has(`${one.automationId}/${one.contactId}/${one.entry}`));
     if (orphans.length === 0) return 0;
+    const dedupeKey = `orphan-${Math.floor(Date.now() / hourMs)}`;
     const commands = orphans.map((one) => {
-      const id = `automation/${one.automationId}/${one.contactId}/${one.entry}`;
-      return { type: 'cancel', id, dedupeKey: 'orphan' } as const;
+      const id = workflowId.automation(one.automationId, one.contactId, one.entry);
+      return { type: 'cancel', id, dedupeKey } as const;
     });
     deps.dispatchSoon(...(await db.transaction((sql) => enqueueAll(sql, commands))));
     return orphans.length;
-  }
+  };
 }
 
 /**
  * Decides about an execution that a signal did not find: the start that goes on with `automation/<id>/<contact>/<entry>`,
  * or null when that run has ended or is gone. Takes its part in `src/main/revivers.ts`.
  */
-export async function reviveAutomation(sql: Sql, workflowId: string): Promise<StartCommand | null> {
-  const place = placeOf(workflowId);
+export async function reviveAutomation(sql: Sql, executionId: string): Promise<StartCommand | null> {
+  const place = placeOf(executionId);
   if (place === null) return null;
   const run = await sql.row<ActiveRun>(oneActive, [place.automationId, place.contactId, place.entry]);
-  return run === null ? null : launchAgain(run);
-}
-
-function launchAgain(run: ActiveRun, restart?: string): StartCommand {
-  return launchRun(run, run, restart);
+  return run === null ? null : launchRun(run, run);
 }
 
 /** What the id of an execution of an automation says; null for any other id. */
-export function placeOf(workflowId: string): { automationId: string; contactId: string; entry: number } | null {
-  const [kind, automationId = '', contactId = '', entry = ''] = workflowId.split('/');
+export function placeOf(executionId: string): { automationId: string; contactId: string; entry: number } | null {
+  const [kind, automationId = '', contactId = '', entry = ''] = executionId.split('/');
   if (kind !== 'automation' || !isUuid(automationId) || !isUuid(contactId) || !/^\d{1,9}$/.test(entry)) return null;
   return { automationId, contactId, entry: Number(entry) };
 }
