@@ -164,7 +164,7 @@ export async function finishJob(sql: Sql, id: string, failedReason: string | nul
 const stalled = statement(
   'jobs.stalled',
   `select id, project_id as "projectId", kind, updated_at::text as at from jobs
-   where finished_at is null and updated_at < ${stalledBefore} and (updated_at, id) > ($3::timestamptz, $4::uuid)
+   where finished_at is null and updated_at < ${stalledBefore} and (updated_at, id) > ($3::timestamptz, $4::text)
    order by updated_at, id limit $5`,
 );
 

@@ -65,6 +65,22 @@ async function noted(): Promise<void> {
   await expect.poll(lastPass, { timeout: 60_000 }).not.toBe(before);
 }
 
+/** Has a running worker note the store by executions that no back-up of before knows: one may have been open in it. */
+async function notedAnew(): Promise<void> {
+  for (let pass = 0; pass < 2; pass += 1) {
+    const before = await lastPass();
+    await expect
+      .poll(
+        async () => {
+          await reconcileNow(temporal, api.config.TEMPORAL_TASK_QUEUE);
+          return lastPass();
+        },
+        { timeout: 90_000, interval: 500 },
+      )
+      .not.toBe(before);
+  }
+}
+
 /** Makes all calls that wait in the outbox. */
 async function made(): Promise<void> {
   await expect
@@ -128,7 +144,8 @@ async function unfinishedWork(project: TestProject): Promise<Record<string, () =
   ]);
   const wiped = await aProject(database, 'Gone');
   const { id: wipe } = await deleteProject(db, wiped.id, async () => undefined);
-  const sent = await own.done('POST', '/v1/send', { to: 'anna@example.org', subject: 'Hi', body: '<p>Hi</p>' });
+  const message = { to: 'anna@example.org', from: project.sender, subject: 'Hi', body: '<p>Hi</p>' };
+  const sent = await own.done('POST', '/v1/send', message);
   const segment = await segmentHand(api, database, project).segment({
     name: `Live ${names++}`,
     condition: allOf(dataIs('plan', 'pro')),
@@ -137,14 +154,13 @@ async function unfinishedWork(project: TestProject): Promise<Record<string, () =
   await own.done('POST', `/segments/${segment.id}/compute`);
   await own.contact(`carla-${names++}@example.org`, { plan: 'pro' });
   await made();
-  const bare = (jobId: string) => jobId.slice(-36);
   return {
     automation: () => runState(delayed),
     migration: () => stateOf('automation_migrations', 'state', migration.id),
     schedule: () => scheduleRevision(temporal, workflowScheduleId(timed)).then((revision) => revision !== null),
     campaign: () => stateOf('campaigns', 'status', campaign),
     'scheduled campaign': () => stateOf('campaigns', 'status', later),
-    import: () => stateOf('jobs', 'finished_at is not null and created_count = 1', bare(imported)),
+    import: () => stateOf('jobs', 'finished_at is not null and created_count = 1', imported),
     bulk: () => stateOf('contacts', 'subscribed', ben),
     'system mail': () => stateOf('system_mails', 'status', (mail?.workflowId ?? '').slice(-36)),
     wipe: () => stateOf('project_wipes', 'finished_at is not null', wipe),
@@ -251,10 +267,9 @@ test('a store that is older than the rows: open executions that wait for what ha
   {
     // What the back-up does not know: one has moved on to its delay.
     await using _second = await aWorker();
-    const before = await lastPass();
     await track(behind, 'behind');
     await expect.poll(() => stepOf(behind), { timeout: 60_000 }).toBe(3);
-    await expect.poll(lastPass, { timeout: 90_000 }).not.toBe(before);
+    await notedAnew();
   }
   // The event of another one has come and its signal was taken; a third one's execution is gone as well.
   await track(unheard, 'unheard');
@@ -311,9 +326,7 @@ test('a store that is swapped for an older one while workers and API run: they g
   };
   await track('live.paid');
   await expect.poll(seq, { timeout: 60_000 }).toBe(3);
-  const before = await lastPass();
-  await reconcileNow(temporal, api.config.TEMPORAL_TASK_QUEUE);
-  await expect.poll(lastPass, { timeout: 60_000 }).not.toBe(before);
+  await notedAnew();
   await store.stop();
   store.restore();
   await store.start();
