@@ -158,6 +158,8 @@ export interface StartCommand extends Launch {
    * and the command is told apart from the first start by this key.
    */
   restart?: string;
+  /** An open execution of this id is terminated first: it does not react, and its row holds all there is to know. */
+  replace?: true;
 }
 
 /** Signals an open execution. Without one, its row decides: still active means it is started again. */

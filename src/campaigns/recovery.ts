@@ -20,6 +20,7 @@ interface Unfinished {
 interface Stalled extends Unfinished {
   at: string;
   paused: boolean;
+  isOlder: boolean;
 }
 
 const overdue = (c: string) =>
@@ -37,7 +38,8 @@ const open = `from campaign_sends s join campaigns c on c.id = s.campaign_id and
 // unless it has no execution, which is why an open one is not woken.
 const stalled = statement(
   'campaigns.stalled',
-  `select ${columns}, greatest(s.updated_at, c.updated_at)::text as at, c.paused_at is not null as paused ${open}
+  `select ${columns}, greatest(s.updated_at, c.updated_at)::text as at, c.paused_at is not null as paused,
+     coalesce(greatest(s.updated_at, c.updated_at) < $2::timestamptz, false) as "isOlder" ${open}
      and (${overdue('c')} or greatest(s.updated_at, c.updated_at) < ${stalledBefore})
      and (greatest(s.updated_at, c.updated_at), c.id) > ($3::timestamptz, $4::uuid)
    order by greatest(s.updated_at, c.updated_at), c.id limit $5`,
@@ -59,6 +61,7 @@ export const recoverableCampaigns: RecoverableKind = {
       id: campaign.id,
       start: launchAgain(campaign),
       wake: isResting(campaign) ? null : { signal: signals.wake },
+      isOlder: campaign.isOlder,
     }));
   },
 };

@@ -8,6 +8,6 @@ export const recoverableJobs: RecoverableKind = {
   afterMs: 5 * 60_000,
   async stalled(sql, query) {
     const jobs = await stalledJobs(sql, query);
-    return jobs.map((job) => ({ at: job.at, id: job.id, start: startOf(job), wake: null }));
+    return jobs.map((job) => ({ at: job.at, id: job.id, start: startOf(job), wake: null, isOlder: false }));
   },
 };

@@ -51,7 +51,7 @@ async function start(temporal: TemporalConnection, queuePrefix: string, command:
     await temporal.client.workflow.start(command.workflow, {
       ...launchOptions(queuePrefix, command),
       workflowIdReusePolicy: command.restart === undefined ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
-      workflowIdConflictPolicy: 'FAIL',
+      workflowIdConflictPolicy: command.replace === true ? 'TERMINATE_EXISTING' : 'FAIL',
     });
     return 'done';
   } catch (error) {

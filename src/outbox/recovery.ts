@@ -11,6 +11,8 @@ export interface StalledWork {
   start: StartCommand;
   /** Wakes an open execution that waits for what has happened already; null where an open execution never does. */
   wake: Pick<SignalCommand, 'signal' | 'input'> | null;
+  /** Whether the row has not moved since the Temporal store changed. */
+  isOlder: boolean;
 }
 
 /** Where a page begins: behind the row with this instant and id. */
@@ -64,6 +66,8 @@ const asksAtOnce = 16;
 // A pass has this long, so that the other checks of the minute are not held up; the next one goes on from there.
 const longestMs = 20_000;
 const hourMs = 3_600_000;
+// An execution that was woken has this long to act.
+const wokenMs = 50_000;
 
 /**
  * Builds the recovery of one kind of durable work (contract page 2, 4.10): what is stalled without an open execution is
@@ -73,8 +77,11 @@ const hourMs = 3_600_000;
 export function createRecovery(deps: RecoveryDeps, kind: RecoverableKind, afterMs = kind.afterMs): Recovery {
   const { db } = deps;
   let place = beginning;
+  // Executions from before a change of the store that were woken, and when.
+  let woken = new Map<string, number>();
 
   return async (changedAt = null) => {
+    if (place === beginning) woken = new Map([...woken].filter(([, since]) => Date.now() - since < hourMs));
     const deadline = Date.now() + longestMs;
     let recovered = 0;
     do {
@@ -97,16 +104,20 @@ export function createRecovery(deps: RecoveryDeps, kind: RecoverableKind, afterM
     deps.dispatchSoon(...(await db.transaction((sql) => enqueueAll(sql, commands))));
     return commands.length;
   }
-}
 
-function commandFor(
-  { start, wake }: StalledWork,
-  isOpen: boolean,
-  changedAt: string | null,
-): (StartCommand | SignalCommand)[] {
-  const now = Date.now();
-  if (!isOpen) return [{ ...start, restart: `stalled-${now}` }];
-  // Signals are kept in the history, so an execution that cannot go on is not woken every minute.
-  const dedupeKey = `stalled-${Math.floor(now / hourMs)}-${changedAt ?? ''}`;
-  return wake === null ? [] : [{ type: 'signal', id: start.id, ...wake, dedupeKey }];
+  function commandFor(work: StalledWork, isOpen: boolean, changedAt: string | null): (StartCommand | SignalCommand)[] {
+    const { start, wake } = work;
+    const now = Date.now();
+    if (!isOpen) return [{ ...start, restart: `stalled-${now}` }];
+    if (wake === null) return [];
+    if (work.isOlder) {
+      const since = woken.get(start.id) ?? now;
+      woken.set(start.id, since);
+      // Its history may not fit what a worker did before the store was restored. Once, for it may only have to wait its turn.
+      if (now - since > wokenMs) return [{ ...start, restart: `replaced-${changedAt}`, replace: true }];
+    }
+    // Signals are kept in the history, so an execution that cannot go on is not woken every minute.
+    const dedupeKey = `stalled-${Math.floor(now / hourMs)}-${changedAt ?? ''}`;
+    return [{ type: 'signal', id: start.id, ...wake, dedupeKey }];
+  }
 }

@@ -35,6 +35,7 @@ const notePass = statement(
   `insert into temporal_stores as t (task_queue, workflow_id, run_id) values ($1, $2, $3)
    on conflict (task_queue) do update set workflow_id = excluded.workflow_id, run_id = excluded.run_id,
      changed_at = case when $4 then clock_timestamp() else t.changed_at end
+   where t.run_id = $5
    returning changed_at::text as "changedAt"`,
 );
 
@@ -53,8 +54,11 @@ export async function checkStore(deps: StoreCheckDeps, pass: ReconcilePass): Pro
     pass.workflowId,
     pass.runId,
     isNews,
+    last?.runId ?? null,
   ]);
-  return { changedAt: noted?.changedAt ?? null, isNews };
+  // Another execution of the reconciler was faster, and has told.
+  if (noted === null) return { changedAt: await storeChangedAt(db, queuePrefix), isNews: false };
+  return { changedAt: noted.changedAt, isNews };
 }
 
 const changed = statement(

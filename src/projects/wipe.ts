@@ -98,6 +98,12 @@ export const recoverableWipes: RecoverableKind = {
   name: 'wipes',
   afterMs: 5 * 60_000,
   async stalled(sql, query) {
-    return (await stalledWipes(sql, query)).map(({ id, at }) => ({ at, id, start: startOfWipe(id), wake: null }));
+    return (await stalledWipes(sql, query)).map(({ id, at }) => ({
+      at,
+      id,
+      start: startOfWipe(id),
+      wake: null,
+      isOlder: false,
+    }));
   },
 };

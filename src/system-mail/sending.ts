@@ -115,6 +115,12 @@ export const recoverableMails: RecoverableKind = {
   name: 'system mail',
   afterMs: 15 * 60_000,
   async stalled(sql, query) {
-    return (await stalledMails(sql, query)).map(({ id, at }) => ({ at, id, start: startOfMail(id), wake: null }));
+    return (await stalledMails(sql, query)).map(({ id, at }) => ({
+      at,
+      id,
+      start: startOfMail(id),
+      wake: null,
+      isOlder: false,
+    }));
   },
 };

@@ -300,7 +300,7 @@ test('a store that is older than the rows: open executions that wait for what ha
   expect(running.lines.filter((line) => line.includes('older than the rows'))).toHaveLength(1);
   expect(await reviveCampaign(db, due.id)).toBeNull();
   nobodyTwice(running.mailer);
-}, 400_000);
+}, 600_000);
 
 test('a store that is swapped for an older one while workers and API run: they go on with it', async () => {
   const project = await aProject(database);
@@ -331,7 +331,7 @@ test('a store that is swapped for an older one while workers and API run: they g
   store.restore();
   await store.start();
   await track('live.shipped');
-  await expect.poll(() => runState(waiting), { timeout: 120_000 }).toBe('EXITED');
+  await expect.poll(() => runState(waiting), { timeout: 240_000 }).toBe('EXITED');
   // An emptied one under the same processes.
   await store.stop();
   store.wipe();
@@ -340,7 +340,7 @@ test('a store that is swapped for an older one while workers and API run: they g
   const work = await unfinishedWork(project2);
   await done(work);
   expect(saysRestored(running.lines)).toBeLessThanOrEqual(1);
-}, 400_000);
+}, 600_000);
 
 test('an API alone makes what an empty store lacks, and writes one line however many calls wait', async () => {
   await using fresh = await testDatabase();

@@ -233,6 +233,12 @@ export const recoverableMigrations: RecoverableKind = {
   afterMs: 5 * 60_000,
   async stalled(sql, query) {
     const migrations = await stalledMigrations(sql, query);
-    return migrations.map((row) => ({ at: row.at, id: row.id, start: startOfMigration(row), wake: null }));
+    return migrations.map((row) => ({
+      at: row.at,
+      id: row.id,
+      start: startOfMigration(row),
+      wake: null,
+      isOlder: false,
+    }));
   },
 };

@@ -31,7 +31,7 @@ const isActive = `r.status in ('RUNNING', 'WAITING')`;
 
 const overdue = statement(
   'automation_runs.overdue',
-  `select ${facts}, r.due_at::text as at, r.id as place from automation_runs r ${itsFacts}
+  `select ${facts}, r.due_at::text as at, r.id as place, coalesce(r.updated_at < $2::timestamptz, false) as "isOlder" from automation_runs r ${itsFacts}
    where ${isActive} and r.due_at < clock_timestamp()
      and (r.due_at < clock_timestamp() - $1::float8 * interval '1 millisecond' or r.updated_at < $2::timestamptz)
      and (r.due_at, r.id) > ($3::timestamptz, $4::uuid)
@@ -39,7 +39,7 @@ const overdue = statement(
 );
 const resolved = statement(
   'automation_step_runs.resolved',
-  `select ${facts}, x.updated_at::text as at, x.id as place
+  `select ${facts}, x.updated_at::text as at, x.id as place, coalesce(r.updated_at < $2::timestamptz, false) as "isOlder"
    from automation_step_runs x join automation_runs r on r.id = x.run_id ${itsFacts}
    where ${isActive} and x.status = 'WAITING' and x.outcome is not null and x.updated_at < ${stalledBefore}
      and (x.updated_at, x.id) > ($3::timestamptz, $4::uuid)
@@ -77,9 +77,9 @@ export const recoverableWaits: RecoverableKind = {
 };
 
 async function stalledRuns(sql: Sql, which: Statement, query: StalledQuery): Promise<StalledWork[]> {
-  const runs = await sql.rows<ActiveRun & { at: string; place: string }>(which, stalledParams(query));
+  const runs = await sql.rows<ActiveRun & { at: string; place: string; isOlder: boolean }>(which, stalledParams(query));
   const wake = { signal: signals.resume, input: { seq: anySeq } };
-  return runs.map((run) => ({ at: run.at, id: run.place, start: launchRun(run, run), wake }));
+  return runs.map((run) => ({ at: run.at, id: run.place, start: launchRun(run, run), wake, isOlder: run.isOlder }));
 }
 
 /** What the check for orphans needs. */
