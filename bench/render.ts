@@ -4,8 +4,10 @@ import { parse } from 'csv-parse/sync';
 import { recipientLinks } from '../src/delivery/content/links.ts';
 import { prepareContent } from '../src/delivery/content/prepare.ts';
 import { newId } from '../src/lib/ids.ts';
+import { StepLimitError } from '../src/lib/render/run.ts';
 import { htmlToText } from '../src/lib/render/text-layout.ts';
 import { escapeHtml } from '../src/lib/render/values.ts';
+import { hostileTemplates } from '../test/support/hostile-templates.ts';
 
 const messages = Number(process.env.BENCH_MESSAGES ?? 20_000);
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5);
@@ -135,4 +137,30 @@ function round(count: number): string {
   return Math.round(count).toLocaleString('en-US').padStart(9);
 }
 
-if (import.meta.main) benchRender();
+// Templates of doubling sizes that are hostile to a parser: processor time to prepare and render each once, to be seen in
+// proportion. Beyond the limits of steps it is what finding that out costs.
+function benchHostile(): void {
+  const sizes = [1_000, 2_000, 4_000, 8_000, 50_000];
+  console.log(
+    `\nHostile templates, ms of processor time for ${sizes.map((n) => n.toLocaleString('en-US')).join(' · ')} repetitions`,
+  );
+  for (const [name, template] of Object.entries(hostileTemplates)) {
+    const times = sizes.map((n) => {
+      const body = template(n);
+      const begin = process.cpuUsage();
+      try {
+        renderer('x', body)({ id: newId(), email: 'x', subscribed: true, data: { a: 'x' } }, newId());
+      } catch (error) {
+        if (!(error instanceof StepLimitError)) throw error;
+      }
+      const used = process.cpuUsage(begin);
+      return (used.user + used.system) / 1_000;
+    });
+    console.log(`  ${name.padEnd(16)} ${times.map((ms) => ms.toFixed(1).padStart(8)).join(' ')}`);
+  }
+}
+
+if (import.meta.main) {
+  benchHostile();
+  benchRender();
+}
