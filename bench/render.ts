@@ -161,6 +161,6 @@ function benchHostile(): void {
 }
 
 if (import.meta.main) {
-  benchHostile();
   benchRender();
+  benchHostile();
 }

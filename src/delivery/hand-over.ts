@@ -6,7 +6,7 @@ import { callsOf, givenUp, retryDelay } from './attempts.ts';
 import { noteCall, reportOf, takeProbe } from './breaker.ts';
 import type { Claim, DeliveryDeps, Tally } from './deps.ts';
 import type { Accepted, OutgoingMessage, Verdict } from './mailer.ts';
-import { longestBatchMs, renderTurns } from './render-turns.ts';
+import { longestBatchMs, renderTurns, slowBatch } from './render-turns.ts';
 
 /**
  * How long after its claim a mail may still be handed over. A process that stood still for longer may have lost the claim
@@ -105,13 +105,16 @@ async function compose(deps: DeliveryDeps, mails: readonly ClaimedMail[], takenA
   const composed: Composed = { messages: [], failures: [] };
   let since = performance.now();
   let spent = 0;
+  let rendered = 0;
   for (const mail of mails) {
-    await renderTurns.turn(mail.projectId);
+    const isFull = rendered >= slowBatch && renderTurns.isSlow(mail.projectId);
+    if (!isFull) await renderTurns.turn(mail.projectId);
     const began = performance.now();
-    if (spent > longestBatchMs || began - takenAt > leaseMs / 2) {
+    if (isFull || spent > longestBatchMs || began - takenAt > leaseMs / 2) {
       composed.failures.push({ emailId: mail.id, outcome: 'RETRY', delayMs: 0, attempt: false });
       continue;
     }
+    rendered += 1;
     try {
       composed.messages.push(deps.compose(mail));
     } catch (error) {

@@ -5,7 +5,7 @@ import { type Hold, holdFor, holdSentence, longestHeldMs, mayCall } from './brea
 import type { Claim, DeliveryDeps, Tally } from './deps.ts';
 import { settleDeadAttempt, settleDueDoubts } from './doubts.ts';
 import { handOver } from './hand-over.ts';
-import { renderTurns } from './render-turns.ts';
+import { renderTurns, slowBatch } from './render-turns.ts';
 
 /** How a run of deliveries paces itself; every value has one that fits. Times are milliseconds. */
 export interface Pace {
@@ -42,7 +42,6 @@ export interface DeliveryReport {
 }
 
 const claimSize = 500;
-const slowClaimSize = 5;
 // A probe risks a few messages of the many that wait.
 const probeSize = 20;
 // A worker that stops may still be asked for a moment before it polls no more.
@@ -137,7 +136,7 @@ export async function deliverPending(
 
   // What a slow project cannot render in its turn would be read for nothing, and large bodies take long to read.
   function sizeNow(): number {
-    return renderTurns.isSlow(run.projectId) ? slowClaimSize : claimSize;
+    return renderTurns.isSlow(run.projectId) ? slowBatch : claimSize;
   }
 
   async function claim(number: number, probing: boolean): Promise<boolean> {

@@ -7,6 +7,11 @@ const restFactor = 15;
 const longestRestMs = 2000;
 // For so long after a slow message its project takes turns with others that have had one.
 const rememberedMs = 60_000;
+// One slow message may be due to the machine. Of so many slow ones each is forgiven by so many quick ones.
+const slowFrom = 3;
+const forgivenBy = 20;
+/** How many messages of a slow project are claimed and rendered in one batch. */
+export const slowBatch = 5;
 /** How long one batch may render, in milliseconds; what is left of it comes again in a batch of its own. */
 export const longestBatchMs = 500;
 
@@ -24,7 +29,7 @@ export interface TurnClock {
 export class RenderTurns {
   private readonly clock: TurnClock;
   private quietUntil = 0;
-  private readonly slow = new Map<string, number>();
+  private readonly scores = new Map<string, { score: number; at: number }>();
 
   constructor(clock: TurnClock = { now: () => performance.now(), pause }) {
     this.clock = clock;
@@ -38,18 +43,27 @@ export class RenderTurns {
 
   /** Notes how long rendering a message took. Answers whether it was long. */
   note(projectId: string, tookMs: number): boolean {
-    if (tookMs < longMs) return false;
+    const known = this.scores.get(projectId);
+    if (tookMs < longMs) {
+      if (known !== undefined) {
+        known.score -= 1 / forgivenBy;
+        if (known.score <= 0) this.scores.delete(projectId);
+      }
+      return false;
+    }
     const now = this.clock.now();
-    if (this.slow.size > 1000) for (const [id, until] of this.slow) if (until < now) this.slow.delete(id);
-    this.slow.set(projectId, now + rememberedMs);
-    this.quietUntil = Math.max(now, this.quietUntil) + Math.min(longestRestMs, restFactor * tookMs);
+    if (this.scores.size > 1000)
+      for (const [id, { at }] of this.scores) if (now - at > rememberedMs) this.scores.delete(id);
+    this.scores.set(projectId, { score: Math.min(2 * slowFrom, (known?.score ?? 0) + 1), at: now });
+    if (this.isSlow(projectId))
+      this.quietUntil = Math.max(now, this.quietUntil) + Math.min(longestRestMs, restFactor * tookMs);
     return true;
   }
 
   /** Whether the project takes turns at the moment: then it should claim little at once. */
   isSlow(projectId: string): boolean {
-    const until = this.slow.get(projectId);
-    return until !== undefined && until > this.clock.now();
+    const known = this.scores.get(projectId);
+    return known !== undefined && known.score >= slowFrom && this.clock.now() - known.at < rememberedMs;
   }
 }
 

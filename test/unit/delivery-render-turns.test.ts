@@ -16,28 +16,34 @@ function turns() {
 test('a project with slow messages waits after each, for 15 times as long as it took; others never wait', async () => {
   const { turns: of, at, pass } = turns();
   pass(100);
-  expect(of.note('slow', 100)).toBe(true);
+  for (let i = 0; i < 2; i++) expect(of.note('slow', 100)).toBe(true);
+  await of.turn('slow');
+  expect([of.isSlow('slow'), at()]).toEqual([false, 100]);
+  of.note('slow', 100);
   await of.turn('quick');
   expect(at()).toBe(100);
   await of.turn('slow');
-  expect(at()).toBe(1_600);
+  expect([of.isSlow('slow'), at()]).toEqual([true, 1_600]);
   expect(of.note('slow', 2)).toBe(false);
-  await of.turn('slow');
-  expect(at()).toBe(1_600);
 });
 
-test('several projects with slow messages share one turn, and are forgotten when their messages are quick for a minute', async () => {
+test('a project whose messages are seldom slow takes no turns', () => {
+  const { turns: of } = turns();
+  for (let i = 0; i < 50; i++) {
+    of.note('a', 100);
+    for (let n = 0; n < 20; n++) of.note('a', 1);
+    expect(of.isSlow('a')).toBe(false);
+  }
+});
+
+test('several projects with slow messages share one turn, and are forgotten after a minute', async () => {
   const { turns: of, at, pass } = turns();
-  of.note('a', 50);
-  of.note('b', 50);
+  for (let i = 0; i < 3; i++) for (const project of ['a', 'b']) of.note(project, 50);
   await of.turn('a');
   expect(at()).toBe(1_500);
   of.note('a', 10_000);
   await of.turn('b');
   expect(at()).toBe(3_500);
   pass(61_000);
-  of.note('a', 100);
-  const before = at();
-  await of.turn('b');
-  expect(at()).toBe(before);
+  expect([of.isSlow('a'), of.isSlow('b')]).toEqual([false, false]);
 });
