@@ -6,18 +6,18 @@ import {
   cancellationSignal,
   heartbeat,
 } from '@temporalio/activity';
-import { needsSubscription } from '../src/campaigns/audience.ts';
-import { beginDueSend } from '../src/campaigns/begin.ts';
-import { claimsOpen } from '../src/campaigns/claims.ts';
-import { type CleanUpReport, cleanUpCancelled } from '../src/campaigns/cleanup.ts';
-import { finishSend, rewindClaims, type SendView, viewSend } from '../src/campaigns/completion.ts';
-import { claimSize, loadContent, type PrepareCampaign } from '../src/campaigns/content.ts';
-import { type ExpansionDeps, expandFrom } from '../src/campaigns/expand-audience.ts';
-import { loadExpansion, noteRecipients } from '../src/campaigns/expansion.ts';
-import { type LanePace, type LaneReport, runLane } from '../src/campaigns/lane.ts';
-import type { LaneDeps, LaneSend } from '../src/campaigns/lane-deps.ts';
-import { cancelSend, lockCampaign, lockCampaignSend, unscheduleSend } from '../src/campaigns/state.ts';
-import { holdSentence } from '../src/delivery/breaker.ts';
+import { needsSubscription } from '../src/sending/campaigns/audience.ts';
+import { beginDueSend } from '../src/sending/campaigns/begin.ts';
+import { claimsOpen } from '../src/sending/campaigns/claims.ts';
+import { type CleanUpReport, cleanUpCancelled } from '../src/sending/campaigns/cleanup.ts';
+import { finishSend, rewindClaims, type SendView, viewSend } from '../src/sending/campaigns/completion.ts';
+import { claimSize, loadContent, type PrepareCampaign } from '../src/sending/campaigns/content.ts';
+import { type ExpansionDeps, expandFrom } from '../src/sending/campaigns/expand-audience.ts';
+import { loadExpansion, noteRecipients } from '../src/sending/campaigns/expansion.ts';
+import { type LanePace, type LaneReport, runLane } from '../src/sending/campaigns/lane.ts';
+import type { LaneDeps, LaneSend } from '../src/sending/campaigns/lane-deps.ts';
+import { cancelSend, lockCampaign, lockCampaignSend, unscheduleSend } from '../src/sending/campaigns/state.ts';
+import { holdSentence } from '../src/sending/engine/breaker.ts';
 
 /** What the activities of campaigns are built from. */
 export interface CampaignActivityDeps extends LaneDeps, ExpansionDeps {
@@ -82,7 +82,7 @@ export function campaignActivities(deps: CampaignActivityDeps) {
 
     /**
      * Delivers a part of the send: streams claims until none is left or its share of time is over (see
-     * `src/campaigns/lane.ts`). A retry first settles what its earlier attempts held.
+     * `src/sending/campaigns/lane.ts`). A retry first settles what its earlier attempts held.
      */
     async sendLane(campaignId: string, sendSeq: number): Promise<SendLaneReport> {
       return alive(async () => {

@@ -1,15 +1,15 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Logger } from 'pino';
-import type { Payments } from '../src/billing/payments.ts';
-import type { Config } from '../src/config.ts';
-import type { Database } from '../src/db/sql.ts';
-import type { Mailer } from '../src/delivery/mailer.ts';
-import type { TellMembers } from '../src/domains/checks.ts';
-import type { DnsLookup } from '../src/domains/dns.ts';
-import type { DomainProvider } from '../src/domains/provider.ts';
-import type { Clock } from '../src/lib/time.ts';
-import type { Outbox } from '../src/outbox/dispatcher.ts';
-import type { DeliveryWaker } from '../src/outbox/wake.ts';
+import type { Config } from '../src/core/config/config.ts';
+import type { Database } from '../src/core/database/sql.ts';
+import type { Clock } from '../src/core/lib/time.ts';
+import type { Outbox } from '../src/core/outbox/dispatcher.ts';
+import type { DeliveryWaker } from '../src/core/outbox/wake.ts';
+import type { Payments } from '../src/platform/billing/payments.ts';
+import type { TellMembers } from '../src/platform/domains/checks.ts';
+import type { DnsLookup } from '../src/platform/domains/dns.ts';
+import type { DomainProvider } from '../src/platform/domains/provider.ts';
+import type { Mailer } from '../src/sending/providers/mailer.ts';
 import type { TemporalConnection } from '../temporal/connection.ts';
 
 /** Everything activities are built from; made once for each worker process. */

@@ -1,6 +1,6 @@
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
-import type { DeliveryDeps } from '../src/delivery/deps.ts';
-import { type DeliveryReport, deliverPending, type Pace } from '../src/delivery/pending.ts';
+import type { DeliveryDeps } from '../src/sending/engine/deps.ts';
+import { type DeliveryReport, deliverPending, type Pace } from '../src/sending/engine/pending.ts';
 
 /** What the activities of mail delivery are built from. */
 export interface EmailActivityDeps extends DeliveryDeps {
@@ -18,7 +18,7 @@ const heartbeatMs = 2000;
 export function emailActivities(deps: EmailActivityDeps) {
   return {
     /**
-     * Hands over the project's mail until none is due (see `src/delivery/pending.ts`). Safe to repeat: claims begin with
+     * Hands over the project's mail until none is due (see `src/sending/engine/pending.ts`). Safe to repeat: claims begin with
      * the ids of this run and activity, and a retry settles those of earlier attempts before it claims anything.
      */
     async deliverPending(projectId: string): Promise<DeliveryReport> {

@@ -1,5 +1,11 @@
 import { heartbeat } from '@temporalio/activity';
-import { type SweepDeps, type SweepPage, type SweepReport, settlePage, settleTouched } from '../src/segments/sweep.ts';
+import {
+  type SweepDeps,
+  type SweepPage,
+  type SweepReport,
+  settlePage,
+  settleTouched,
+} from '../src/audience/segments/sweep.ts';
 
 /** The activities of segments, as workflows call them. */
 export type SegmentActivities = ReturnType<typeof segmentActivities>;

@@ -1,6 +1,6 @@
 import { activityInfo, heartbeat } from '@temporalio/activity';
 import type { Logger } from 'pino';
-import type { ReconcilePass, StoreState } from '../src/outbox/store-state.ts';
+import type { ReconcilePass, StoreState } from '../src/core/outbox/store-state.ts';
 
 /** One thing the reconciler looks for every minute. Each subject adds its own to `activities/index.ts`. */
 export interface ReconcileCheck {

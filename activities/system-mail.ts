@@ -1,4 +1,4 @@
-import { type SystemMailDeps, type SystemMailReport, sendSystemMail } from '../src/system-mail/sending.ts';
+import { type SystemMailDeps, type SystemMailReport, sendSystemMail } from '../src/sending/system-mail/sending.ts';
 
 /** The activities of the service's own mail, as workflows call them. */
 export type SystemMailActivities = ReturnType<typeof systemMailActivities>;
@@ -6,7 +6,7 @@ export type SystemMailActivities = ReturnType<typeof systemMailActivities>;
 /** Builds the activities of the service's own mail. */
 export function systemMailActivities(deps: SystemMailDeps) {
   return {
-    /** Hands a mail of the service over (see `src/system-mail/sending.ts`). Safe to repeat. */
+    /** Hands a mail of the service over (see `src/sending/system-mail/sending.ts`). Safe to repeat. */
     sendSystemMail: (mailId: string): Promise<SystemMailReport> => sendSystemMail(deps, mailId),
   };
 }

@@ -1,6 +1,6 @@
 import { heartbeat } from '@temporalio/activity';
-import { type NoticeDeps, tellOfUsage } from '../src/billing/notices.ts';
-import { type ReportDeps, reportUsage } from '../src/billing/reports.ts';
+import { type NoticeDeps, tellOfUsage } from '../src/platform/billing/notices.ts';
+import { type ReportDeps, reportUsage } from '../src/platform/billing/reports.ts';
 
 /** The activities of usage and billing, as workflows call them. */
 export type UsageActivities = ReturnType<typeof usageActivities>;

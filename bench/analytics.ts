@@ -1,11 +1,11 @@
-import { foldMailChanges } from '../src/analytics/mail-count-queries.ts';
-import { readConfig } from '../src/config.ts';
-import { openStore } from '../src/db/orm.ts';
-import { type Database, databaseOf } from '../src/db/sql.ts';
-import { countNewEvents } from '../src/events/counting-queries.ts';
+import { countNewEvents } from '../src/audience/events/counting-queries.ts';
+import { readConfig } from '../src/core/config/config.ts';
+import { openStore } from '../src/core/database/orm.ts';
+import { type Database, databaseOf } from '../src/core/database/sql.ts';
 import { startApi } from '../src/main/api-runtime.ts';
 import { createFirstProject, type FirstProjectFacts } from '../src/main/first-project.ts';
 import { createLogger } from '../src/main/logger.ts';
+import { foldMailChanges } from '../src/sending/ledger/mail-count-queries.ts';
 import { fillMail, mailSize } from './support/mail.ts';
 import { benchServices } from './support/services.ts';
 

@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { readConfig } from '../src/config.ts';
-import { openStore } from '../src/db/orm.ts';
+import { readConfig } from '../src/core/config/config.ts';
+import { openStore } from '../src/core/database/orm.ts';
 import { createFirstProject, type FirstProjectFacts } from '../src/main/first-project.ts';
 import { type LoadOrder, type LoadResult, runLoad } from './support/load.ts';
 import { benchServices } from './support/services.ts';

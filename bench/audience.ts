@@ -1,8 +1,8 @@
-import { readConfig } from '../src/config.ts';
-import { foldContactChanges } from '../src/contacts/catalogue-queries.ts';
-import { openStore } from '../src/db/orm.ts';
-import { type Database, databaseOf } from '../src/db/sql.ts';
-import { countNewEvents } from '../src/events/counting-queries.ts';
+import { foldContactChanges } from '../src/audience/contacts/catalogue-queries.ts';
+import { countNewEvents } from '../src/audience/events/counting-queries.ts';
+import { readConfig } from '../src/core/config/config.ts';
+import { openStore } from '../src/core/database/orm.ts';
+import { type Database, databaseOf } from '../src/core/database/sql.ts';
 import { startApi } from '../src/main/api-runtime.ts';
 import { createFirstProject, type FirstProjectFacts } from '../src/main/first-project.ts';
 import { createLogger } from '../src/main/logger.ts';

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { readConfig } from '../src/config.ts';
-import { openStore } from '../src/db/orm.ts';
-import { newId } from '../src/lib/ids.ts';
-import { pause } from '../src/lib/time.ts';
+import { readConfig } from '../src/core/config/config.ts';
+import { openStore } from '../src/core/database/orm.ts';
+import { newId } from '../src/core/lib/ids.ts';
+import { pause } from '../src/core/lib/time.ts';
 import { createFirstProject } from '../src/main/first-project.ts';
 import { openTemporal } from '../temporal/connection.ts';
 import { prepareNamespace } from '../temporal/setup.ts';

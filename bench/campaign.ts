@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { readConfig } from '../src/config.ts';
-import { openStore, type Store } from '../src/db/orm.ts';
-import { newId } from '../src/lib/ids.ts';
+import { readConfig } from '../src/core/config/config.ts';
+import { openStore, type Store } from '../src/core/database/orm.ts';
+import { newId } from '../src/core/lib/ids.ts';
 import { createFirstProject, type FirstProjectFacts } from '../src/main/first-project.ts';
 import { workerNodeOptions } from '../src/main/worker-options.ts';
 import { openTemporal } from '../temporal/connection.ts';

@@ -1,7 +1,7 @@
-import { openStore } from '../src/db/orm.ts';
-import type { Database } from '../src/db/sql.ts';
-import { trackEvent } from '../src/events/queries.ts';
-import { newId } from '../src/lib/ids.ts';
+import { trackEvent } from '../src/audience/events/queries.ts';
+import { openStore } from '../src/core/database/orm.ts';
+import type { Database } from '../src/core/database/sql.ts';
+import { newId } from '../src/core/lib/ids.ts';
 import { benchServices } from './support/services.ts';
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5);

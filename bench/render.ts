@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'csv-parse/sync';
-import { recipientLinks } from '../src/delivery/content/links.ts';
-import { prepareContent } from '../src/delivery/content/prepare.ts';
-import { newId } from '../src/lib/ids.ts';
-import { StepLimitError } from '../src/lib/render/run.ts';
-import { htmlToText } from '../src/lib/render/text-layout.ts';
-import { escapeHtml } from '../src/lib/render/values.ts';
+import { recipientLinks } from '../src/content/rendering/links.ts';
+import { prepareContent } from '../src/content/rendering/prepare.ts';
+import { newId } from '../src/core/lib/ids.ts';
+import { StepLimitError } from '../src/core/lib/render/run.ts';
+import { htmlToText } from '../src/core/lib/render/text-layout.ts';
+import { escapeHtml } from '../src/core/lib/render/values.ts';
 import { hostileTemplates } from '../test/support/hostile-templates.ts';
 
 const messages = Number(process.env.BENCH_MESSAGES ?? 20_000);

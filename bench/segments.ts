@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { readConfig } from '../src/config.ts';
-import { openStore } from '../src/db/orm.ts';
-import { type Database, databaseOf } from '../src/db/sql.ts';
+import { touchedProjects } from '../src/audience/segments/changes.ts';
+import { computeSegment } from '../src/audience/segments/service.ts';
+import { settleSegment } from '../src/audience/segments/settle.ts';
+import { readConfig } from '../src/core/config/config.ts';
+import { openStore } from '../src/core/database/orm.ts';
+import { type Database, databaseOf } from '../src/core/database/sql.ts';
 import { startApi } from '../src/main/api-runtime.ts';
 import { createFirstProject, type FirstProjectFacts } from '../src/main/first-project.ts';
 import { createLogger } from '../src/main/logger.ts';
-import { touchedProjects } from '../src/segments/changes.ts';
-import { computeSegment } from '../src/segments/service.ts';
-import { settleSegment } from '../src/segments/settle.ts';
 import { audienceSize, fillAudience } from './support/audience.ts';
 import { benchServices } from './support/services.ts';
 

@@ -184,7 +184,7 @@ export class Migration20261121000100_audience extends Migration {
     this.addSql('create table event_counts_state (counted_through timestamptz(3) not null)');
     this.addSql(`insert into event_counts_state (counted_through) values ('-infinity')`);
 
-    // Whoever counts holds the lock alone while it decides which events are counted (src/events/counting-queries.ts).
+    // Whoever counts holds the lock alone while it decides which events are counted (src/audience/events/counting-queries.ts).
     this.addSql(`
       create function uncount_deleted_events() returns trigger language plpgsql as $fn$
       begin

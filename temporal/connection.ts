@@ -1,6 +1,6 @@
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import { describeFailure, grpcStatus } from '../src/lib/grpc.ts';
+import { describeFailure, grpcStatus } from '../src/core/lib/grpc.ts';
 import { encryptingCodec } from './codec.ts';
 
 /** How to reach Temporal: a self-hosted server, one behind mTLS, or Temporal Cloud by API key. */

@@ -1,8 +1,8 @@
 import { ScheduleAlreadyRunning, ScheduleNotFoundError, type ScheduleOptions } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
-import { describeFailure, grpcCode, grpcDetails, grpcStatus, isTemporalUnreachable } from '../src/lib/grpc.ts';
-import { pause } from '../src/lib/time.ts';
+import { describeFailure, grpcCode, grpcDetails, grpcStatus, isTemporalUnreachable } from '../src/core/lib/grpc.ts';
+import { pause } from '../src/core/lib/time.ts';
 import {
   scheduleId,
   searchAttribute,

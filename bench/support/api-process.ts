@@ -1,4 +1,4 @@
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/core/config/config.ts';
 import { startApi } from '../../src/main/api-runtime.ts';
 import { createLogger } from '../../src/main/logger.ts';
 

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/db/sql.ts';
+import type { Database } from '../../src/core/database/sql.ts';
 
 /** How large an audience a benchmark makes. */
 export interface AudienceSize {

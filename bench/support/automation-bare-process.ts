@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
-import { openStore } from '../../src/db/orm.ts';
+import { openStore } from '../../src/core/database/orm.ts';
 import { installTemporalRuntime } from '../../src/main/temporal-runtime.ts';
 
 // The worker of the floor: polls as ours does, and its activity is one short transaction.

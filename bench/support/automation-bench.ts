@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import type { Store } from '../../src/db/orm.ts';
-import { pause } from '../../src/lib/time.ts';
+import type { Store } from '../../src/core/database/orm.ts';
+import { pause } from '../../src/core/lib/time.ts';
 import type { TemporalConnection } from '../../temporal/connection.ts';
 
 const longestMs = 30 * 60_000;

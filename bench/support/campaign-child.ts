@@ -27,7 +27,7 @@ const roles: Record<string, () => Promise<{ ready: object; answer(request: Reque
   },
   async worker() {
     const [{ readConfig }, { createLogger }, { startWorker }] = await Promise.all([
-      import('../../src/config.ts'),
+      import('../../src/core/config/config.ts'),
       import('../../src/main/logger.ts'),
       import('../../src/main/worker-runtime.ts'),
     ]);

@@ -1,6 +1,6 @@
-import type { Database } from '../../src/db/sql.ts';
-import { isLeftOut, leftOutReasons } from '../../src/emails/sql.ts';
-import { newId } from '../../src/lib/ids.ts';
+import type { Database } from '../../src/core/database/sql.ts';
+import { newId } from '../../src/core/lib/ids.ts';
+import { isLeftOut, leftOutReasons } from '../../src/sending/ledger/sql.ts';
 
 /** How much of everything the dashboard is opened with. */
 export interface MailOfDashboard {

@@ -1,5 +1,5 @@
 import { ensureVersion } from '../../src/automations/versions.ts';
-import type { Database } from '../../src/db/sql.ts';
+import type { Database } from '../../src/core/database/sql.ts';
 import { anAutomation } from '../../test/support/automation-fixtures.ts';
 
 /**

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
-import { migrateDatabase } from '../../src/db/migrate.ts';
+import { migrateDatabase } from '../../src/core/database/migrate.ts';
 import type { Running } from '../../src/main/local/launch.ts';
 import { openLog } from '../../src/main/local/log-file.ts';
 import { freePorts } from '../../src/main/local/ports.ts';

@@ -1,4 +1,4 @@
-import { isoInstant, isoInstantOrNull } from '../db/columns.ts';
+import { isoInstant, isoInstantOrNull } from '../core/database/columns.ts';
 import type { AutomationRow, RunRow, StepRow, TransitionRow } from './rows.ts';
 import type { ExecutionBody, StepBody, TransitionBody, WorkflowBody } from './schema.ts';
 

@@ -1,9 +1,9 @@
-import { parseCondition } from '../conditions/schema.ts';
-import { resolveSegments } from '../conditions/segments.ts';
-import { compileCondition } from '../conditions/sql.ts';
-import type { Database, Sql } from '../db/sql.ts';
-import { enqueue, type OutboxTicket } from '../outbox/enqueue.ts';
-import { segmentLookup } from '../segments/queries.ts';
+import { parseCondition } from '../audience/conditions/schema.ts';
+import { resolveSegments } from '../audience/conditions/segments.ts';
+import { compileCondition } from '../audience/conditions/sql.ts';
+import { segmentLookup } from '../audience/segments/queries.ts';
+import type { Database, Sql } from '../core/database/sql.ts';
+import { enqueue, type OutboxTicket } from '../core/outbox/enqueue.ts';
 import type { AutomationRow } from './rows.ts';
 import { automationColumns } from './rows.ts';
 import { readSchedule, type Schedule } from './schedule.ts';

@@ -1,5 +1,5 @@
-import { route, taggedReply } from '../http/route.ts';
-import { type AppError, bareBadRequest } from '../lib/errors.ts';
+import { route, taggedReply } from '../core/http/route.ts';
+import { type AppError, bareBadRequest } from '../core/lib/errors.ts';
 import { type Edited, editorOf, etagOf } from './revision.ts';
 import { CreateStep, CreateTransition, DeleteStep, InsertStep, PatchStep, StepBody, TransitionBody } from './schema.ts';
 import { createStep, deleteStep, insertStepInto, patchStep } from './steps-service.ts';

@@ -1,4 +1,4 @@
-import type { Sql } from '../db/sql.ts';
+import type { Sql } from '../core/database/sql.ts';
 import { type AutomationRow, automationColumns } from './rows.ts';
 
 /** Which automations a list has, and in which order. */

@@ -1,6 +1,6 @@
-import { isoInstant } from '../db/columns.ts';
-import { type Sql, statement } from '../db/sql.ts';
-import { AppError, badRequest } from '../lib/errors.ts';
+import { isoInstant } from '../core/database/columns.ts';
+import { type Sql, statement } from '../core/database/sql.ts';
+import { AppError, badRequest } from '../core/lib/errors.ts';
 import type { AutomationRow } from './rows.ts';
 
 /** Who edits an automation, and which revision of it they have seen. */

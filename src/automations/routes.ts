@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import type { App } from '../http/context.ts';
-import { reply, route, taggedReply } from '../http/route.ts';
-import { bareBadRequest } from '../lib/errors.ts';
+import type { App } from '../core/http/context.ts';
+import { reply, route, taggedReply } from '../core/http/route.ts';
+import { bareBadRequest } from '../core/lib/errors.ts';
 import { workflowFields } from './fields-service.ts';
 import { editorOf, etagOf } from './revision.ts';
 import {

@@ -1,5 +1,5 @@
-import { type Sql, statement } from '../db/sql.ts';
-import { outboxChannel } from '../outbox/enqueue.ts';
+import { type Sql, statement } from '../core/database/sql.ts';
+import { outboxChannel } from '../core/outbox/enqueue.ts';
 import { isActive, type RunRow, type RunStatus, runColumns, type StepRunRow, stepRunColumns } from './rows.ts';
 import type { StepType } from './step-configs.ts';
 

@@ -1,6 +1,6 @@
-import type { Config } from '../config.ts';
-import { route } from '../http/route.ts';
-import { bareBadRequest } from '../lib/errors.ts';
+import type { Config } from '../core/config/config.ts';
+import { route } from '../core/http/route.ts';
+import { bareBadRequest } from '../core/lib/errors.ts';
 import {
   cancelExecution,
   cancelExecutions,

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { CursorParameter } from '../lib/cursor.ts';
-import { coded, JsonObject, textField } from '../lib/validation.ts';
+import { CursorParameter } from '../core/lib/cursor.ts';
+import { coded, JsonObject, textField } from '../core/lib/validation.ts';
 import { runStatuses, stepRunStatuses, triggerTypes } from './rows.ts';
 import { stepTypes } from './step-configs.ts';
 

@@ -1,5 +1,5 @@
-import type { Database, Sql } from '../db/sql.ts';
-import { decodeCursor, encodeCursor, isInstant } from '../lib/cursor.ts';
+import type { Database, Sql } from '../core/database/sql.ts';
+import { decodeCursor, encodeCursor, isInstant } from '../core/lib/cursor.ts';
 import {
   badRequest,
   bareBadRequest,
@@ -8,10 +8,10 @@ import {
   invalid,
   invalidField,
   notFound,
-} from '../lib/errors.ts';
-import { isUuid, newId } from '../lib/ids.ts';
-import { offsetAnswer, offsetPage } from '../lib/offset-page.ts';
-import { enqueue, type OutboxTicket } from '../outbox/enqueue.ts';
+} from '../core/lib/errors.ts';
+import { isUuid, newId } from '../core/lib/ids.ts';
+import { offsetAnswer, offsetPage } from '../core/lib/offset-page.ts';
+import { enqueue, type OutboxTicket } from '../core/outbox/enqueue.ts';
 import { stepBody, transitionBody, workflowBody } from './bodies.ts';
 import { graphIssues } from './checks.ts';
 import type { Graph } from './graph.ts';

@@ -1,7 +1,7 @@
 import { type StartCommand, workflowId } from '../../temporal/commands.ts';
-import { type Sql, statement } from '../db/sql.ts';
-import { newId } from '../lib/ids.ts';
-import { enqueueAll, type OutboxTicket } from '../outbox/enqueue.ts';
+import { type Sql, statement } from '../core/database/sql.ts';
+import { newId } from '../core/lib/ids.ts';
+import { enqueueAll, type OutboxTicket } from '../core/outbox/enqueue.ts';
 import { triggerOf } from './graph.ts';
 import { type RunRow, runColumns } from './rows.ts';
 import { ensureVersion, pinnedVersion } from './versions.ts';

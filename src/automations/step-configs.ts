@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { splitData } from '../lib/contact-data.ts';
-import { EmailField } from '../lib/email-address.ts';
-import { AppError, type FieldProblem } from '../lib/errors.ts';
-import { coded, codedAt, fieldProblems, JsonObject, textField } from '../lib/validation.ts';
+import { splitData } from '../core/lib/contact-data.ts';
+import { EmailField } from '../core/lib/email-address.ts';
+import { AppError, type FieldProblem } from '../core/lib/errors.ts';
+import { coded, codedAt, fieldProblems, JsonObject, textField } from '../core/lib/validation.ts';
 import { WebhookConfig } from './webhook-config.ts';
 
 /** The types of steps. A TRIGGER is made with its automation, never by callers. */

@@ -1,6 +1,6 @@
-import type { Database, Sql } from '../db/sql.ts';
-import { AppError, badRequest, conflict, invalidField, notFound } from '../lib/errors.ts';
-import { isUuid, newId } from '../lib/ids.ts';
+import type { Database, Sql } from '../core/database/sql.ts';
+import { AppError, badRequest, conflict, invalidField, notFound } from '../core/lib/errors.ts';
+import { isUuid, newId } from '../core/lib/ids.ts';
 import { stepBody } from './bodies.ts';
 import { maxSteps, reachableFrom } from './graph.ts';
 import {

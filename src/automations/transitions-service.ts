@@ -1,6 +1,6 @@
-import type { Database } from '../db/sql.ts';
-import { badRequest, conflict, invalidField, notFound } from '../lib/errors.ts';
-import { newId } from '../lib/ids.ts';
+import type { Database } from '../core/database/sql.ts';
+import { badRequest, conflict, invalidField, notFound } from '../core/lib/errors.ts';
+import { newId } from '../core/lib/ids.ts';
 import { transitionBody } from './bodies.ts';
 import { branchProblem, closesCircle, reachableFrom, type WaitOutcome } from './graph.ts';
 import { deleteTransitionRow, insertTransition } from './graph-queries.ts';

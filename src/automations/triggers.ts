@@ -1,10 +1,10 @@
 import { type Command, workflowId, workflowScheduleId } from '../../temporal/commands.ts';
-import { parseCondition } from '../conditions/schema.ts';
-import { checkSegmentReferences, resolveSegments } from '../conditions/segments.ts';
-import type { Sql } from '../db/sql.ts';
-import { AppError } from '../lib/errors.ts';
-import { cutText } from '../lib/text.ts';
-import { segmentLookup } from '../segments/queries.ts';
+import { parseCondition } from '../audience/conditions/schema.ts';
+import { checkSegmentReferences, resolveSegments } from '../audience/conditions/segments.ts';
+import { segmentLookup } from '../audience/segments/queries.ts';
+import type { Sql } from '../core/database/sql.ts';
+import { AppError } from '../core/lib/errors.ts';
+import { cutText } from '../core/lib/text.ts';
 import type { AutomationRow } from './rows.ts';
 import { calendarsOf, readSchedule } from './schedule.ts';
 

@@ -1,5 +1,5 @@
-import { isoInstant } from '../db/columns.ts';
-import { type Sql, statement } from '../db/sql.ts';
+import { isoInstant } from '../core/database/columns.ts';
+import { type Sql, statement } from '../core/database/sql.ts';
 import { nextStep } from './graph.ts';
 import { pinnedVersion } from './versions.ts';
 

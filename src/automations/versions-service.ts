@@ -1,7 +1,7 @@
-import { isoInstant } from '../db/columns.ts';
-import { type Sql, statement } from '../db/sql.ts';
-import { notFound } from '../lib/errors.ts';
-import { offsetAnswer, offsetPage } from '../lib/offset-page.ts';
+import { isoInstant } from '../core/database/columns.ts';
+import { type Sql, statement } from '../core/database/sql.ts';
+import { notFound } from '../core/lib/errors.ts';
+import { offsetAnswer, offsetPage } from '../core/lib/offset-page.ts';
 import type { Graph } from './graph.ts';
 import { findAutomation, stepsOf } from './queries.ts';
 import type { StepRow } from './rows.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type Sql, statement } from '../db/sql.ts';
-import { newId } from '../lib/ids.ts';
+import { type Sql, statement } from '../core/database/sql.ts';
+import { newId } from '../core/lib/ids.ts';
 import type { Graph, GraphStep, GraphTransition } from './graph.ts';
 
 const currentVersion = statement(

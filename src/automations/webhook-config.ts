@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { parseTemplate } from '../lib/render/parse.ts';
-import { TemplateSyntaxError } from '../lib/render/syntax-error.ts';
-import { coded, textField } from '../lib/validation.ts';
+import { parseTemplate } from '../core/lib/render/parse.ts';
+import { TemplateSyntaxError } from '../core/lib/render/syntax-error.ts';
+import { coded, textField } from '../core/lib/validation.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 /** The method of a WEBHOOK step. */

@@ -1,5 +1,5 @@
-import { readConfigOrExit } from '../config.ts';
-import { unsafeSettings } from '../config-safety.ts';
+import { readConfigOrExit } from '../core/config/config.ts';
+import { unsafeSettings } from '../core/config/safety.ts';
 import { startApi } from './api-runtime.ts';
 import { createLogger } from './logger.ts';
 import { describeMail, mailWarnings } from './mail.ts';

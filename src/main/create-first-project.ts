@@ -1,5 +1,5 @@
-import { readConfigOrExit } from '../config.ts';
-import { unsafeSettings } from '../config-safety.ts';
+import { readConfigOrExit } from '../core/config/config.ts';
+import { unsafeSettings } from '../core/config/safety.ts';
 import { createFirstProject, type FirstProjectFacts, ProjectRefused } from './first-project.ts';
 
 // Run by `npm start`, which gets the project by its channel, and by hand where that is not used: `node src/main/create-first-project.ts`

@@ -1,6 +1,6 @@
-import type { Config } from '../config.ts';
-import { type ConnectionSettings, DatabaseAddressError, requireSessions } from '../db/connection.ts';
-import type { Store } from '../db/orm.ts';
+import type { Config } from '../core/config/config.ts';
+import { type ConnectionSettings, DatabaseAddressError, requireSessions } from '../core/database/connection.ts';
+import type { Store } from '../core/database/orm.ts';
 
 const second = 1000;
 

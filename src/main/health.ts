@@ -1,7 +1,7 @@
-import type { Config } from '../config.ts';
-import { openSidePool, type Store } from '../db/orm.ts';
-import { databaseProblem } from '../db/readiness.ts';
-import type { Sql } from '../db/sql.ts';
+import type { Config } from '../core/config/config.ts';
+import { openSidePool, type Store } from '../core/database/orm.ts';
+import { databaseProblem } from '../core/database/readiness.ts';
+import type { Sql } from '../core/database/sql.ts';
 import { sideDatabase } from './database-settings.ts';
 
 /** What is asked about the service while requests hold every connection of their pool. */

@@ -1,5 +1,5 @@
 import { type Logger, pino } from 'pino';
-import type { Config } from '../config.ts';
+import type { Config } from '../core/config/config.ts';
 
 /** The log of a process: JSON lines on standard output, without secrets wherever they might slip in. */
 export function createLogger(config: Pick<Config, 'LOG_LEVEL'>, process: string): Logger {

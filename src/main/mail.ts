@@ -1,19 +1,19 @@
 import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
-import type { Sql } from '../db/sql.ts';
-import { createJournal } from '../delivery/journal.ts';
-import type { Mailer } from '../delivery/mailer.ts';
-import { createPostmarkMailer } from '../delivery/postmark.ts';
-import { createPostmarkDomains } from '../delivery/postmark-domains.ts';
-import { createSesMailer, type SesAccess } from '../delivery/ses.ts';
-import { createSesDomains } from '../delivery/ses-domains.ts';
-import { createSmtpMailer } from '../delivery/smtp.ts';
-import { smtpAccess } from '../delivery/smtp-session.ts';
-import type { TellMembers } from '../domains/checks.ts';
-import { type DnsLookup, dnsLookup } from '../domains/dns.ts';
-import type { DomainProvider } from '../domains/provider.ts';
-import { signingKey } from '../domains/signing-queries.ts';
-import { queueMemberMails } from '../system-mail/service.ts';
+import type { Config } from '../core/config/config.ts';
+import type { Sql } from '../core/database/sql.ts';
+import type { TellMembers } from '../platform/domains/checks.ts';
+import { type DnsLookup, dnsLookup } from '../platform/domains/dns.ts';
+import type { DomainProvider } from '../platform/domains/provider.ts';
+import { signingKey } from '../platform/domains/signing-queries.ts';
+import { queueMemberMails } from '../platform/system-mail/service.ts';
+import { createJournal } from '../sending/providers/journal.ts';
+import type { Mailer } from '../sending/providers/mailer.ts';
+import { createPostmarkMailer } from '../sending/providers/postmark.ts';
+import { createPostmarkDomains } from '../sending/providers/postmark-domains.ts';
+import { createSesMailer, type SesAccess } from '../sending/providers/ses.ts';
+import { createSesDomains } from '../sending/providers/ses-domains.ts';
+import { createSmtpMailer } from '../sending/providers/smtp.ts';
+import { smtpAccess } from '../sending/providers/smtp-session.ts';
 
 const megabyte = 1024 * 1024;
 

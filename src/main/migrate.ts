@@ -1,11 +1,11 @@
 import { openTemporal, type TemporalSettings } from '../../temporal/connection.ts';
 import { setUpTemporal, TemporalSetupError } from '../../temporal/setup.ts';
-import { ConfigError, readConfigOrExit } from '../config.ts';
-import { DatabaseAddressError } from '../db/connection.ts';
-import { MigrationError, migrateDatabase } from '../db/migrate.ts';
-import { newerSchema } from '../db/readiness.ts';
-import { describeFailure, isTemporalUnreachable } from '../lib/grpc.ts';
-import { pause } from '../lib/time.ts';
+import { ConfigError, readConfigOrExit } from '../core/config/config.ts';
+import { DatabaseAddressError } from '../core/database/connection.ts';
+import { MigrationError, migrateDatabase } from '../core/database/migrate.ts';
+import { newerSchema } from '../core/database/readiness.ts';
+import { describeFailure, isTemporalUnreachable } from '../core/lib/grpc.ts';
+import { pause } from '../core/lib/time.ts';
 import { temporalSettings } from './temporal-settings.ts';
 
 // `npm run migrate`: the newest schema, then everything that Temporal needs. `-- --database` leaves Temporal alone.

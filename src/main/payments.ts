@@ -1,6 +1,6 @@
-import type { Payments } from '../billing/payments.ts';
-import { stripePayments } from '../billing/stripe-payments.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../core/config/config.ts';
+import type { Payments } from '../platform/billing/payments.ts';
+import { stripePayments } from '../platform/billing/stripe-payments.ts';
 
 /** The payment processor; null where billing is not enabled. */
 export function createPayments(config: Config): Payments | null {

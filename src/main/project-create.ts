@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { readConfigOrExit } from '../config.ts';
-import { unsafeSettings } from '../config-safety.ts';
+import { readConfigOrExit } from '../core/config/config.ts';
+import { unsafeSettings } from '../core/config/safety.ts';
 import { createOperatorProject, firstProjectWishes, ProjectRefused } from './first-project.ts';
 import { keptSecrets } from './local/secrets.ts';
 

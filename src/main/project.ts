@@ -1,6 +1,6 @@
-import { readConfigOrExit } from '../config.ts';
-import { openStore } from '../db/orm.ts';
-import { isUuid } from '../lib/ids.ts';
+import { readConfigOrExit } from '../core/config/config.ts';
+import { openStore } from '../core/database/orm.ts';
+import { isUuid } from '../core/lib/ids.ts';
 import { createByHand } from './project-create.ts';
 
 // `npm run project -- enable <id>` lets a disabled project send again, `-- disable <id>` stops one; `-- rate <id> <n>` lets

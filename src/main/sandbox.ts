@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { readConfigOrExit } from '../config.ts';
+import { readConfigOrExit } from '../core/config/config.ts';
 import { createSandbox } from '../sandbox/server.ts';
 import { createLogger } from './logger.ts';
 import { finishAndExit, untilToldToStop } from './process.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
-import { unsafeSettings } from '../config-safety.ts';
+import { unsafeSettings } from '../core/config/safety.ts';
 import { buildDashboard } from './local/dashboard-build.ts';
 import { FirstProjectSent, keepFirstProject, type Places } from './local/first-project.ts';
 import { ourPart, runOurs, untilApiReady, untilReady, untilSandboxAnswers } from './local/our-processes.ts';

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { TemporalConnection } from '../../temporal/connection.ts';
 import { isTemporalSetUp, restoreTemporal, TemporalSetupError } from '../../temporal/setup.ts';
-import { describeFailure } from '../lib/grpc.ts';
-import { pause } from '../lib/time.ts';
+import { describeFailure } from '../core/lib/grpc.ts';
+import { pause } from '../core/lib/time.ts';
 
 /** Keeps namespace, search attributes and schedules in the Temporal store. One for each process. */
 export interface TemporalPreparation {

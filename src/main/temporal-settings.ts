@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { TemporalSettings, TlsSettings } from '../../temporal/connection.ts';
-import { type Config, ConfigError } from '../config.ts';
+import { type Config, ConfigError } from '../core/config/config.ts';
 
 /**
  * Reads the connection settings and the files they name.

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
-import { localStore } from '../uploads/local-store.ts';
-import { s3Store } from '../uploads/s3-store.ts';
-import type { ImageStore } from '../uploads/store.ts';
+import { localStore } from '../content/uploads/local-store.ts';
+import { s3Store } from '../content/uploads/s3-store.ts';
+import type { ImageStore } from '../content/uploads/store.ts';
+import type { Config } from '../core/config/config.ts';
 
 /** The place for uploaded images that the settings choose. */
 export function createImageStore(config: Config): ImageStore {

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
 import type { EnrolDeps } from '../automations/runtime/enrol.ts';
-import type { OutboxDeps } from '../outbox/dispatcher.ts';
+import type { OutboxDeps } from '../core/outbox/dispatcher.ts';
 
 /** The metrics of a worker, and what its parts call to count. Those of activities are added by `logActivities`. */
 export interface WorkerMetrics {

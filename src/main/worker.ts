@@ -1,6 +1,6 @@
-import { ConfigError, readConfigOrExit } from '../config.ts';
-import { unsafeSettings } from '../config-safety.ts';
-import { DatabaseAddressError } from '../db/connection.ts';
+import { ConfigError, readConfigOrExit } from '../core/config/config.ts';
+import { unsafeSettings } from '../core/config/safety.ts';
+import { DatabaseAddressError } from '../core/database/connection.ts';
 import { createLogger } from './logger.ts';
 import { untilToldToStop } from './process.ts';
 import { startWorker } from './worker-runtime.ts';

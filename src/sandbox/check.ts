@@ -1,4 +1,4 @@
-import { extensionOf, refusedByPostmark } from '../lib/attachment-types.ts';
+import { extensionOf, refusedByPostmark } from '../core/lib/attachment-types.ts';
 import { type Mailbox, parseAddresses } from './addresses.ts';
 import { treatmentOf } from './magic.ts';
 import type { SubmittedMessage } from './schema.ts';

@@ -1,4 +1,4 @@
-import { newId } from '../lib/ids.ts';
+import { newId } from '../core/lib/ids.ts';
 import { type Mailbox, parseAddresses } from './addresses.ts';
 import type { InboundMail } from './schema.ts';
 

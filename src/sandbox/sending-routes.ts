@@ -1,8 +1,8 @@
 import Router from '@koa/router';
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import { newId } from '../lib/ids.ts';
-import { pause } from '../lib/time.ts';
+import { newId } from '../core/lib/ids.ts';
+import { pause } from '../core/lib/time.ts';
 import { BodyError, readBody } from './body.ts';
 import { messageBytes } from './check.ts';
 import type { Fault } from './faults.ts';

@@ -1,5 +1,5 @@
 import Koa from 'koa';
-import { serve } from '../net/server.ts';
+import { serve } from '../core/net/server.ts';
 import { apiRoutes } from './api-routes.ts';
 import { BodyError, createByteBudget } from './body.ts';
 import { domainRoutes } from './domain-routes.ts';

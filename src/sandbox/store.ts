@@ -1,4 +1,4 @@
-import { newId } from '../lib/ids.ts';
+import { newId } from '../core/lib/ids.ts';
 import { openDiskLog } from './disk-log.ts';
 import { type Entry, entryOf, type MailEvent } from './entry.ts';
 import { createMemoryLog, type Log, type Place } from './log.ts';

@@ -1,5 +1,5 @@
 import { Agent, request } from 'undici';
-import { pause } from '../lib/time.ts';
+import { pause } from '../core/lib/time.ts';
 
 /** One POST to the webhook URL. */
 export interface Delivery {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Route } from '../../src/http/route.ts';
-import { routes } from '../../src/http/routes.ts';
-import { systemRoutes } from '../../src/http/system.ts';
-import { newId } from '../../src/lib/ids.ts';
+import type { Route } from '../../src/core/http/route.ts';
+import { systemRoutes } from '../../src/core/http/system.ts';
+import { newId } from '../../src/core/lib/ids.ts';
+import { routes } from '../../src/main/routes.ts';
 import { type Caller, callers, refusedWhenDisabled, ruleOf, rules, type Verdict } from '../support/access-rules.ts';
 import { type Answer, aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { activityTypes } from '../../src/activity/types.ts';
 import { ensureVersion } from '../../src/automations/versions.ts';
-import { newId } from '../../src/lib/ids.ts';
+import { newId } from '../../src/core/lib/ids.ts';
+import { activityTypes } from '../../src/insight/activity/types.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { anAutomation } from '../support/automation-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';

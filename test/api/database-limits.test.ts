@@ -1,9 +1,9 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
-import type { ConnectionSettings } from '../../src/db/connection.ts';
-import { openStore } from '../../src/db/orm.ts';
-import { databaseProblem } from '../../src/db/readiness.ts';
+import { readConfig } from '../../src/core/config/config.ts';
+import type { ConnectionSettings } from '../../src/core/database/connection.ts';
+import { openStore } from '../../src/core/database/orm.ts';
+import { databaseProblem } from '../../src/core/database/readiness.ts';
 import { requestDatabase, workerDatabase } from '../../src/main/database-settings.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';

@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { recoverableJobs } from '../../src/jobs/recovery.ts';
-import { newId } from '../../src/lib/ids.ts';
-import { isOpen } from '../../src/outbox/calls.ts';
-import { createRecovery } from '../../src/outbox/recovery.ts';
+import { recoverableJobs } from '../../src/audience/jobs/recovery.ts';
+import { newId } from '../../src/core/lib/ids.ts';
+import { isOpen } from '../../src/core/outbox/calls.ts';
+import { createRecovery } from '../../src/core/outbox/recovery.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { audienceFile, importInMemory } from '../support/audience-model.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { MailEffect, Notification } from '../../src/delivery/notification.ts';
-import { applyNotification } from '../../src/emails/notify.ts';
-import { settleQueued } from '../../src/emails/settle.ts';
-import { newId } from '../../src/lib/ids.ts';
+import { newId } from '../../src/core/lib/ids.ts';
+import { settleQueued } from '../../src/sending/ledger/settle.ts';
+import type { MailEffect, Notification } from '../../src/sending/providers/notification.ts';
+import { applyNotification } from '../../src/sending/reports/notify.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aProject, type TestProject } from '../support/delivery-fixtures.ts';
 import { aSentMail, type SentMail } from '../support/sent-mail.ts';

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { migrateDatabase } from '../../src/db/migrate.ts';
-import { openStore } from '../../src/db/orm.ts';
+import { migrateDatabase } from '../../src/core/database/migrate.ts';
+import { openStore } from '../../src/core/database/orm.ts';
 import { startApi } from '../../src/main/api-runtime.ts';
 import { startWorker } from '../../src/main/worker-runtime.ts';
 import { aProject, type TestProject, testApi } from '../support/api.ts';

@@ -1,10 +1,10 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { linkToken } from '../../src/delivery/content/links.ts';
-import { newId } from '../../src/lib/ids.ts';
-import { languages } from '../../src/lib/languages.ts';
-import { textsIn } from '../../src/recipients/texts.ts';
-import { removeOldVisits } from '../../src/recipients/visits.ts';
+import { linkToken } from '../../src/content/rendering/links.ts';
+import { newId } from '../../src/core/lib/ids.ts';
+import { languages } from '../../src/core/lib/languages.ts';
+import { textsIn } from '../../src/sending/recipients/texts.ts';
+import { removeOldVisits } from '../../src/sending/recipients/visits.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aCampaignMail, flipsOf, optOutsOf } from '../support/recipients.ts';

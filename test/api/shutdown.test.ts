@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { json, text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { usualLimits } from '../../src/net/server.ts';
+import { usualLimits } from '../../src/core/net/server.ts';
 import { aProject, type TestProject, testApi } from '../support/api.ts';
 import { apiProcess } from '../support/api-process.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';

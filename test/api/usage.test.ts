@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { receiveMail, reserveMail, roomFor } from '../../src/billing/service.ts';
-import { usageOf } from '../../src/billing/usage-queries.ts';
-import type { Notification } from '../../src/delivery/notification.ts';
-import { applyNotification } from '../../src/emails/notify.ts';
-import { settleQueued } from '../../src/emails/settle.ts';
-import { newId } from '../../src/lib/ids.ts';
+import { newId } from '../../src/core/lib/ids.ts';
+import { receiveMail, reserveMail, roomFor } from '../../src/platform/billing/service.ts';
+import { usageOf } from '../../src/platform/billing/usage-queries.ts';
+import { settleQueued } from '../../src/sending/ledger/settle.ts';
+import type { Notification } from '../../src/sending/providers/notification.ts';
+import { applyNotification } from '../../src/sending/reports/notify.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { deliverPending } from '../../src/delivery/pending.ts';
-import { createPostmarkMailer } from '../../src/delivery/postmark.ts';
-import { newId } from '../../src/lib/ids.ts';
+import { newId } from '../../src/core/lib/ids.ts';
 import { createSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { deliverPending } from '../../src/sending/engine/pending.ts';
+import { createPostmarkMailer } from '../../src/sending/providers/postmark.ts';
 import { type TestApi, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aContact, aProject, plainly, queueMail } from '../support/delivery-fixtures.ts';

@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { totalOf, totalOfContact } from '../../src/activity/total-queries.ts';
-import { sources } from '../../src/activity/types.ts';
-import { foldMailChanges, type MailCounts, mailByDay, mailCounts } from '../../src/analytics/mail-count-queries.ts';
+import { countNewEvents } from '../../src/audience/events/counting-queries.ts';
 import { ensureVersion } from '../../src/automations/versions.ts';
-import { countNewEvents } from '../../src/events/counting-queries.ts';
-import { hourMs, type Span, sqlSpan } from '../../src/lib/span.ts';
+import { hourMs, type Span, sqlSpan } from '../../src/core/lib/span.ts';
+import { totalOf, totalOfContact } from '../../src/insight/activity/total-queries.ts';
+import { sources } from '../../src/insight/activity/types.ts';
+import {
+  foldMailChanges,
+  type MailCounts,
+  mailByDay,
+  mailCounts,
+} from '../../src/sending/ledger/mail-count-queries.ts';
 import { anAutomation } from '../support/automation-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aProject, type TestProject } from '../support/delivery-fixtures.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { evaluateCondition } from '../../src/conditions/evaluate.ts';
-import { type Condition, parseCondition } from '../../src/conditions/schema.ts';
-import { type SegmentMap, segmentFacts } from '../../src/conditions/segments.ts';
-import { compileCondition } from '../../src/conditions/sql.ts';
+import { evaluateCondition } from '../../src/audience/conditions/evaluate.ts';
+import { type Condition, parseCondition } from '../../src/audience/conditions/schema.ts';
+import { type SegmentMap, segmentFacts } from '../../src/audience/conditions/segments.ts';
+import { compileCondition } from '../../src/audience/conditions/sql.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aSubject, now } from './conditions-population.ts';
 import { insertPopulation, insertProject, insertSegments, type Row } from './conditions-rows.ts';

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/core/config/config.ts';
 import { startApi } from '../../src/main/api-runtime.ts';
 
 /**

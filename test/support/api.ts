@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { inject } from 'vitest';
-import { User } from '../../src/accounts/entity.ts';
-import { type Config, readConfig } from '../../src/config.ts';
-import type { Store } from '../../src/db/orm.ts';
-import { Domain } from '../../src/domains/entity.ts';
+import { type Config, readConfig } from '../../src/core/config/config.ts';
+import type { Store } from '../../src/core/database/orm.ts';
 import { type ApiOverrides, type RunningApi, startApi } from '../../src/main/api-runtime.ts';
-import { newKeyPair } from '../../src/projects/keys.ts';
-import { createProject } from '../../src/projects/service.ts';
+import { User } from '../../src/platform/accounts/entity.ts';
+import { Domain } from '../../src/platform/domains/entity.ts';
+import { newKeyPair } from '../../src/platform/projects/keys.ts';
+import { createProject } from '../../src/platform/projects/service.ts';
 import type { TestDatabase } from './database.ts';
 
 /** A tenant of a test, with its keys and one verified sender domain. */

@@ -7,12 +7,12 @@ import { guardedConnector } from '../../src/automations/runtime/guard.ts';
 import { wakesUnderWay } from '../../src/automations/runtime/under-way.ts';
 import { type Started, startRuns } from '../../src/automations/starting.ts';
 import type { StepType } from '../../src/automations/step-configs.ts';
-import type { Database, Sql } from '../../src/db/sql.ts';
-import { startWokenLoop } from '../../src/db/woken-loop.ts';
-import { newId } from '../../src/lib/ids.ts';
+import type { Database, Sql } from '../../src/core/database/sql.ts';
+import { startWokenLoop } from '../../src/core/database/woken-loop.ts';
+import { newId } from '../../src/core/lib/ids.ts';
+import { createOutbox, type Outbox } from '../../src/core/outbox/dispatcher.ts';
+import { startRelay } from '../../src/core/outbox/relay.ts';
 import { revivers } from '../../src/main/revivers.ts';
-import { createOutbox, type Outbox } from '../../src/outbox/dispatcher.ts';
-import { startRelay } from '../../src/outbox/relay.ts';
 import type { TestDatabase } from './database.ts';
 import { type TestWorker, testWorker } from './worker.ts';
 

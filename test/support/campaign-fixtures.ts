@@ -1,14 +1,14 @@
 import { pino } from 'pino';
 import { type CampaignActivityDeps, campaignActivities } from '../../activities/campaign.ts';
-import { createGate } from '../../src/campaigns/gate.ts';
-import { launchCampaign } from '../../src/campaigns/launch.ts';
-import { scheduleSend, startSend } from '../../src/campaigns/state.ts';
-import { readConfig } from '../../src/config.ts';
-import type { Database, Sql } from '../../src/db/sql.ts';
-import { createComposer } from '../../src/delivery/compose.ts';
-import type { Mailer } from '../../src/delivery/mailer.ts';
-import { newId } from '../../src/lib/ids.ts';
-import { systemClock } from '../../src/lib/time.ts';
+import { readConfig } from '../../src/core/config/config.ts';
+import type { Database, Sql } from '../../src/core/database/sql.ts';
+import { newId } from '../../src/core/lib/ids.ts';
+import { systemClock } from '../../src/core/lib/time.ts';
+import { createGate } from '../../src/sending/campaigns/gate.ts';
+import { launchCampaign } from '../../src/sending/campaigns/launch.ts';
+import { scheduleSend, startSend } from '../../src/sending/campaigns/state.ts';
+import { createComposer } from '../../src/sending/engine/compose.ts';
+import type { Mailer } from '../../src/sending/providers/mailer.ts';
 import type { StartCommand } from '../../temporal/commands.ts';
 import type { TestProject } from './delivery-fixtures.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { inject } from 'vitest';
-import { openStore, type Store } from '../../src/db/orm.ts';
+import { openStore, type Store } from '../../src/core/database/orm.ts';
 import { entities } from '../../src/main/entities.ts';
 
 /** A database of its own for one test file: cloned from the migrated template, dropped at the end. */

@@ -1,12 +1,12 @@
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import { emailActivities } from '../../activities/email.ts';
-import { openStore } from '../../src/db/orm.ts';
-import { createJournal } from '../../src/delivery/journal.ts';
-import { createPostmarkMailer } from '../../src/delivery/postmark.ts';
-import { createSmtpMailer } from '../../src/delivery/smtp.ts';
+import { openStore } from '../../src/core/database/orm.ts';
 import { installTemporalRuntime } from '../../src/main/temporal-runtime.ts';
 import { workflowBundle } from '../../src/main/workflow-bundle.ts';
+import { createJournal } from '../../src/sending/providers/journal.ts';
+import { createPostmarkMailer } from '../../src/sending/providers/postmark.ts';
+import { createSmtpMailer } from '../../src/sending/providers/smtp.ts';
 import { taskQueue } from '../../temporal/commands.ts';
 import { plainly } from './delivery-fixtures.ts';
 

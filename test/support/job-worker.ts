@@ -1,6 +1,6 @@
 import { pino } from 'pino';
-import { openStore } from '../../src/db/orm.ts';
-import type { Database } from '../../src/db/sql.ts';
+import { openStore } from '../../src/core/database/orm.ts';
+import type { Database } from '../../src/core/database/sql.ts';
 import { installTemporalRuntime } from '../../src/main/temporal-runtime.ts';
 import { workflowBundle } from '../../src/main/workflow-bundle.ts';
 

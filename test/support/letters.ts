@@ -1,7 +1,7 @@
-import type { Config } from '../../src/config.ts';
-import type { Sql } from '../../src/db/sql.ts';
-import { unseal } from '../../src/lib/seal.ts';
-import type { Letter } from '../../src/system-mail/letter.ts';
+import type { Config } from '../../src/core/config/config.ts';
+import type { Sql } from '../../src/core/database/sql.ts';
+import { unseal } from '../../src/core/lib/seal.ts';
+import type { Letter } from '../../src/platform/system-mail/letter.ts';
 
 /** A mail of the service that was queued, as its reader will see it. */
 export interface QueuedLetter extends Letter {

@@ -1,7 +1,7 @@
-import type { MailEffect } from '../../src/delivery/notification.ts';
-import { applyNotification } from '../../src/emails/notify.ts';
-import { type Settlement, settleQueued } from '../../src/emails/settle.ts';
-import { firstIdAt, newId } from '../../src/lib/ids.ts';
+import { firstIdAt, newId } from '../../src/core/lib/ids.ts';
+import { type Settlement, settleQueued } from '../../src/sending/ledger/settle.ts';
+import type { MailEffect } from '../../src/sending/providers/notification.ts';
+import { applyNotification } from '../../src/sending/reports/notify.ts';
 import { audience } from './audience.ts';
 import type { TestDatabase } from './database.ts';
 import { aContact, queueMail, type TestProject } from './delivery-fixtures.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Accepted, Mailer, OutgoingMessage, Verdict } from '../../src/delivery/mailer.ts';
-import { pause } from '../../src/lib/time.ts';
+import { pause } from '../../src/core/lib/time.ts';
+import type { Accepted, Mailer, OutgoingMessage, Verdict } from '../../src/sending/providers/mailer.ts';
 import { type PlainMessage, textsOf } from './messages.ts';
 
 /** How the fake provider misbehaves. All counts are of `send` calls, from the first on. */

@@ -1,5 +1,5 @@
-import type { OutgoingMessage, Verdict } from '../../src/delivery/mailer.ts';
-import { newId } from '../../src/lib/ids.ts';
+import { newId } from '../../src/core/lib/ids.ts';
+import type { OutgoingMessage, Verdict } from '../../src/sending/providers/mailer.ts';
 
 /** A message whose texts are strings. */
 export type PlainMessage = OutgoingMessage & { html: string; text: string | null };

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { hashPassword } from '../../src/accounts/passwords.ts';
-import { type AccountType, insertUser } from '../../src/accounts/queries.ts';
-import { sessionCookie, signSession } from '../../src/accounts/sessions.ts';
-import type { Config } from '../../src/config.ts';
-import type { Sql } from '../../src/db/sql.ts';
-import type { Role } from '../../src/projects/schema.ts';
+import type { Config } from '../../src/core/config/config.ts';
+import type { Sql } from '../../src/core/database/sql.ts';
+import { hashPassword } from '../../src/platform/accounts/passwords.ts';
+import { type AccountType, insertUser } from '../../src/platform/accounts/queries.ts';
+import { sessionCookie, signSession } from '../../src/platform/accounts/sessions.ts';
+import type { Role } from '../../src/platform/projects/schema.ts';
 
 /** Somebody with an account, as a test needs them. */
 export interface Person {

@@ -14,9 +14,9 @@ describe('the project', () => {
 
   test('is read whole: each folder of code is there, with the imports it is known to have', () => {
     for (const folder of [
-      'src/lib/',
-      'src/db/',
-      'src/http/',
+      'src/core/lib/',
+      'src/core/database/',
+      'src/core/http/',
       'src/main/',
       'workflows/',
       'activities/',
@@ -25,10 +25,13 @@ describe('the project', () => {
     ]) {
       expect([...sources.keys()].filter((path) => path.startsWith(folder)).length, folder).toBeGreaterThan(0);
     }
-    const imports = runtimeImports('src/verification/service.ts', sources.get('src/verification/service.ts') ?? '');
+    const imports = runtimeImports(
+      'src/platform/verification/service.ts',
+      sources.get('src/platform/verification/service.ts') ?? '',
+    );
     expect(imports.map(({ file, specifier }) => file ?? specifier).sort()).toEqual([
-      'src/lib/email-address.ts',
-      'src/verification/typo.ts',
+      'src/core/lib/email-address.ts',
+      'src/platform/verification/typo.ts',
       'tldts',
     ]);
   });
@@ -53,7 +56,9 @@ function project(files: Record<string, string[]>): Sources {
 
 describe('what is an import at run time', () => {
   function importsOf(...lines: string[]): string[] {
-    return runtimeImports('src/contacts/service.ts', lines.join('\n')).map(({ file, specifier }) => file ?? specifier);
+    return runtimeImports('src/audience/contacts/service.ts', lines.join('\n')).map(
+      ({ file, specifier }) => file ?? specifier,
+    );
   }
 
   test('values, effects, re-exports and calls are', () => {
@@ -69,12 +74,12 @@ describe('what is an import at run time', () => {
       ),
     ).toEqual([
       'src/contacts/entity.ts',
-      'src/lib/ids.ts',
+      'src/core/lib/ids.ts',
       'valibot',
-      'src/events/service.ts',
+      'src/audience/events/service.ts',
       '@koa/router',
       'node:fs',
-      'src/contacts/queries.ts',
+      'src/audience/contacts/queries.ts',
     ]);
   });
 
@@ -104,25 +109,25 @@ describe('what is an import at run time', () => {
 
 describe('a broken rule is told', () => {
   const every: Record<string, string[]> = {
-    'src/config.ts': ['valibot'],
-    'src/lib/ids.ts': [],
-    'src/db/orm.ts': ['../lib/ids.ts', '@mikro-orm/core', '../../migrations/index.ts'],
+    'src/core/config/config.ts': ['valibot'],
+    'src/core/lib/ids.ts': [],
+    'src/core/database/orm.ts': ['../lib/ids.ts', '@mikro-orm/core', '../../migrations/index.ts'],
     'migrations/index.ts': [],
     'temporal/commands.ts': [],
     'temporal/setup.ts': ['@temporalio/client', './commands.ts'],
-    'src/outbox/relay.ts': ['@temporalio/client', '../db/orm.ts', '../../temporal/commands.ts'],
+    'src/core/outbox/relay.ts': ['@temporalio/client', '../db/orm.ts', '../../temporal/commands.ts'],
     'src/contacts/entity.ts': ['../db/orm.ts'],
-    'src/contacts/service.ts': ['./entity.ts', '../outbox/relay.ts', '../delivery/mailer.ts'],
+    'src/audience/contacts/service.ts': ['./entity.ts', '../outbox/relay.ts', '../delivery/mailer.ts'],
     'src/contacts/import-csv.ts': [],
-    'src/contacts/routes.ts': ['../http/route.ts', './service.ts', 'koa'],
-    'src/events/service.ts': ['../contacts/service.ts'],
-    'src/events/routes.ts': ['../http/route.ts', './service.ts', '../contacts/service.ts'],
-    'src/delivery/mailer.ts': [],
-    'src/delivery/postmark.ts': ['postmark'],
+    'src/audience/contacts/routes.ts': ['../http/route.ts', './service.ts', 'koa'],
+    'src/audience/events/service.ts': ['../contacts/service.ts'],
+    'src/audience/events/routes.ts': ['../http/route.ts', './service.ts', '../contacts/service.ts'],
+    'src/sending/providers/mailer.ts': [],
+    'src/sending/providers/postmark.ts': ['postmark'],
     'src/sandbox/app.ts': ['koa', '../lib/ids.ts'],
-    'src/http/route.ts': [],
-    'src/http/app.ts': ['koa', '@koa/cors', './routes.ts'],
-    'src/http/routes.ts': ['../contacts/routes.ts', '../events/routes.ts'],
+    'src/core/http/route.ts': [],
+    'src/core/http/app.ts': ['koa', '@koa/cors', './routes.ts'],
+    'src/main/routes.ts': ['../contacts/routes.ts', '../events/routes.ts'],
     'src/main/api.ts': [
       '../config.ts',
       '../http/app.ts',
@@ -142,94 +147,110 @@ describe('a broken rule is told', () => {
   });
 
   test.each([
-    ['src/lib/ids.ts', '../db/orm.ts', 'src/lib/ids.ts → src/db/orm.ts: lib must not import db'],
-    ['src/lib/ids.ts', 'node:fs', 'src/lib/ids.ts → node:fs: src/lib does no I/O'],
-    ['src/db/orm.ts', '../contacts/entity.ts', 'src/db/orm.ts → src/contacts/entity.ts: db must not import subject'],
+    ['src/core/lib/ids.ts', '../db/orm.ts', 'src/core/lib/ids.ts → src/core/database/orm.ts: lib must not import db'],
+    ['src/core/lib/ids.ts', 'node:fs', 'src/core/lib/ids.ts → node:fs: src/core/lib does no I/O'],
     [
-      'src/outbox/relay.ts',
+      'src/core/database/orm.ts',
       '../contacts/entity.ts',
-      'src/outbox/relay.ts → src/contacts/entity.ts: outbox must not import subject',
+      'src/core/database/orm.ts → src/contacts/entity.ts: db must not import subject',
     ],
     [
-      'src/contacts/service.ts',
+      'src/core/outbox/relay.ts',
+      '../contacts/entity.ts',
+      'src/core/outbox/relay.ts → src/contacts/entity.ts: outbox must not import subject',
+    ],
+    [
+      'src/audience/contacts/service.ts',
       '../http/route.ts',
-      'src/contacts/service.ts → src/http/route.ts: subject must not import http',
+      'src/audience/contacts/service.ts → src/core/http/route.ts: subject must not import http',
     ],
     [
-      'src/contacts/service.ts',
+      'src/audience/contacts/service.ts',
       '../config.ts',
-      'src/contacts/service.ts → src/config.ts: subject must not import config',
+      'src/audience/contacts/service.ts → src/core/config/config.ts: subject must not import config',
     ],
     [
-      'src/contacts/service.ts',
+      'src/audience/contacts/service.ts',
       '../../temporal/setup.ts',
-      'src/contacts/service.ts → temporal/setup.ts: subject must not import temporal',
+      'src/audience/contacts/service.ts → temporal/setup.ts: subject must not import temporal',
     ],
     [
-      'src/contacts/service.ts',
+      'src/audience/contacts/service.ts',
       '../../workflows/sweeps.ts',
-      'src/contacts/service.ts → workflows/sweeps.ts: subject must not import workflows',
+      'src/audience/contacts/service.ts → workflows/sweeps.ts: subject must not import workflows',
     ],
     [
-      'src/contacts/service.ts',
+      'src/audience/contacts/service.ts',
       '../../activities/index.ts',
-      'src/contacts/service.ts → activities/index.ts: subject must not import activities',
+      'src/audience/contacts/service.ts → activities/index.ts: subject must not import activities',
     ],
     [
-      'src/contacts/service.ts',
+      'src/audience/contacts/service.ts',
       '../sandbox/app.ts',
-      'src/contacts/service.ts → src/sandbox/app.ts: subject must not import sandbox',
+      'src/audience/contacts/service.ts → src/sandbox/app.ts: subject must not import sandbox',
     ],
     [
-      'src/contacts/service.ts',
-      '../../test/support/api.ts',
-      'src/contacts/service.ts → test/support/api.ts: subject must not import test',
+      'src/audience/contacts/service.ts',
+      '../support/api.ts',
+      'src/audience/contacts/service.ts → test/support/api.ts: subject must not import test',
     ],
-    ['src/contacts/service.ts', 'koa', 'src/contacts/service.ts → koa: this package is kept to other rooms'],
     [
-      'src/contacts/service.ts',
+      'src/audience/contacts/service.ts',
+      'koa',
+      'src/audience/contacts/service.ts → koa: this package is kept to other rooms',
+    ],
+    [
+      'src/audience/contacts/service.ts',
       '@koa/router',
-      'src/contacts/service.ts → @koa/router: this package is kept to other rooms',
+      'src/audience/contacts/service.ts → @koa/router: this package is kept to other rooms',
     ],
-    ['src/contacts/service.ts', 'postmark', 'src/contacts/service.ts → postmark: this package is kept to other rooms'],
     [
-      'src/contacts/service.ts',
+      'src/audience/contacts/service.ts',
+      'postmark',
+      'src/audience/contacts/service.ts → postmark: this package is kept to other rooms',
+    ],
+    [
+      'src/audience/contacts/service.ts',
       '@temporalio/client',
-      'src/contacts/service.ts → @temporalio/client: this package is kept to other rooms',
+      'src/audience/contacts/service.ts → @temporalio/client: this package is kept to other rooms',
     ],
     ['src/main/api.ts', 'koa', 'src/main/api.ts → koa: this package is kept to other rooms'],
     [
-      'src/http/app.ts',
+      'src/core/http/app.ts',
       '@temporalio/client',
-      'src/http/app.ts → @temporalio/client: this package is kept to other rooms',
+      'src/core/http/app.ts → @temporalio/client: this package is kept to other rooms',
     ],
-    ['src/http/app.ts', '../main/api.ts', 'src/http/app.ts → src/main/api.ts: http must not import main'],
-    ['src/http/app.ts', '../config.ts', 'src/http/app.ts → src/config.ts: http must not import config'],
+    ['src/core/http/app.ts', '../main/api.ts', 'src/core/http/app.ts → src/main/api.ts: http must not import main'],
     [
-      'src/events/routes.ts',
+      'src/core/http/app.ts',
+      '../config.ts',
+      'src/core/http/app.ts → src/core/config/config.ts: http must not import config',
+    ],
+    [
+      'src/audience/events/routes.ts',
       '../contacts/routes.ts',
-      'src/events/routes.ts → src/contacts/routes.ts: only src/http may import a table of routes',
+      'src/audience/events/routes.ts → src/audience/contacts/routes.ts: only src/core/http may import a table of routes',
     ],
     [
-      'src/events/service.ts',
+      'src/audience/events/service.ts',
       './routes.ts',
-      'src/events/service.ts → src/events/routes.ts: subject must not import http',
+      'src/audience/events/service.ts → src/audience/events/routes.ts: subject must not import http',
     ],
     [
-      'src/events/service.ts',
+      'src/audience/events/service.ts',
       '../contacts/import-csv.ts',
-      'src/events/service.ts → src/contacts/import-csv.ts: of another subject only service, entity, schema and queries may be imported',
+      'src/audience/events/service.ts → src/contacts/import-csv.ts: of another subject only service, entity, schema and queries may be imported',
     ],
-    ['src/sandbox/app.ts', '../db/orm.ts', 'src/sandbox/app.ts → src/db/orm.ts: sandbox must not import db'],
+    ['src/sandbox/app.ts', '../db/orm.ts', 'src/sandbox/app.ts → src/core/database/orm.ts: sandbox must not import db'],
     [
       'activities/index.ts',
       '../src/http/route.ts',
-      'activities/index.ts → src/http/route.ts: activities must not import http',
+      'activities/index.ts → src/core/http/route.ts: activities must not import http',
     ],
     [
       'activities/index.ts',
       '../src/contacts/routes.ts',
-      'activities/index.ts → src/contacts/routes.ts: activities must not import http',
+      'activities/index.ts → src/audience/contacts/routes.ts: activities must not import http',
     ],
     [
       'workflows/sweeps.ts',
@@ -257,13 +278,17 @@ describe('a broken rule is told', () => {
       'workflows/sweeps.ts → <computed>: workflows may import no package but @temporalio/workflow',
     ],
     [
-      'src/lib/ids.ts',
+      'src/core/lib/ids.ts',
       'node:crypto',
-      'src/lib/ids.ts → node:crypto: workflows import this file, so it may import nothing but src/lib',
+      'src/core/lib/ids.ts → node:crypto: workflows import this file, so it may import nothing but src/core/lib',
     ],
-    ['temporal/commands.ts', '../src/db/orm.ts', 'temporal/commands.ts → src/db/orm.ts: commands must not import db'],
+    [
+      'temporal/commands.ts',
+      '../src/db/orm.ts',
+      'temporal/commands.ts → src/core/database/orm.ts: commands must not import db',
+    ],
     ['temporal/setup.ts', '../src/main/api.ts', 'temporal/setup.ts → src/main/api.ts: temporal must not import main'],
-    ['src/db/orm.ts', './gone.ts', 'src/db/orm.ts → src/db/gone.ts: there is no such file'],
+    ['src/core/database/orm.ts', './gone.ts', 'src/core/database/orm.ts → src/db/gone.ts: there is no such file'],
     ['src/contacts/entity.ts', './entity.ts', 'src/contacts/entity.ts → src/contacts/entity.ts: a ring of imports'],
   ])('%s imports %s', (file, specifier, message) => {
     const broken = { ...every, [file]: [...(every[file] ?? []), specifier] };
@@ -273,14 +298,14 @@ describe('a broken rule is told', () => {
   test('a ring over several files, once, with its whole way', () => {
     const broken = { ...every, 'src/contacts/entity.ts': ['../events/service.ts'] };
     expect(brokenRules(project(broken))).toEqual([
-      'src/contacts/entity.ts → src/events/service.ts → src/contacts/service.ts → src/contacts/entity.ts: a ring of imports',
+      'src/contacts/entity.ts → src/audience/events/service.ts → src/audience/contacts/service.ts → src/contacts/entity.ts: a ring of imports',
     ]);
   });
 
   test('a library file that only another library file brings into a workflow', () => {
-    const broken = { ...every, 'src/lib/ids.ts': ['./random.ts'], 'src/lib/random.ts': ['node:crypto'] };
+    const broken = { ...every, 'src/core/lib/ids.ts': ['./random.ts'], 'src/lib/random.ts': ['node:crypto'] };
     expect(brokenRules(project(broken))).toEqual([
-      'src/lib/random.ts → node:crypto: workflows import this file, so it may import nothing but src/lib',
+      'src/lib/random.ts → node:crypto: workflows import this file, so it may import nothing but src/core/lib',
     ]);
   });
 
@@ -290,7 +315,10 @@ describe('a broken rule is told', () => {
 
   test('type imports of anything are free', () => {
     const from = (path: string) => `import type { T } from '${path}';`;
-    const free = { ...every, 'src/lib/ids.ts': [from('../main/api.ts'), from('koa'), from('../contacts/routes.ts')] };
+    const free = {
+      ...every,
+      'src/core/lib/ids.ts': [from('../main/api.ts'), from('koa'), from('../contacts/routes.ts')],
+    };
     expect(brokenRules(project(free))).toEqual([]);
   });
 });
@@ -324,7 +352,7 @@ describe('a dependency', () => {
     .join('\n');
   const from = (name: string) => `import type { T } from '${name}';`;
   const files = {
-    'src/http/app.ts': ['koa', 'valibot', 'node:http', from('pino')],
+    'src/core/http/app.ts': ['koa', 'valibot', 'node:http', from('pino')],
     'test/unit/a.test.ts': ['vitest', 'koa/lib/x.js'],
   };
 
@@ -351,18 +379,18 @@ describe('a dependency', () => {
   });
 
   test('that is imported, be it for a type, and not declared is told with the file', () => {
-    const more = { ...files, 'src/http/docs.ts': ['left-pad/x.js', '@scope/one/two.js', from('lodash')] };
+    const more = { ...files, 'src/core/http/docs.ts': ['left-pad/x.js', '@scope/one/two.js', from('lodash')] };
     expect(packageProblems(manifest, project(more), page)).toEqual([
-      'src/http/docs.ts → @scope/one: not declared in package.json',
-      'src/http/docs.ts → left-pad: not declared in package.json',
-      'src/http/docs.ts → lodash: not declared in package.json',
+      'src/core/http/docs.ts → @scope/one: not declared in package.json',
+      'src/core/http/docs.ts → left-pad: not declared in package.json',
+      'src/core/http/docs.ts → lodash: not declared in package.json',
     ]);
   });
 
   test('that the service needs and only development has is told', () => {
-    const more = { ...files, 'src/http/docs.ts': ['vitest'] };
+    const more = { ...files, 'src/core/http/docs.ts': ['vitest'] };
     expect(packageProblems(manifest, project(more), page)).toEqual([
-      'src/http/docs.ts → vitest: only a development dependency',
+      'src/core/http/docs.ts → vitest: only a development dependency',
     ]);
   });
 

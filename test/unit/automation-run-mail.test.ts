@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { composeQueued, createComposer } from '../../src/delivery/compose.ts';
-import type { StoredRender } from '../../src/emails/stored-render.ts';
-import { type ClaimedMail, refusalOf } from '../../src/emails/types.ts';
-import { newId } from '../../src/lib/ids.ts';
+import { newId } from '../../src/core/lib/ids.ts';
+import { composeQueued, createComposer } from '../../src/sending/engine/compose.ts';
+import type { StoredRender } from '../../src/sending/ledger/stored-render.ts';
+import { type ClaimedMail, refusalOf } from '../../src/sending/ledger/types.ts';
 import { textsOf } from '../support/messages.ts';
 
 const compose = createComposer(

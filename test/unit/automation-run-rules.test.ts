@@ -3,7 +3,7 @@ import { evaluateCondition } from '../../src/automations/runtime/condition.ts';
 import { StepFailure } from '../../src/automations/runtime/failure.ts';
 import { fieldValue, mergeContext, type StepFacts } from '../../src/automations/runtime/values.ts';
 import { delayMs } from '../../src/automations/step-configs.ts';
-import type { JsonValue } from '../../src/lib/json.ts';
+import type { JsonValue } from '../../src/core/lib/json.ts';
 
 const facts: StepFacts = {
   contact: {

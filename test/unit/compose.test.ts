@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
-import { settings } from '../../src/config-settings.ts';
+import { readConfig } from '../../src/core/config/config.ts';
+import { settings } from '../../src/core/config/settings.ts';
 import { workerNodeOptions } from '../../src/main/worker-options.ts';
 import { dynamicConfig, temporalCliPackage, temporalCliVersion } from '../../temporal/dev-server.ts';
 import { containerEnv, readCompose } from '../support/compose.ts';

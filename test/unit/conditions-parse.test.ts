@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Condition, type Filter, parseCondition } from '../../src/conditions/schema.ts';
-import { AppError } from '../../src/lib/errors.ts';
+import { type Condition, type Filter, parseCondition } from '../../src/audience/conditions/schema.ts';
+import { AppError } from '../../src/core/lib/errors.ts';
 
 const plan = { field: 'data.plan', operator: 'equals', value: 'pro' };
 const segment = 'segment.5e0c1f7e-4b0d-4c43-9d39-0d6a1f2b3c4d';

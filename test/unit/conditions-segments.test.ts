@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { dataKeys, dependsOn, mentionsEvent, mentionsField } from '../../src/conditions/dependencies.ts';
-import { parseCondition } from '../../src/conditions/schema.ts';
+import { dataKeys, dependsOn, mentionsEvent, mentionsField } from '../../src/audience/conditions/dependencies.ts';
+import { parseCondition } from '../../src/audience/conditions/schema.ts';
 import {
   checkSegmentReferences,
   maxExpandedFilters,
   resolveSegments,
   type StoredSegment,
   segmentReferences,
-} from '../../src/conditions/segments.ts';
-import { AppError } from '../../src/lib/errors.ts';
+} from '../../src/audience/conditions/segments.ts';
+import { AppError } from '../../src/core/lib/errors.ts';
 
 const id = (number: number) => `10000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { parseCondition } from '../../src/conditions/schema.ts';
-import { segmentFacts } from '../../src/conditions/segments.ts';
-import { type CompileOptions, compileCondition } from '../../src/conditions/sql.ts';
+import { parseCondition } from '../../src/audience/conditions/schema.ts';
+import { segmentFacts } from '../../src/audience/conditions/segments.ts';
+import { type CompileOptions, compileCondition } from '../../src/audience/conditions/sql.ts';
 
 const projectId = '20000000-0000-4000-8000-000000000001';
 const segmentId = '10000000-0000-4000-8000-000000000001';

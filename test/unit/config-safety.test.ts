@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ConfigError, readConfig } from '../../src/config.ts';
-import { unsafeSettings } from '../../src/config-safety.ts';
+import { ConfigError, readConfig } from '../../src/core/config/config.ts';
+import { unsafeSettings } from '../../src/core/config/safety.ts';
 
 const developmentSecret = 'posthorn-development-secret-not-for-production';
 const safe = {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ConfigError, readConfig } from '../../src/config.ts';
-import { withSettingsTable } from '../../src/config-table.ts';
+import { ConfigError, readConfig } from '../../src/core/config/config.ts';
+import { withSettingsTable } from '../../src/core/config/table.ts';
 
 function problemsOf(env: Record<string, string>, required: ('DATABASE_URL' | 'TEMPORAL_ADDRESS')[] = []): string[] {
   try {

@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { contentCache } from '../../src/delivery/content/cache.ts';
-import { footerSource } from '../../src/delivery/content/footer.ts';
-import { messageHeaders } from '../../src/delivery/content/headers.ts';
-import { linkToken, recipientLinks, verifyLinkToken } from '../../src/delivery/content/links.ts';
-import type { ContentSource } from '../../src/delivery/content/prepare.ts';
-import { tracksEmail } from '../../src/delivery/content/tracking.ts';
-import { chooseLanguage, languages } from '../../src/lib/languages.ts';
-import { parseTemplate } from '../../src/lib/render/parse.ts';
+import { contentCache } from '../../src/content/rendering/cache.ts';
+import { footerSource } from '../../src/content/rendering/footer.ts';
+import { messageHeaders } from '../../src/content/rendering/headers.ts';
+import { linkToken, recipientLinks, verifyLinkToken } from '../../src/content/rendering/links.ts';
+import type { ContentSource } from '../../src/content/rendering/prepare.ts';
+import { tracksEmail } from '../../src/content/rendering/tracking.ts';
+import { chooseLanguage, languages } from '../../src/core/lib/languages.ts';
+import { parseTemplate } from '../../src/core/lib/render/parse.ts';
 
 const contactId = '0190a1f4-0000-7000-8000-000000000001';
 

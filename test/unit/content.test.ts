@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { MessageClass } from '../../src/delivery/content/headers.ts';
+import type { MessageClass } from '../../src/content/rendering/headers.ts';
 import {
   type ContentSource,
   contentAsWritten,
   prepareContent,
   type Recipient,
-} from '../../src/delivery/content/prepare.ts';
-import { htmlToText } from '../../src/lib/render/text-layout.ts';
+} from '../../src/content/rendering/prepare.ts';
+import { htmlToText } from '../../src/core/lib/render/text-layout.ts';
 import { someData, someTemplate } from '../support/render-arbitraries.ts';
 
 const links = { pagesUrl: 'https://mail.example', apiUrl: 'https://api.mail.example', secret: 'a secret of links' };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type CsvPlace, type CsvRecord, readCsv } from '../../src/jobs/csv.ts';
-import { readHeader, readRow } from '../../src/jobs/import-rows.ts';
+import { type CsvPlace, type CsvRecord, readCsv } from '../../src/audience/jobs/csv.ts';
+import { readHeader, readRow } from '../../src/audience/jobs/import-rows.ts';
 
 async function* pieces(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Buffer> {
   for (let at = 0, turn = 0; at < bytes.length; turn++) {

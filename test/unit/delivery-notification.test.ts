@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { parsePostmark, readPostmarkRecord } from '../../src/delivery/postmark-notification.ts';
-import { mayNotify } from '../../src/delivery/webhooks.ts';
+import { parsePostmark, readPostmarkRecord } from '../../src/sending/providers/postmark-notification.ts';
+import { mayNotify } from '../../src/sending/reports/webhooks.ts';
 
 const readPostmarkNotification = (body: string) => readPostmarkRecord(parsePostmark(body));
 const eid = '0198c0de-0000-7000-8000-000000000001';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createPacer } from '../../src/delivery/pacer.ts';
+import { createPacer } from '../../src/sending/providers/pacer.ts';
 
 const never = Number.POSITIVE_INFINITY;
 

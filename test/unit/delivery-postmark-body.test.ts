@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type ChunkPool, createChunkPool } from '../../src/delivery/chunk-pool.ts';
-import type { OutgoingMessage } from '../../src/delivery/mailer.ts';
-import { BatchBody, type OutgoingBytes } from '../../src/delivery/postmark-batch.ts';
-import { mostBytes } from '../../src/delivery/postmark-message.ts';
-import { Filled, Literal, type Part } from '../../src/lib/render/filled.ts';
+import { Filled, Literal, type Part } from '../../src/core/lib/render/filled.ts';
+import { type ChunkPool, createChunkPool } from '../../src/sending/providers/chunk-pool.ts';
+import type { OutgoingMessage } from '../../src/sending/providers/mailer.ts';
+import { BatchBody, type OutgoingBytes } from '../../src/sending/providers/postmark-batch.ts';
+import { mostBytes } from '../../src/sending/providers/postmark-message.ts';
 import { aMessage } from '../support/messages.ts';
 import { postmarkFields } from '../support/postmark-fields.ts';
 

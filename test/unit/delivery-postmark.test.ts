@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import type { OutgoingMessage, Verdict } from '../../src/delivery/mailer.ts';
-import { createPostmarkMailer, type PostmarkOptions } from '../../src/delivery/postmark.ts';
-import { mostBytes } from '../../src/delivery/postmark-message.ts';
+import type { OutgoingMessage, Verdict } from '../../src/sending/providers/mailer.ts';
+import { createPostmarkMailer, type PostmarkOptions } from '../../src/sending/providers/postmark.ts';
+import { mostBytes } from '../../src/sending/providers/postmark-message.ts';
 import { postmarkFields } from '../support/postmark-fields.ts';
 
 interface Call {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { createHttpMetrics } from '../../src/http/metrics.ts';
+import { createHttpMetrics } from '../../src/core/http/metrics.ts';
 import { logActivities } from '../../src/main/activity-log.ts';
 import { measurePool } from '../../src/main/pool-metrics.ts';
 import { createWorkerMetrics } from '../../src/main/worker-metrics.ts';

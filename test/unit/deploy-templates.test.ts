@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { readConfig } from '../../src/config.ts';
-import { settings } from '../../src/config-settings.ts';
-import { systemRoutes } from '../../src/http/system.ts';
+import { readConfig } from '../../src/core/config/config.ts';
+import { settings } from '../../src/core/config/settings.ts';
+import { systemRoutes } from '../../src/core/http/system.ts';
 import { workerNodeOptions } from '../../src/main/worker-options.ts';
 import { deployFile } from '../support/deploy.ts';
 

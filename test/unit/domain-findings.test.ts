@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { dnsLookup } from '../../src/domains/dns.ts';
-import { lookAt } from '../../src/domains/findings.ts';
+import { dnsLookup } from '../../src/platform/domains/dns.ts';
+import { lookAt } from '../../src/platform/domains/findings.ts';
 import { type DnsServer, startDnsServer, type Zone } from '../support/dns-server.ts';
 
 const value = `v=DKIM1; k=rsa; p=${'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A'.repeat(12)}`;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Finding } from '../../src/domains/findings.ts';
-import type { ProviderDomain } from '../../src/domains/provider.ts';
-import { type DomainState, firstState, nextState } from '../../src/domains/state.ts';
+import type { Finding } from '../../src/platform/domains/findings.ts';
+import type { ProviderDomain } from '../../src/platform/domains/provider.ts';
+import { type DomainState, firstState, nextState } from '../../src/platform/domains/state.ts';
 
 const key = {
   purpose: 'DKIM',

@@ -3,7 +3,7 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import { domainOf, EmailField, isEmail, localPartOf, normaliseEmail } from '../../src/lib/email-address.ts';
+import { domainOf, EmailField, isEmail, localPartOf, normaliseEmail } from '../../src/core/lib/email-address.ts';
 
 const letters = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'];
 const alphanumeric = [...letters, ...'0123456789'];

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { maxFilters, parseCondition } from '../../src/audience/conditions/schema.ts';
 import { calendarsOf, readSchedule } from '../../src/automations/schedule.ts';
-import { maxFilters, parseCondition } from '../../src/conditions/schema.ts';
-import { sanitizeHtml, textAsHtml } from '../../src/delivery/received-html.ts';
-import { matchesGlob } from '../../src/lib/glob.ts';
+import { matchesGlob } from '../../src/core/lib/glob.ts';
+import { sanitizeHtml, textAsHtml } from '../../src/sending/providers/received-html.ts';
 import { countSteps, growth, linear } from '../support/counted-steps.ts';
 
 test.each([

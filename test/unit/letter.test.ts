@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { writeLetter } from '../../src/system-mail/letter.ts';
-import { systemMailKinds } from '../../src/system-mail/schema.ts';
-import { mailTexts } from '../../src/system-mail/texts.ts';
+import { writeLetter } from '../../src/platform/system-mail/letter.ts';
+import { systemMailKinds } from '../../src/platform/system-mail/schema.ts';
+import { mailTexts } from '../../src/platform/system-mail/texts.ts';
 
 const values = { project: 'Acme & Sons', domain: 'acme.test', category: 'campaigns', used: '800', limit: '1000' };
 const link = 'https://mail.harbour.test/auth/verify-email?token=1&x=2';

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { type HttpServer, type ServerLimits, serve, usualLimits } from '../../src/net/server.ts';
+import { type HttpServer, type ServerLimits, serve, usualLimits } from '../../src/core/net/server.ts';
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { cutBytes } from '../../src/outbox/calls.ts';
-import { backOffMs } from '../../src/outbox/dispatcher.ts';
-import { createPace } from '../../src/outbox/pace.ts';
+import { cutBytes } from '../../src/core/outbox/calls.ts';
+import { backOffMs } from '../../src/core/outbox/dispatcher.ts';
+import { createPace } from '../../src/core/outbox/pace.ts';
 
 /** Calls that end when told to. */
 function heldCalls() {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RecentResults } from '../../src/lib/recent-results.ts';
+import { RecentResults } from '../../src/core/lib/recent-results.ts';
 
 const setUp = (entries = 3) => {
   const clock = { at: 1_000 };

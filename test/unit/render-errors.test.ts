@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { Filled } from '../../src/lib/render/filled.ts';
-import { parseTemplate, prepareTemplate } from '../../src/lib/render/parse.ts';
-import { render, renderFully } from '../../src/lib/render/render.ts';
-import { TemplateSyntaxError } from '../../src/lib/render/syntax-error.ts';
+import { Filled } from '../../src/core/lib/render/filled.ts';
+import { parseTemplate, prepareTemplate } from '../../src/core/lib/render/parse.ts';
+import { render, renderFully } from '../../src/core/lib/render/render.ts';
+import { TemplateSyntaxError } from '../../src/core/lib/render/syntax-error.ts';
 import { variablesOf } from '../support/render-arbitraries.ts';
 
 function problemOf(source: string): TemplateSyntaxError {

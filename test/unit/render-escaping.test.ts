@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { prepareTemplate } from '../../src/lib/render/parse.ts';
-import { render } from '../../src/lib/render/render.ts';
+import { prepareTemplate } from '../../src/core/lib/render/parse.ts';
+import { render } from '../../src/core/lib/render/render.ts';
 import { variablesOf } from '../support/render-arbitraries.ts';
 
 const evil = '<script>"&\'</script>';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { parseTemplate, prepareTemplate } from '../../src/lib/render/parse.ts';
-import { render, renderSubject } from '../../src/lib/render/render.ts';
-import { buildVariables } from '../../src/lib/render/variables.ts';
+import { parseTemplate, prepareTemplate } from '../../src/core/lib/render/parse.ts';
+import { render, renderSubject } from '../../src/core/lib/render/render.ts';
+import { buildVariables } from '../../src/core/lib/render/variables.ts';
 import { variablesOf } from '../support/render-arbitraries.ts';
 
 const ada = {

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { prepareContent } from '../../src/delivery/content/prepare.ts';
-import { Filled } from '../../src/lib/render/filled.ts';
-import { parseTemplate, prepareTemplate } from '../../src/lib/render/parse.ts';
-import { render, renderFully } from '../../src/lib/render/render.ts';
-import { renderLimits, StepLimitError } from '../../src/lib/render/run.ts';
-import { parseLimits } from '../../src/lib/render/source.ts';
-import { substitute } from '../../src/lib/render/substitute.ts';
-import { TemplateSyntaxError, TemplateTooLargeError } from '../../src/lib/render/syntax-error.ts';
-import { htmlToText } from '../../src/lib/render/text-layout.ts';
-import { buildVariables, type Variables } from '../../src/lib/render/variables.ts';
+import { prepareContent } from '../../src/content/rendering/prepare.ts';
+import { Filled } from '../../src/core/lib/render/filled.ts';
+import { parseTemplate, prepareTemplate } from '../../src/core/lib/render/parse.ts';
+import { render, renderFully } from '../../src/core/lib/render/render.ts';
+import { renderLimits, StepLimitError } from '../../src/core/lib/render/run.ts';
+import { parseLimits } from '../../src/core/lib/render/source.ts';
+import { substitute } from '../../src/core/lib/render/substitute.ts';
+import { TemplateSyntaxError, TemplateTooLargeError } from '../../src/core/lib/render/syntax-error.ts';
+import { htmlToText } from '../../src/core/lib/render/text-layout.ts';
+import { buildVariables, type Variables } from '../../src/core/lib/render/variables.ts';
 import { countSteps, growth, linear } from '../support/counted-steps.ts';
 import { hostileTemplates } from '../support/hostile-templates.ts';
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Filled } from '../../src/lib/render/filled.ts';
-import { prepareTemplate } from '../../src/lib/render/parse.ts';
-import { render, renderByLiquid, renderFully } from '../../src/lib/render/render.ts';
-import { filledBy } from '../../src/lib/render/run.ts';
-import { htmlToText } from '../../src/lib/render/text-layout.ts';
-import { deriveText, renderText } from '../../src/lib/render/text-part.ts';
+import { Filled } from '../../src/core/lib/render/filled.ts';
+import { prepareTemplate } from '../../src/core/lib/render/parse.ts';
+import { render, renderByLiquid, renderFully } from '../../src/core/lib/render/render.ts';
+import { filledBy } from '../../src/core/lib/render/run.ts';
+import { htmlToText } from '../../src/core/lib/render/text-layout.ts';
+import { deriveText, renderText } from '../../src/core/lib/render/text-part.ts';
 import { someTemplate, someTexts, someVariables, variablesOf } from '../support/render-arbitraries.ts';
 
 const RUNS = Number(process.env.RUNS ?? 400);

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { prepareTemplate } from '../../src/lib/render/parse.ts';
-import { render } from '../../src/lib/render/render.ts';
-import { htmlToText } from '../../src/lib/render/text-layout.ts';
-import { deriveText, renderText } from '../../src/lib/render/text-part.ts';
+import { prepareTemplate } from '../../src/core/lib/render/parse.ts';
+import { render } from '../../src/core/lib/render/render.ts';
+import { htmlToText } from '../../src/core/lib/render/text-layout.ts';
+import { deriveText, renderText } from '../../src/core/lib/render/text-part.ts';
 import { variablesOf } from '../support/render-arbitraries.ts';
 
 const read = (file: string) => readFileSync(join(import.meta.dirname, '../data/templates', file), 'utf8');

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import { networkOf } from '../../src/core/lib/network.ts';
 import {
   endedSessionHeader,
   readCookie,
   readSession,
   sessionHeader,
   signSession,
-} from '../../src/accounts/sessions.ts';
-import { networkOf } from '../../src/lib/network.ts';
-import { roleIncludes, roles } from '../../src/projects/schema.ts';
+} from '../../src/platform/accounts/sessions.ts';
+import { roleIncludes, roles } from '../../src/platform/projects/schema.ts';
 
 const secret = 'a secret of at least thirty-two bytes';
 const now = new Date('2026-03-01T09:30:00Z');

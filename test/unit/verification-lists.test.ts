@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { isEmail } from '../../src/lib/email-address.ts';
-import { loadLists } from '../../src/verification/lists.ts';
+import { isEmail } from '../../src/core/lib/email-address.ts';
+import { loadLists } from '../../src/platform/verification/lists.ts';
 
 async function folder(files: Record<string, string>): Promise<URL> {
   const path = await mkdtemp(join(tmpdir(), 'lists-'));

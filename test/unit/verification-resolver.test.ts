@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { cachedResolver } from '../../src/verification/cached-resolver.ts';
-import { dnsResolver, type RecordType, type Resolver } from '../../src/verification/resolver.ts';
+import { cachedResolver } from '../../src/platform/verification/cached-resolver.ts';
+import { dnsResolver, type RecordType, type Resolver } from '../../src/platform/verification/resolver.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 
 const everyType: RecordType[] = ['NS', 'MX', 'A', 'AAAA'];

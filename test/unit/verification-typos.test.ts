@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { editDistance } from '../../src/verification/distance.ts';
-import { loadLists } from '../../src/verification/lists.ts';
-import { suggestDomain } from '../../src/verification/typo.ts';
+import { editDistance } from '../../src/platform/verification/distance.ts';
+import { loadLists } from '../../src/platform/verification/lists.ts';
+import { suggestDomain } from '../../src/platform/verification/typo.ts';
 
 const lists = loadLists();
 

@@ -5,10 +5,10 @@ import { cancelByOperator } from '../../src/automations/runtime/operator.ts';
 import { createOrphanCheck, recoverableRuns, recoverableWaits } from '../../src/automations/runtime/recovery.ts';
 import { startRuns } from '../../src/automations/starting.ts';
 import { ensureVersion } from '../../src/automations/versions.ts';
-import { isOpen } from '../../src/outbox/calls.ts';
-import type { OutboxTicket } from '../../src/outbox/enqueue.ts';
-import { openAutomations } from '../../src/outbox/open-executions.ts';
-import { createRecovery, type RecoverableKind } from '../../src/outbox/recovery.ts';
+import { isOpen } from '../../src/core/outbox/calls.ts';
+import type { OutboxTicket } from '../../src/core/outbox/enqueue.ts';
+import { openAutomations } from '../../src/core/outbox/open-executions.ts';
+import { createRecovery, type RecoverableKind } from '../../src/core/outbox/recovery.ts';
 import { queries, workflowId } from '../../temporal/commands.ts';
 import { audience } from '../support/audience.ts';
 import {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { enrolmentActivities } from '../../activities/enrolment.ts';
 import { enrolAudience, restoreSchedules } from '../../src/automations/enrolment.ts';
-import type { Database } from '../../src/db/sql.ts';
-import { systemClock } from '../../src/lib/time.ts';
-import { createOutbox, type Outbox } from '../../src/outbox/dispatcher.ts';
-import { scheduleRevision } from '../../src/outbox/schedules.ts';
+import type { Database } from '../../src/core/database/sql.ts';
+import { systemClock } from '../../src/core/lib/time.ts';
+import { createOutbox, type Outbox } from '../../src/core/outbox/dispatcher.ts';
+import { scheduleRevision } from '../../src/core/outbox/schedules.ts';
 import { workflowScheduleId } from '../../temporal/commands.ts';
 import { aProject, type TestApi, testApi } from '../support/api.ts';
 import { type AutomationHand, automationHand } from '../support/automations.ts';

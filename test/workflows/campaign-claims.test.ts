@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Claim, claimRanges } from '../../src/campaigns/claims.ts';
-import { createGate } from '../../src/campaigns/gate.ts';
-import { runLane } from '../../src/campaigns/lane.ts';
-import { bucketMade } from '../../src/delivery/throttle.ts';
+import { type Claim, claimRanges } from '../../src/sending/campaigns/claims.ts';
+import { createGate } from '../../src/sending/campaigns/gate.ts';
+import { runLane } from '../../src/sending/campaigns/lane.ts';
+import { bucketMade } from '../../src/sending/engine/throttle.ts';
 import { aCampaign, contacts, started } from '../support/campaign-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aProject } from '../support/delivery-fixtures.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { wakeCampaign } from '../../src/campaigns/launch.ts';
-import { cancelSend, lockCampaignSend, setPaused } from '../../src/campaigns/state.ts';
-import { pause } from '../../src/lib/time.ts';
+import { pause } from '../../src/core/lib/time.ts';
+import { wakeCampaign } from '../../src/sending/campaigns/launch.ts';
+import { cancelSend, lockCampaignSend, setPaused } from '../../src/sending/campaigns/state.ts';
 import {
   aCampaign,
   campaignActivitiesFor,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createJournal } from '../../src/delivery/journal.ts';
-import { createSesMailer } from '../../src/delivery/ses.ts';
-import { createSmtpMailer } from '../../src/delivery/smtp.ts';
+import { createJournal } from '../../src/sending/providers/journal.ts';
+import { createSesMailer } from '../../src/sending/providers/ses.ts';
+import { createSmtpMailer } from '../../src/sending/providers/smtp.ts';
 import {
   aCampaign,
   campaignActivitiesFor,

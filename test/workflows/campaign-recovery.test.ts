@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { launchCampaign } from '../../src/campaigns/launch.ts';
-import { recoverableCampaigns, reviveCampaign } from '../../src/campaigns/recovery.ts';
-import { setPaused } from '../../src/campaigns/state.ts';
-import { isOpen } from '../../src/outbox/calls.ts';
-import type { OutboxTicket } from '../../src/outbox/enqueue.ts';
-import { createRecovery } from '../../src/outbox/recovery.ts';
+import { isOpen } from '../../src/core/outbox/calls.ts';
+import type { OutboxTicket } from '../../src/core/outbox/enqueue.ts';
+import { createRecovery } from '../../src/core/outbox/recovery.ts';
+import { launchCampaign } from '../../src/sending/campaigns/launch.ts';
+import { recoverableCampaigns, reviveCampaign } from '../../src/sending/campaigns/recovery.ts';
+import { setPaused } from '../../src/sending/campaigns/state.ts';
 import type { Command } from '../../temporal/commands.ts';
 import {
   aCampaign,

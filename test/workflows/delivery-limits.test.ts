@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { backOff, holdFor, holdSentence, mayCall, noteCall, reportOf, takeProbe } from '../../src/delivery/breaker.ts';
-import { takeTokens } from '../../src/delivery/throttle.ts';
+import {
+  backOff,
+  holdFor,
+  holdSentence,
+  mayCall,
+  noteCall,
+  reportOf,
+  takeProbe,
+} from '../../src/sending/engine/breaker.ts';
+import { takeTokens } from '../../src/sending/engine/throttle.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aProject } from '../support/delivery-fixtures.ts';
 

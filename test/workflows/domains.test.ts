@@ -1,9 +1,9 @@
 import { createPublicKey, createSign, createVerify } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { domainActivities } from '../../activities/domains.ts';
-import { signingKey } from '../../src/domains/signing-queries.ts';
-import { newId } from '../../src/lib/ids.ts';
-import { unseal } from '../../src/lib/seal.ts';
+import { newId } from '../../src/core/lib/ids.ts';
+import { unseal } from '../../src/core/lib/seal.ts';
+import { signingKey } from '../../src/platform/domains/signing-queries.ts';
 import { createSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';

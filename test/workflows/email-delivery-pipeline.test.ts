@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { DeliveryDeps } from '../../src/delivery/deps.ts';
-import { reconcileClaims } from '../../src/delivery/doubts.ts';
-import { handOver } from '../../src/delivery/hand-over.ts';
-import { type DeliveryRun, deliverPending, type Pace } from '../../src/delivery/pending.ts';
-import { claimQueued } from '../../src/emails/claim.ts';
-import { settleQueued } from '../../src/emails/settle.ts';
-import { newId } from '../../src/lib/ids.ts';
+import { newId } from '../../src/core/lib/ids.ts';
+import { claimQueued } from '../../src/sending/engine/claim.ts';
+import type { DeliveryDeps } from '../../src/sending/engine/deps.ts';
+import { reconcileClaims } from '../../src/sending/engine/doubts.ts';
+import { handOver } from '../../src/sending/engine/hand-over.ts';
+import { type DeliveryRun, deliverPending, type Pace } from '../../src/sending/engine/pending.ts';
+import { settleQueued } from '../../src/sending/ledger/settle.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import {
   aContact,

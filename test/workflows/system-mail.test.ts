@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemMailActivities } from '../../activities/system-mail.ts';
-import { readConfig } from '../../src/config.ts';
-import { receivePostmark } from '../../src/delivery/webhooks.ts';
-import { newId } from '../../src/lib/ids.ts';
-import { createRecovery } from '../../src/outbox/recovery.ts';
-import { recoverableMails, sendSystemMail } from '../../src/system-mail/sending.ts';
-import { queueMemberMails, queueSystemMails, startOfMail } from '../../src/system-mail/service.ts';
+import { readConfig } from '../../src/core/config/config.ts';
+import { newId } from '../../src/core/lib/ids.ts';
+import { createRecovery } from '../../src/core/outbox/recovery.ts';
+import { queueMemberMails, queueSystemMails, startOfMail } from '../../src/platform/system-mail/service.ts';
+import { receivePostmark } from '../../src/sending/reports/webhooks.ts';
+import { recoverableMails, sendSystemMail } from '../../src/sending/system-mail/sending.ts';
 import { aProject } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { FakeMailer } from '../support/mailer.ts';

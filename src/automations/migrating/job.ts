@@ -1,7 +1,7 @@
 import { type SignalCommand, signals, workflowId } from '../../../temporal/commands.ts';
-import { isoInstant } from '../../db/columns.ts';
-import type { Database, Sql } from '../../db/sql.ts';
-import { enqueueAll, type OutboxTicket } from '../../outbox/enqueue.ts';
+import { isoInstant } from '../../core/database/columns.ts';
+import type { Database, Sql } from '../../core/database/sql.ts';
+import { enqueueAll, type OutboxTicket } from '../../core/outbox/enqueue.ts';
 import { pinnedVersion } from '../versions.ts';
 import {
   advanceMigration,

@@ -1,5 +1,5 @@
-import { type Sql, statement } from '../../db/sql.ts';
-import { type StalledQuery, stalledBefore, stalledParams } from '../../outbox/recovery.ts';
+import { type Sql, statement } from '../../core/database/sql.ts';
+import { type StalledQuery, stalledBefore, stalledParams } from '../../core/outbox/recovery.ts';
 import type { StepType } from '../step-configs.ts';
 import type { MovePlan, WaitTimes } from './rules.ts';
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { reply, route } from '../../http/route.ts';
+import { reply, route } from '../../core/http/route.ts';
 import { MigratePlan, MigrationBody, MigrationPreview } from './schema.ts';
 import { cancelMigration, getMigration, migratePeople } from './service.ts';
 

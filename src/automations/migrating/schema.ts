@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { textField } from '../../lib/validation.ts';
+import { textField } from '../../core/lib/validation.ts';
 import { stepTypes } from '../step-configs.ts';
 import { migrationStates } from './queries.ts';
 import { moveActions } from './rules.ts';

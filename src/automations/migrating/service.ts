@@ -1,10 +1,10 @@
 import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
-import { isoInstant, isoInstantOrNull } from '../../db/columns.ts';
-import type { Database, Sql } from '../../db/sql.ts';
-import { conflict, type FieldProblem, invalid, notFound } from '../../lib/errors.ts';
-import { newId } from '../../lib/ids.ts';
-import { enqueue, type OutboxTicket } from '../../outbox/enqueue.ts';
-import type { RecoverableKind } from '../../outbox/recovery.ts';
+import { isoInstant, isoInstantOrNull } from '../../core/database/columns.ts';
+import type { Database, Sql } from '../../core/database/sql.ts';
+import { conflict, type FieldProblem, invalid, notFound } from '../../core/lib/errors.ts';
+import { newId } from '../../core/lib/ids.ts';
+import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
+import type { RecoverableKind } from '../../core/outbox/recovery.ts';
 import { stepOf } from '../graph.ts';
 import { lockAutomation } from '../queries.ts';
 import type { AutomationRow } from '../rows.ts';

@@ -1,5 +1,5 @@
-import { AppError, type FieldProblem } from '../../lib/errors.ts';
-import { isUuid, newId } from '../../lib/ids.ts';
+import { AppError, type FieldProblem } from '../../core/lib/errors.ts';
+import { isUuid, newId } from '../../core/lib/ids.ts';
 import { stepOnCircle, type WaitOutcome } from '../graph.ts';
 import type { NewStep } from '../graph-queries.ts';
 import type { StepRow, TransitionRow } from '../rows.ts';

@@ -1,4 +1,4 @@
-import { type Sql, statement } from '../../db/sql.ts';
+import { type Sql, statement } from '../../core/database/sql.ts';
 import type { StepRow } from '../rows.ts';
 
 const taken = statement(

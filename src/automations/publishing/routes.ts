@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { route, taggedReply } from '../../http/route.ts';
+import { route, taggedReply } from '../../core/http/route.ts';
 import { editorOf, etagOf } from '../revision.ts';
 import { PutGraph, PutGraphDone, PutGraphPreview } from './schema.ts';
 import { putGraph } from './service.ts';

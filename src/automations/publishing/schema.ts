@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { textField } from '../../lib/validation.ts';
+import { textField } from '../../core/lib/validation.ts';
 import { maxSteps } from '../graph.ts';
 import { MigrationBody, MigrationPreview, MoveWithGraph } from '../migrating/schema.ts';
 import { CreateStep, CreateTransition, Issue, StepBody, TransitionBody, WorkflowWithGraph } from '../schema.ts';

@@ -1,6 +1,6 @@
-import type { Database, Sql } from '../../db/sql.ts';
-import { conflict, invalid } from '../../lib/errors.ts';
-import type { OutboxTicket } from '../../outbox/enqueue.ts';
+import type { Database, Sql } from '../../core/database/sql.ts';
+import { conflict, invalid } from '../../core/lib/errors.ts';
+import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
 import { type Graph, inRoutingOrder } from '../graph.ts';
 import { deleteSteps, insertStepsTogether, insertTransitionsTogether } from '../graph-queries.ts';
 import { stepsOfVersions } from '../migrating/queries.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isoInstant } from '../../conditions/dates.ts';
-import type { JsonValue } from '../../lib/json.ts';
+import { isoInstant } from '../../audience/conditions/dates.ts';
+import type { JsonValue } from '../../core/lib/json.ts';
 import { StepFailure } from './failure.ts';
 import { fieldValue, type StepFacts } from './values.ts';
 

@@ -1,10 +1,10 @@
-import { type Sql, statement } from '../../db/sql.ts';
-import { insertQueued, isSimulated, type NewMail } from '../../emails/queries.ts';
-import { isoText, mailPayload } from '../../emails/sql.ts';
-import type { MessageClass, SourceType } from '../../emails/types.ts';
-import { newId } from '../../lib/ids.ts';
-import type { JsonObjectValue } from '../../lib/json.ts';
-import { findTemplate, type TemplateRow } from '../../templates/queries.ts';
+import { findTemplate, type TemplateRow } from '../../content/templates/queries.ts';
+import { type Sql, statement } from '../../core/database/sql.ts';
+import { newId } from '../../core/lib/ids.ts';
+import type { JsonObjectValue } from '../../core/lib/json.ts';
+import { insertQueued, isSimulated, type NewMail } from '../../sending/ledger/queries.ts';
+import { isoText, mailPayload } from '../../sending/ledger/sql.ts';
+import type { MessageClass, SourceType } from '../../sending/ledger/types.ts';
 import { StepFailure } from './failure.ts';
 import type { LockedRun } from './run-queries.ts';
 import type { StepContact } from './values.ts';

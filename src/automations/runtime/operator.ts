@@ -1,4 +1,4 @@
-import { type Database, statement } from '../../db/sql.ts';
+import { type Database, statement } from '../../core/database/sql.ts';
 
 const cancelRun = statement(
   'automation_runs.cancel_by_operator',

@@ -1,7 +1,7 @@
 import { type StartCommand, signals, workflowId } from '../../../temporal/commands.ts';
-import { type Sql, type Statement, statement } from '../../db/sql.ts';
-import { isUuid } from '../../lib/ids.ts';
-import { enqueueAll } from '../../outbox/enqueue.ts';
+import { type Sql, type Statement, statement } from '../../core/database/sql.ts';
+import { isUuid } from '../../core/lib/ids.ts';
+import { enqueueAll } from '../../core/outbox/enqueue.ts';
 import {
   type RecoverableKind,
   type RecoveryDeps,
@@ -9,7 +9,7 @@ import {
   type StalledWork,
   stalledBefore,
   stalledParams,
-} from '../../outbox/recovery.ts';
+} from '../../core/outbox/recovery.ts';
 import { launchRun } from '../starting.ts';
 
 interface ActiveRun {

@@ -1,7 +1,7 @@
-import { type BillingSettings, reserveMail } from '../../billing/service.ts';
-import { projectBilling } from '../../billing/usage-queries.ts';
-import { limitReached, type UsageCategory, usageCategory, usageGate } from '../../billing/usage-schema.ts';
-import type { Sql } from '../../db/sql.ts';
+import type { Sql } from '../../core/database/sql.ts';
+import { type BillingSettings, reserveMail } from '../../platform/billing/service.ts';
+import { projectBilling } from '../../platform/billing/usage-queries.ts';
+import { limitReached, type UsageCategory, usageCategory, usageGate } from '../../platform/billing/usage-schema.ts';
 import { StepFailure } from './failure.ts';
 import type { MailKind } from './mail-step.ts';
 

@@ -1,6 +1,6 @@
 import type { Command, Json } from '../../../temporal/commands.ts';
-import { type Sql, statement } from '../../db/sql.ts';
-import { createUnderWay, type UnderWay } from '../../outbox/under-way.ts';
+import { type Sql, statement } from '../../core/database/sql.ts';
+import { createUnderWay, type UnderWay } from '../../core/outbox/under-way.ts';
 import { placeOf } from './recovery.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { newId } from '../../lib/ids.ts';
-import type { JsonObjectValue } from '../../lib/json.ts';
-import { cutText } from '../../lib/text.ts';
+import { newId } from '../../core/lib/ids.ts';
+import type { JsonObjectValue } from '../../core/lib/json.ts';
+import { cutText } from '../../core/lib/text.ts';
 import { type Graph, type GraphStep, nextStep, type StepResult, stepOf } from '../graph.ts';
 import type { RunStatus } from '../rows.ts';
 import { pinnedVersion } from '../versions.ts';

@@ -1,9 +1,9 @@
-import type { JsonObjectValue, JsonValue } from '../../lib/json.ts';
-import { Filled } from '../../lib/render/filled.ts';
-import { type ParsedTemplate, prepareTemplate } from '../../lib/render/parse.ts';
-import { renderFully } from '../../lib/render/render.ts';
-import { renderLimits, StepLimitError } from '../../lib/render/run.ts';
-import { buildVariables, type RecipientUrls, type Variables } from '../../lib/render/variables.ts';
+import type { JsonObjectValue, JsonValue } from '../../core/lib/json.ts';
+import { Filled } from '../../core/lib/render/filled.ts';
+import { type ParsedTemplate, prepareTemplate } from '../../core/lib/render/parse.ts';
+import { renderFully } from '../../core/lib/render/render.ts';
+import { renderLimits, StepLimitError } from '../../core/lib/render/run.ts';
+import { buildVariables, type RecipientUrls, type Variables } from '../../core/lib/render/variables.ts';
 import { literalOrigin } from '../webhook-config.ts';
 import { StepFailure } from './failure.ts';
 import type { OutgoingRequest } from './http-call.ts';

@@ -1,8 +1,8 @@
 import type { buildConnector } from 'undici';
-import { isoInstant } from '../../db/columns.ts';
-import { type Database, type Sql, statement } from '../../db/sql.ts';
-import { type LinkSettings, recipientLinks } from '../../delivery/content/links.ts';
-import type { JsonObjectValue } from '../../lib/json.ts';
+import { type LinkSettings, recipientLinks } from '../../content/rendering/links.ts';
+import { isoInstant } from '../../core/database/columns.ts';
+import { type Database, type Sql, statement } from '../../core/database/sql.ts';
+import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { type GraphStep, stepOf } from '../graph.ts';
 import type { StepConfigs } from '../step-configs.ts';
 import { pinnedVersion } from '../versions.ts';

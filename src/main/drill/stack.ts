@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { settings } from '../../config-settings.ts';
+import { settings } from '../../core/config/settings.ts';
 import type { FirstProject } from '../local/first-project.ts';
 import { launchOurs } from '../local/launch.ts';
 import { freePorts } from '../local/ports.ts';

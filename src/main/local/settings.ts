@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type Config, ConfigError, readConfig } from '../../config.ts';
+import { type Config, ConfigError, readConfig } from '../../core/config/config.ts';
 import type { WantedPort } from './ports.ts';
 import { StartError } from './start-error.ts';
 

@@ -76,7 +76,7 @@ export const onlyPackages: Partial<Record<Room, readonly string[]>> = {
   dashboard: [],
 };
 
-/** Node's own modules that compute and touch nothing outside: all that `src/lib` may use. */
+/** Node's own modules that compute and touch nothing outside: all that `src/core/lib` may use. */
 export const pureModules = ['node:buffer', 'node:crypto', 'node:querystring', 'node:url', 'node:util', 'node:zlib'];
 
 const isRoutes = /^src\/.+\/([^/]+-)?routes\.ts$/;
@@ -95,7 +95,7 @@ export function roomOf(path: string): Room | undefined {
 const outside = ['temporal', 'workflows', 'activities', 'migrations', 'dashboard', 'test', 'bench'] as const;
 const inside = ['lib', 'db', 'net', 'outbox', 'http', 'main', 'sandbox'] as const;
 
-/** The subject of a file in a room of subjects, its routes included: `contacts` of `src/contacts/service.ts`. */
+/** The subject of a file in a room of subjects, its routes included: `contacts` of `src/audience/contacts/service.ts`. */
 export function subjectOf(path: string): string | undefined {
   const [top, room = ''] = path.split('/');
   return top === 'src' && !inside.some((name) => name === room) ? room : undefined;
@@ -114,4 +114,4 @@ export function isOpenToSubjects(path: string): boolean {
 }
 
 // Ports, a language and the ledger rather than subjects: made to be used from everywhere.
-const openRooms = ['src/delivery/', 'src/conditions/', 'src/emails/'];
+const openRooms = ['src/sending/providers/', 'src/audience/conditions/', 'src/sending/ledger/'];

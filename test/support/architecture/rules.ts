@@ -38,8 +38,8 @@ function problemsOf(one: RuntimeImport, sources: Sources): string[] {
   const problems: string[] = [];
   if (!mayImport[room].includes(target)) problems.push(`${room} must not import ${target}`);
   if (room === 'test' || room === 'bench') return problems;
-  if (isRouteTable(one.file) && !one.from.startsWith('src/http/'))
-    problems.push('only src/http may import a table of routes');
+  if (isRouteTable(one.file) && !one.from.startsWith('src/core/http/'))
+    problems.push('only src/core/http may import a table of routes');
   const [own, other] = [subjectOf(one.from), subjectOf(one.file)];
   if (target === 'subject' && own !== undefined && own !== other && !isOpenToSubjects(one.file)) {
     problems.push('of another subject only service, entity, schema and queries may be imported');
@@ -58,7 +58,7 @@ function packageProblems({ from, specifier }: RuntimeImport): string[] {
   const allowed = room === undefined ? undefined : onlyPackages[room];
   if (allowed && !allowed.includes(specifier)) problems.push(`${room} may import no package but ${allowed.join(', ')}`);
   if (room === 'lib' && specifier.startsWith('node:') && !pureModules.includes(specifier)) {
-    problems.push('src/lib does no I/O');
+    problems.push('src/core/lib does no I/O');
   }
   return problems;
 }
@@ -76,7 +76,7 @@ function impureForWorkflows(imports: readonly RuntimeImport[]): string[] {
     .filter(({ from, file }) => roomOf(from) === 'lib' && reached.has(from) && file === undefined)
     .map(
       ({ from, specifier }) =>
-        `${from} → ${specifier}: workflows import this file, so it may import nothing but src/lib`,
+        `${from} → ${specifier}: workflows import this file, so it may import nothing but src/core/lib`,
     );
 }
 

@@ -1,0 +1,35 @@
+import { badRequest } from '../../core/lib/errors.ts';
+
+// Ten levels of conditions nest JSON some forty deep; what is left serves values that are objects.
+const maxJsonDepth = 64;
+
+/**
+ * Refuses with a 400 that names the place what Postgres cannot store or what JSON cannot say back: U+0000, halves of
+ * surrogate pairs, numbers beyond double precision's range, `__proto__` keys, and nesting without end.
+ */
+export function refuseUnstorable(input: unknown): void {
+  walk(input, []);
+}
+
+function walk(value: unknown, path: string[]): void {
+  if (path.length > maxJsonDepth) throw fault(path, 'The condition is nested too deeply');
+  if (typeof value === 'string') refuseText(value, path);
+  if (typeof value === 'number' && !Number.isFinite(value)) throw fault(path, 'The number is too large');
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, item] of Object.entries(value)) {
+    const place = [...path, key];
+    if (key === '__proto__') throw fault(place, 'The key "__proto__" is not allowed');
+    refuseText(key, path);
+    walk(item, place);
+  }
+}
+
+function refuseText(text: string, path: string[]): void {
+  if (text.includes('\u0000')) throw fault(path, 'Text must not contain the character U+0000');
+  if (!text.isWellFormed()) throw fault(path, 'Text must not contain half of a surrogate pair');
+}
+
+function fault(path: string[], message: string): Error {
+  const place = path.join('.');
+  return badRequest(`${message} (at ${place})`, { path: place });
+}

@@ -1,0 +1,44 @@
+import { route } from '../../core/http/route.ts';
+import { FieldDeletion, FieldList, FieldUsage, ListValues, ValueList } from './fields-schema.ts';
+import { deleteField, fieldUsage, listFields, listValues } from './fields-service.ts';
+
+/** The fields of contacts: what there is, what values it has, who relies on it. */
+export const contactFieldRoutes = [
+  route({
+    method: 'GET',
+    path: '/contacts/fields',
+    access: 'dashboard',
+    summary: 'List the fields of contacts',
+    description: 'The standard fields and every key of contact data, with its type and the percentage that has it.',
+    reply: FieldList,
+    handle: ({ db, project }) => listFields(db, project.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/contacts/fields/:field/values',
+    access: 'dashboard',
+    summary: 'List distinct values of a field',
+    description:
+      '`data.plan` and `plan` mean the same. Complete while a key has at most 1,000 distinct values of at most 200 characters; otherwise the values of up to 10,000 characters that the newest 5,000 contacts have.',
+    query: ListValues,
+    reply: ValueList,
+    handle: ({ db, project, params, query }) => listValues(db, project.id, params.field ?? '', query.limit),
+  }),
+  route({
+    method: 'GET',
+    path: '/contacts/fields/:field/usage',
+    access: 'dashboard',
+    summary: 'Tell who relies on a field',
+    reply: FieldUsage,
+    handle: ({ db, project, params }) => fieldUsage(db, project.id, params.field ?? ''),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/contacts/fields/:field',
+    access: 'dashboard',
+    summary: 'Remove a field from every contact',
+    description: 'Fields that a segment, campaign or workflow uses cannot be removed. Emits no events.',
+    reply: FieldDeletion,
+    handle: ({ db, project, params }) => deleteField(db, project.id, params.field ?? ''),
+  }),
+];

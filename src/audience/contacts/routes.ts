@@ -1,0 +1,89 @@
+import * as v from 'valibot';
+import { reply, route } from '../../core/http/route.ts';
+import { bareBadRequest, bareInvalid } from '../../core/lib/errors.ts';
+import {
+  ContactBody,
+  ContactPage,
+  ListContacts,
+  LookupContacts,
+  LookupResult,
+  PatchContact,
+  UpsertContact,
+} from './schema.ts';
+import { deleteContact, getContact, listContacts, lookupContacts, patchContact, upsertContact } from './service.ts';
+
+/** The contacts of a project. */
+export const contactRoutes = [
+  route({
+    method: 'GET',
+    path: '/contacts',
+    access: 'dashboard',
+    summary: 'List contacts',
+    query: ListContacts,
+    reply: ContactPage,
+    handle: ({ db, project, query }) => listContacts(db, project.id, query),
+  }),
+  route({
+    method: 'POST',
+    path: '/contacts',
+    access: 'dashboard',
+    summary: 'Create or update a contact by address',
+    description: '201 when the contact is new, 200 when it existed.',
+    body: UpsertContact,
+    bodyLimit: 'data',
+    bodyError: (_, body) => {
+      const { email } = body as { email?: unknown };
+      return email === undefined || email === null || email === '' ? bareBadRequest('Email is required') : null;
+    },
+    alsoStatus: 201,
+    reply: v.object({ ...ContactBody.entries, _meta: v.object({ isNew: v.boolean(), isUpdate: v.boolean() }) }),
+    async handle({ db, project, body }) {
+      const { contact, isNew } = await upsertContact(db, project.id, body);
+      return reply(isNew ? 201 : 200, { ...contact, _meta: { isNew, isUpdate: !isNew } });
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/contacts/lookup',
+    access: 'dashboard',
+    summary: 'Tell which addresses are contacts',
+    description: 'Takes 1 to 500 addresses and answers them in the spelling and order they were sent in.',
+    body: LookupContacts,
+    bodyLimit: 'data',
+    bodyError: bareInvalid,
+    reply: LookupResult,
+    handle: ({ db, project, body }) => lookupContacts(db, project.id, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/contacts/:id',
+    access: 'dashboard',
+    summary: 'Get a contact',
+    ids: { id: 'contact' },
+    reply: ContactBody,
+    handle: ({ db, project, params }) => getContact(db, project.id, params.id ?? ''),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/contacts/:id',
+    access: 'dashboard',
+    summary: 'Change a contact',
+    ids: { id: 'contact' },
+    body: PatchContact,
+    bodyLimit: 'data',
+    reply: ContactBody,
+    handle: ({ db, project, params, body }) => patchContact(db, project.id, params.id ?? '', body),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/contacts/:id',
+    access: 'dashboard',
+    summary: 'Delete a contact with its events and emails',
+    ids: { id: 'contact' },
+    status: 204,
+    async handle({ db, project, params }) {
+      await deleteContact(db, project.id, params.id ?? '');
+      return reply(204);
+    },
+  }),
+];

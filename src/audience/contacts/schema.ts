@@ -1,0 +1,68 @@
+import * as v from 'valibot';
+import { CursorParameter } from '../../core/lib/cursor.ts';
+import { EmailField } from '../../core/lib/email-address.ts';
+import type { JsonObjectValue } from '../../core/lib/json.ts';
+import { JsonObject } from '../../core/lib/validation.ts';
+
+/** A contact in an answer. */
+export const ContactBody = v.object({
+  id: v.pipe(v.string(), v.uuid()),
+  email: v.string(),
+  subscribed: v.boolean(),
+  data: v.record(v.string(), v.unknown()) as unknown as v.GenericSchema<JsonObjectValue, JsonObjectValue>,
+  dataOmitted: v.optional(
+    v.pipe(v.literal(true), v.description('The data is too large for this answer: `data` is empty here.')),
+  ),
+  projectId: v.pipe(v.string(), v.uuid()),
+  createdAt: v.pipe(v.string(), v.isoTimestamp()),
+  updatedAt: v.pipe(v.string(), v.isoTimestamp()),
+});
+export type ContactBody = v.InferOutput<typeof ContactBody>;
+
+/** `GET /contacts`; values that are none of the accepted ones are ignored. */
+export const ListContacts = v.object({
+  limit: v.optional(v.string()),
+  cursor: CursorParameter,
+  search: v.optional(v.string()),
+  subscribed: v.optional(v.string()),
+  sort: v.optional(v.string()),
+  dir: v.optional(v.string()),
+});
+export type ListContacts = v.InferOutput<typeof ListContacts>;
+
+/** A page of contacts. */
+export const ContactPage = v.object({
+  data: v.array(ContactBody),
+  cursor: v.nullable(v.string()),
+  hasMore: v.boolean(),
+  total: v.number(),
+});
+
+/** `POST /contacts`. */
+export const UpsertContact = v.object({
+  email: EmailField,
+  subscribed: v.optional(v.boolean()),
+  data: v.nullish(JsonObject),
+});
+export type UpsertContact = v.InferOutput<typeof UpsertContact>;
+
+/** `PATCH /contacts/{id}`; `data: null` clears all data. */
+export const PatchContact = v.object({
+  email: v.optional(EmailField),
+  subscribed: v.optional(v.boolean()),
+  data: v.nullish(JsonObject),
+});
+export type PatchContact = v.InferOutput<typeof PatchContact>;
+
+/** `POST /contacts/lookup`. */
+export const LookupContacts = v.object({
+  emails: v.pipe(
+    v.array(v.string('must be a string'), 'must be a non-empty array'),
+    v.minLength(1, 'must be a non-empty array'),
+    v.maxLength(500, 'must have at most 500 addresses'),
+  ),
+});
+export type LookupContacts = v.InferOutput<typeof LookupContacts>;
+
+/** The caller's own spellings, in request order, duplicates kept. */
+export const LookupResult = v.object({ found: v.array(v.string()), notFound: v.array(v.string()) });

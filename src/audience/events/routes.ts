@@ -1,0 +1,126 @@
+import * as v from 'valibot';
+import { reply, route } from '../../core/http/route.ts';
+import { bareBadRequest, invalid } from '../../core/lib/errors.ts';
+import { fieldProblems } from '../../core/lib/validation.ts';
+import {
+  ContactEventList,
+  EventBody,
+  EventDeletion,
+  EventList,
+  EventNames,
+  EventStats,
+  EventStatsQuery,
+  EventUsage,
+  ListContactEvents,
+  ListEvents,
+  RecordEvent,
+  TrackBody,
+  TrackEither,
+  TrackReply,
+} from './schema.ts';
+import {
+  deleteEvents,
+  eventNames,
+  eventStats,
+  eventUsage,
+  listContactEvents,
+  listEvents,
+  recordEvent,
+  track,
+} from './service.ts';
+
+/** Events: recording them, what happened, and who relies on their names. */
+export const eventRoutes = [
+  route({
+    method: 'POST',
+    path: '/v1/track',
+    access: 'public',
+    summary: 'Record an event of a contact',
+    description: 'Creates the contact when it is new. Takes the public key, so that browsers and apps may call it.',
+    tag: 'public API',
+    idempotent: true,
+    body: TrackBody,
+    bodyLimit: 'event',
+    reply: TrackReply,
+    async handle({ writeOnce, project, body }) {
+      return { success: true, data: await track(writeOnce, project.id, body) };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/events/track',
+    access: 'dashboard',
+    summary: 'Record an event',
+    description:
+      'For a contact by `contactId` (its data is not changed), for no contact, or with the body of `POST /v1/track`.',
+    status: 201,
+    body: TrackEither,
+    bodyLimit: 'event',
+    bodyError(_, body, suggestion) {
+      const { name, event } = body as { name?: unknown; event?: unknown };
+      const isGiven = (value: unknown) => value !== undefined && value !== null && value !== '';
+      if (!isGiven(name) && !isGiven(event)) return bareBadRequest('The name of the event is required');
+      const { issues = [] } = v.safeParse<typeof RecordEvent | typeof TrackBody>(
+        isGiven(name) ? RecordEvent : TrackBody,
+        body,
+      );
+      return invalid(fieldProblems(issues), suggestion);
+    },
+    reply: EventBody,
+    async handle({ db, project, body }) {
+      return reply(201, await recordEvent(db, project.id, body));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/events',
+    access: 'dashboard',
+    summary: 'List events',
+    query: ListEvents,
+    reply: EventList,
+    handle: ({ db, project, query }) => listEvents(db, project.id, query),
+  }),
+  route({
+    method: 'GET',
+    path: '/events/stats',
+    access: 'dashboard',
+    summary: 'Count events by name',
+    query: EventStatsQuery,
+    reply: EventStats,
+    handle: ({ db, project, query }) => eventStats(db, project.id, query),
+  }),
+  route({
+    method: 'GET',
+    path: '/events/names',
+    access: 'dashboard',
+    summary: 'List the names of events',
+    reply: EventNames,
+    handle: ({ db, project }) => eventNames(db, project.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/events/contact/:contactId',
+    access: 'dashboard',
+    summary: 'List the events of a contact',
+    query: ListContactEvents,
+    reply: ContactEventList,
+    handle: ({ db, project, params, query }) => listContactEvents(db, project.id, params.contactId ?? '', query.limit),
+  }),
+  route({
+    method: 'GET',
+    path: '/events/:eventName/usage',
+    access: 'dashboard',
+    summary: 'Tell who relies on an event',
+    reply: EventUsage,
+    handle: ({ db, project, params }) => eventUsage(db, project.id, params.eventName ?? ''),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/events/:eventName',
+    access: 'dashboard',
+    summary: 'Delete every event of a name',
+    description: 'Names that a segment or workflow uses, and those of the service itself, cannot be deleted.',
+    reply: EventDeletion,
+    handle: ({ db, project, params }) => deleteEvents(db, project.id, params.eventName ?? ''),
+  }),
+];

@@ -1,0 +1,103 @@
+import * as v from 'valibot';
+import { EmailField } from '../../core/lib/email-address.ts';
+import type { JsonObjectValue } from '../../core/lib/json.ts';
+import { JsonObject, textField } from '../../core/lib/validation.ts';
+
+/** `POST /v1/track`. */
+export const TrackBody = v.object({
+  email: EmailField,
+  event: textField('event', 1, 255),
+  subscribed: v.optional(v.boolean()),
+  data: v.nullish(JsonObject),
+});
+export type TrackBody = v.InferOutput<typeof TrackBody>;
+
+/** The answer of `POST /v1/track`. */
+export const TrackReply = v.object({
+  success: v.literal(true),
+  data: v.object({ contact: v.string(), event: v.string(), timestamp: v.string() }),
+});
+
+const Id = v.pipe(v.string(), v.uuid('must be a UUID'));
+
+/** `POST /events/track` for a contact that is known by its id, or for none. */
+export const RecordEvent = v.object({
+  name: textField('name', 1, 255),
+  contactId: v.nullish(Id),
+  emailId: v.nullish(Id),
+  data: v.nullish(JsonObject),
+});
+export type RecordEvent = v.InferOutput<typeof RecordEvent>;
+
+/** `POST /events/track`: `RecordEvent`, or the body of `POST /v1/track`. Which of the two decides how it is checked. */
+export const TrackEither = v.pipe(
+  v.union([
+    v.pipe(
+      RecordEvent,
+      v.transform((record) => ({ record })),
+    ),
+    v.pipe(
+      TrackBody,
+      v.transform((track) => ({ track })),
+    ),
+  ]),
+);
+export type TrackEither = v.InferOutput<typeof TrackEither>;
+
+/** An event in an answer. */
+export const EventBody = v.object({
+  id: v.string(),
+  name: v.string(),
+  data: v.nullable(v.record(v.string(), v.unknown())) as unknown as v.GenericSchema<
+    JsonObjectValue | null,
+    JsonObjectValue | null
+  >,
+  dataOmitted: v.optional(
+    v.pipe(v.literal(true), v.description('The data is too large for this answer: `data` is null here.')),
+  ),
+  projectId: v.string(),
+  contactId: v.nullable(v.string()),
+  emailId: v.nullable(v.string()),
+  createdAt: v.pipe(v.string(), v.isoTimestamp()),
+});
+export type EventBody = v.InferOutput<typeof EventBody>;
+
+/** `GET /events`. */
+export const ListEvents = v.object({ eventName: v.optional(v.string()), limit: v.optional(v.string()) });
+export type ListEvents = v.InferOutput<typeof ListEvents>;
+
+/** Events of a project, newest first, each with the address of its contact. */
+export const EventList = v.object({
+  events: v.array(v.object({ ...EventBody.entries, contact: v.nullable(v.object({ email: v.string() })) })),
+});
+
+/** `GET /events/contact/{contactId}`. */
+export const ListContactEvents = v.object({ limit: v.optional(v.string()) });
+
+/** Events of one contact, newest first. */
+export const ContactEventList = v.object({ events: v.array(EventBody) });
+
+/** `GET /events/stats`: both ends belong to the range. */
+export const EventStatsQuery = v.object({ startDate: v.optional(v.string()), endDate: v.optional(v.string()) });
+export type EventStatsQuery = v.InferOutput<typeof EventStatsQuery>;
+
+/** How often each event happened, the most frequent first. */
+export const EventStats = v.array(v.object({ name: v.string(), count: v.number() }));
+
+/** The answer of `GET /events/names`. */
+export const EventNames = v.object({ eventNames: v.array(v.string()) });
+
+const Use = v.object({ id: v.string(), name: v.string() });
+
+/** Who relies on an event. */
+export const EventUsage = v.object({
+  usedInSegments: v.array(Use),
+  usedInWorkflows: v.array(Use),
+  totalCount: v.number(),
+  uniqueContacts: v.number(),
+  canDelete: v.boolean(),
+});
+export type EventUsage = v.InferOutput<typeof EventUsage>;
+
+/** The answer of `DELETE /events/{eventName}`. */
+export const EventDeletion = v.object({ deletedCount: v.number() });

@@ -1,0 +1,67 @@
+import type { IncomingMessage } from 'node:http';
+import { reply, route } from '../../core/http/route.ts';
+import { bareInvalid } from '../../core/lib/errors.ts';
+import { BulkBody, bulkOperations } from './bulk-schema.ts';
+import { BulkJobBody, ImportJobBody, QueuedJob } from './schema.ts';
+import { getBulkJob, getImportJob, newImportId, queueBulk, queueImport } from './service.ts';
+import { receiveCsv } from './upload.ts';
+
+const verbs = { subscribe: 'Subscribe', unsubscribe: 'Unsubscribe', delete: 'Delete' } as const;
+
+/** Work on many contacts at once: imports of CSV files and bulk changes, each a durable job. */
+export const jobRoutes = [
+  route({
+    method: 'POST',
+    path: '/contacts/import',
+    access: 'dashboard',
+    summary: 'Import contacts from a CSV file',
+    description:
+      'Multipart, part `file`, UTF-8, at most 5 MB, with a header row and a column `email`. Answers at once; ask for the job to see how far it is.',
+    bodyKind: 'stream',
+    status: 202,
+    reply: QueuedJob,
+    async handle({ app, db, project, body }) {
+      const jobId = newImportId();
+      const { filename } = await receiveCsv(db, body as unknown as IncomingMessage, jobId);
+      const { queued, ticket } = await queueImport(db, project.id, { jobId, filename });
+      app.outbox.dispatchSoon(ticket);
+      return reply(202, queued);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/contacts/import/:jobId',
+    access: 'dashboard',
+    summary: 'Get an import',
+    reply: ImportJobBody,
+    handle: ({ db, project, params }) => getImportJob(db, project.id, params.jobId ?? ''),
+  }),
+  ...bulkOperations.map((operation) =>
+    route({
+      method: 'POST',
+      path: `/contacts/bulk-${operation}`,
+      access: 'dashboard',
+      summary: `${verbs[operation]} many contacts`,
+      description:
+        'By 1 to 1,000 ids, or all that a filter leaves. Answers at once; ask for the job to see how far it is.',
+      status: 202,
+      body: BulkBody,
+      bodyLimit: 'data',
+      bodyError: bareInvalid,
+      reply: QueuedJob,
+      async handle({ app, db, project, body }) {
+        const { queued, ticket } = await queueBulk(db, project.id, operation, body);
+        app.outbox.dispatchSoon(ticket);
+        return reply(202, queued);
+      },
+    }),
+  ),
+  route({
+    method: 'GET',
+    path: '/contacts/bulk/:jobId',
+    access: 'dashboard',
+    summary: 'Get a bulk job',
+    reply: BulkJobBody,
+    handle: ({ db, project, params }) => getBulkJob(db, project.id, params.jobId ?? ''),
+  }),
+];

@@ -1,0 +1,34 @@
+import type { Sql } from '../../core/database/sql.ts';
+import { findJob, type JobRow } from './queries.ts';
+
+/** How one share of the work ended. */
+export interface ShareReport {
+  /** `superseded`: somebody else works on this job and has moved it. */
+  state: 'finished' | 'unfinished' | 'superseded' | 'gone';
+  /** Rows of the job that are done, in this share and before it. */
+  rows: number;
+  failed: number;
+  progress: number;
+}
+
+/** When a share of the work must end, and whom to tell how far it is. */
+export interface Share {
+  stop: AbortSignal;
+  /** Milliseconds after which the share ends even though rows are left. */
+  longestMs: number;
+  onStep(report: ShareReport): void;
+}
+
+/** The report on a job whose row is gone, as it is when its project was deleted. */
+export const goneReport: ShareReport = { state: 'gone', rows: 0, failed: 0, progress: 0 };
+
+/** The report on a job as its row stands. */
+export function reportOf(job: JobRow, state: ShareReport['state']): ShareReport {
+  return { state, rows: job.total, failed: job.failed, progress: job.progress };
+}
+
+/** The report on a job that was found to have moved on. */
+export async function superseded(sql: Sql, jobId: string): Promise<ShareReport> {
+  const job = await findJob(sql, jobId);
+  return job === null ? goneReport : reportOf(job, 'superseded');
+}

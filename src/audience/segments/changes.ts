@@ -1,0 +1,108 @@
+import { type Sql, statement } from '../../core/database/sql.ts';
+
+/** What of a segment's row says which changes matter to it. */
+export interface Watch {
+  projectId: string;
+  watchedEvents: readonly string[];
+  watchedSegments: readonly string[];
+  readsContacts: boolean;
+  /** Changes stamped at or after this instant may not have been seen yet. */
+  settledThrough: string;
+}
+
+// Stamps are cut to milliseconds, and a transaction begins a moment before others can see that it did.
+const marginSeconds = 2;
+// A transaction that somebody forgot must not make every change since its beginning be looked at again and again.
+const longestTransaction = '15 minutes';
+
+const horizon = statement(
+  'segments.horizon',
+  `select (greatest(least(now(), min(xact_start)), now() - interval '${longestTransaction}')
+     - interval '${marginSeconds} seconds')::text as horizon
+   from pg_stat_activity
+   where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()
+     and (backend_xid is not null or xact_start > clock_timestamp() - interval '1 minute')`,
+);
+
+/**
+ * An instant before which nothing can appear any more: rows are stamped with the beginning of their transaction, and the
+ * oldest one that may still write began after it. Whatever a statement that follows does not see is stamped later.
+ * Transactions that have written nothing for a minute only read, as a dump does, and do not count; of one that is open for
+ * longer than a quarter of an hour, the hourly evaluation of all contacts finds what it changed.
+ */
+export async function settledHorizon(sql: Sql): Promise<string> {
+  const row = await sql.row<{ horizon: string }>(horizon);
+  if (row === null) throw new Error('Postgres did not answer');
+  return row.horizon;
+}
+
+/**
+ * The contacts to whom something happened that a segment's condition may ask about, at most `limit`, since the segment
+ * was settled. The tables themselves are the record of what changed, each through an index, so that no writer has to
+ * leave a note; every kind of change is stamped with an instant, and mail tells of its activities by events.
+ */
+export async function touchedContacts(sql: Sql, watch: Watch, limit: number): Promise<string[]> {
+  const values: unknown[] = [watch.settledThrough, limit, watch.projectId];
+  // New contacts are changed ones too: both instants are the same at first.
+  const column = watch.readsContacts ? 'updated_at' : 'created_at';
+  const parts = [`select id from contacts where project_id = $3 and ${column} >= $1::timestamptz`];
+  if (watch.watchedEvents.length > 0) {
+    values.push(watch.watchedEvents);
+    parts.push(
+      `select contact_id from events
+       where project_id = $3 and name = any($${values.length}::text[]) and created_at >= $1::timestamptz`,
+    );
+  }
+  if (watch.watchedSegments.length > 0) {
+    values.push(watch.watchedSegments);
+    const rows = `select contact_id from segment_memberships where segment_id = any($${values.length}::uuid[])`;
+    parts.push(`${rows} and entered_at >= $1::timestamptz and exited_at is null`);
+    parts.push(`${rows} and exited_at >= $1::timestamptz and exited_at is not null`);
+  }
+  const rows = await sql.rows<{ id: string }>(
+    `select distinct id from (${parts.map((part) => `(${part} limit $2)`).join(' union all ')}) as touched (id)
+     where id is not null limit $2`,
+    values,
+  );
+  return rows.map((row) => row.id);
+}
+
+const losses = statement(
+  'segments.losses',
+  'select max(at) >= $2::timestamptz as lost from contact_losses where project_id = $1',
+);
+
+/** Whether contacts of the project were deleted since. Memberships go with them; counts do not. */
+export async function lostContacts(sql: Sql, projectId: string, since: string): Promise<boolean> {
+  return (await sql.row<{ lost: boolean }>(losses, [projectId, since]))?.lost ?? false;
+}
+
+// The same questions as `touchedContacts`, for all tracked segments at once and without the answers. Each is for the
+// latest instant, which is one step into an index; asked whether there is any row since, Postgres would expect many and
+// read the table in search of the first.
+const touched = statement(
+  'segments.touched_projects',
+  `select distinct s.project_id as "projectId" from segments s
+   where s.track_membership and s.type = 'DYNAMIC' and s.settled_through is not null and (
+     (select max(c.created_at) from contacts c where c.project_id = s.project_id) >= s.settled_through
+     or s.reads_contacts and (select max(c.updated_at) from contacts c where c.project_id = s.project_id) >= s.settled_through
+     or exists (
+       select from unnest(s.watched_events) as w (name)
+       where (select max(e.created_at) from events e where e.project_id = s.project_id and e.name = w.name)
+         >= s.settled_through)
+     or exists (
+       select from unnest(s.watched_segments) as w (id)
+       where (select max(m.entered_at) from segment_memberships m where m.segment_id = w.id and m.exited_at is null)
+           >= s.settled_through
+         or (select max(m.exited_at) from segment_memberships m where m.segment_id = w.id and m.exited_at is not null)
+           >= s.settled_through))`,
+);
+
+/**
+ * The projects with tracked segments whose members may have changed since they were settled. Asks indexes only, so it may
+ * be asked often. A segment whose definition is new is not touched by data: the schedule, or a request, computes it first.
+ */
+export async function touchedProjects(sql: Sql): Promise<string[]> {
+  const rows = await sql.rows<{ projectId: string }>(touched);
+  return rows.map((row) => row.projectId);
+}

@@ -1,0 +1,94 @@
+import type { Sql } from '../../core/database/sql.ts';
+import { compileCondition } from '../conditions/sql.ts';
+import type { Definition } from './definition.ts';
+import { segmentSlug } from './slug.ts';
+
+/** A tracked DYNAMIC segment whose row is locked. */
+export interface ComputeTarget {
+  id: string;
+  projectId: string;
+  name: string;
+}
+
+/** What a compute changed, and how many members there are after it. */
+export interface Computed {
+  added: number;
+  removed: number;
+  total: number;
+}
+
+/** How far a compute goes. */
+export interface ComputeScope {
+  /** The instant that time windows count back from. */
+  now: Date;
+  /** The contacts to ask; null asks all of the project. */
+  candidates: readonly string[] | null;
+  /** Changes stamped before this instant will have been seen; text as Postgres gave it. */
+  settledThrough: string;
+}
+
+/**
+ * Brings the memberships of a segment in line with its condition, by one statement: contacts that match and are no
+ * members enter (again), members that do not match leave, each change has its event, and the row has the new count.
+ * The segment's row must be locked by the transaction, or two computes would both tell of the same change.
+ *
+ * Contacts that change are locked first, so that a deletion cannot come in between; those that somebody else holds, for
+ * that most likely, are left out instead of waited for, and what was changed before counts as not seen yet.
+ */
+export async function computeMemberships(
+  sql: Sql,
+  target: ComputeTarget,
+  { condition, segments }: Definition,
+  { now, candidates, settledThrough }: ComputeScope,
+): Promise<Computed> {
+  const { id, projectId, name } = target;
+  const values: unknown[] = [
+    projectId,
+    id,
+    `segment.${segmentSlug(target)}`,
+    JSON.stringify({ segmentId: id, segmentName: name }),
+    settledThrough,
+  ];
+  const among = (column: string) => (candidates === null ? '' : `and ${column} = any($6::uuid[])`);
+  if (candidates !== null) values.push(candidates);
+  const reach = candidates === null ? 'all' : 'page';
+  const compiled = compileCondition(condition, { projectId, now, segments, reach, firstParameter: values.length + 1 });
+  values.push(...compiled.params);
+  const before = candidates === null ? '(select count(*) from member)' : `(select count(*) from ${currentRows})`;
+  const row = await sql.row<Computed>(
+    `with matching as materialized (
+       select c.id from contacts c where c.project_id = $1 ${among('c.id')} and ${compiled.sql}),
+     member as materialized (select contact_id as id from ${currentRows} ${among('contact_id')}),
+     changed as (
+       select coalesce(matching.id, member.id) as id, member.id is null as enters
+       from matching full join member using (id) where matching.id is null or member.id is null),
+     held as materialized (
+       select c.id, changed.enters from changed join contacts c on c.id = changed.id for key share of c skip locked),
+     entered as (
+       insert into segment_memberships (segment_id, contact_id) select $2, id from held where enters
+       on conflict (segment_id, contact_id) do update set entered_at = excluded.entered_at, exited_at = null
+       returning contact_id),
+     exited as (
+       update segment_memberships m set exited_at = now() from held
+       where not held.enters and m.segment_id = $2 and m.contact_id = held.id
+       returning m.contact_id),
+     told as (
+       insert into events (id, project_id, contact_id, name, data)
+       select uuidv7(), $1, contact_id, $3 || '.entry', $4::jsonb from entered
+       union all
+       select uuidv7(), $1, contact_id, $3 || '.exit', $4::jsonb from exited),
+     done as (
+       select (select count(*) from entered)::int as added, (select count(*) from exited)::int as removed,
+         (select count(*) from held) = (select count(*) from changed) as complete)
+     update segments s set settled_through = case when done.complete then $5::timestamptz else s.settled_through end,
+       evaluated_at = ${candidates === null ? 'case when done.complete then now() else s.evaluated_at end' : 's.evaluated_at'},
+       member_count = ${before} + done.added - done.removed
+     from done where s.id = $2
+     returning done.added, done.removed, s.member_count as total`,
+    values,
+  );
+  if (row === null) throw new Error(`Segment ${id} is gone although its row is locked`);
+  return row;
+}
+
+const currentRows = 'segment_memberships where segment_id = $2 and exited_at is null';

@@ -1,0 +1,79 @@
+import type { Sql } from '../../core/database/sql.ts';
+import { bareBadRequest } from '../../core/lib/errors.ts';
+import { dependsOn } from '../conditions/dependencies.ts';
+import { type Activity, type Condition, parseCondition } from '../conditions/schema.ts';
+import { checkSegmentReferences, resolveSegments, type SegmentMap } from '../conditions/segments.ts';
+import { segmentLookup } from './queries.ts';
+
+/** A parsed condition with the segments it refers to. */
+export interface Definition {
+  condition: Condition;
+  segments: SegmentMap;
+}
+
+/**
+ * Parses a caller's condition tree and checks what it refers to.
+ * @throws 400 that names the place in the tree
+ */
+export async function checkedDefinition(
+  sql: Sql,
+  projectId: string,
+  tree: unknown,
+  selfId?: string,
+): Promise<Definition> {
+  const definition = await storedDefinition(sql, projectId, tree);
+  checkSegmentReferences(definition.condition, definition.segments, selfId);
+  return definition;
+}
+
+/** A caller's condition as the object that it must be. @throws 400 with `complaint` for anything else */
+export function conditionObject(condition: unknown, complaint: string): Record<string, unknown> {
+  if (typeof condition === 'object' && condition !== null && !Array.isArray(condition))
+    return condition as Record<string, unknown>;
+  throw bareBadRequest(complaint);
+}
+
+/** Parses a stored condition tree; segments it refers to that are gone have no members. */
+export async function storedDefinition(sql: Sql, projectId: string, tree: unknown): Promise<Definition> {
+  const condition = parseCondition(tree);
+  return { condition, segments: await resolveSegments(condition, segmentLookup(sql, projectId)) };
+}
+
+/** What a segment's row keeps of its condition so that changes can be told apart from those that do not matter. */
+export interface WatchFacts {
+  /** Names of events whose arrival can change who belongs; mail activities are seen by the events that tell of them. */
+  watchedEvents: string[];
+  /** Segments that the condition refers to, directly or through conditions. */
+  watchedSegments: string[];
+  /** Whether a change of a contact that exists can matter; the creation of one always can. */
+  readsContacts: boolean;
+  /** Whether time alone can change who belongs. */
+  hasWindow: boolean;
+}
+
+const toldBy: Record<Activity, string> = {
+  sent: 'email.sent',
+  delivered: 'email.delivery',
+  opened: 'email.open',
+  clicked: 'email.click',
+  bounced: 'email.bounce',
+  complained: 'email.complaint',
+};
+
+/** What changes can alter whom a condition matches. */
+export function watchFacts({ condition, segments }: Definition): WatchFacts {
+  const {
+    dataKeys,
+    contactColumns,
+    events,
+    activities,
+    segments: referred,
+    timeWindows,
+  } = dependsOn(condition, segments);
+  return {
+    watchedEvents: [...new Set([...events, ...activities.map((activity) => toldBy[activity])])],
+    watchedSegments: referred,
+    readsContacts: dataKeys.length > 0 || contactColumns.some((column) => column !== 'createdAt'),
+    hasWindow: timeWindows,
+  };
+}

@@ -1,0 +1,31 @@
+import type { Sql } from '../../core/database/sql.ts';
+import type { OffsetPage } from '../../core/lib/offset-page.ts';
+import { compileCondition } from '../conditions/sql.ts';
+import { contactsColumnsOf, contactsWithin, type ListedContact } from '../contacts/queries.ts';
+import type { Definition } from './definition.ts';
+
+/** The rows of a page of the contacts that a condition holds for now, newest first. */
+export function pageOfMatching(
+  sql: Sql,
+  projectId: string,
+  { condition, segments }: Definition,
+  page: OffsetPage,
+  now: Date,
+): Promise<ListedContact[]> {
+  const compiled = compileCondition(condition, { projectId, now, segments, firstParameter: 4 });
+  return sql.rows<ListedContact>(
+    contactsWithin(`select ${contactsColumnsOf} from contacts c where c.project_id = $1 and ${compiled.sql}
+     order by c.created_at desc, c.id desc limit $2 offset $3`),
+    [projectId, page.pageSize, page.offset, ...compiled.params],
+  );
+}
+
+/** The rows of a page of the current members of a STATIC segment, latest joined first. */
+export function pageOfMembers(sql: Sql, segmentId: string, page: OffsetPage): Promise<ListedContact[]> {
+  return sql.rows<ListedContact>(
+    contactsWithin(`select ${contactsColumnsOf} from segment_memberships m join contacts c on c.id = m.contact_id
+     where m.segment_id = $1 and m.exited_at is null
+     order by m.entered_at desc, m.contact_id desc limit $2 offset $3`),
+    [segmentId, page.pageSize, page.offset],
+  );
+}

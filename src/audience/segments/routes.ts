@@ -1,0 +1,162 @@
+import * as v from 'valibot';
+import { reply, route } from '../../core/http/route.ts';
+import { type AppError, bareBadRequest } from '../../core/lib/errors.ts';
+import { previewSegment } from './preview.ts';
+import {
+  AddedMembers,
+  AddMembers,
+  ComputedMembers,
+  CreateSegment,
+  ListMembers,
+  MembersPage,
+  PatchSegment,
+  PreviewSegment,
+  RefreshedCount,
+  RemovedMembers,
+  RemoveMembers,
+  SegmentBody,
+  SegmentPreview,
+} from './schema.ts';
+import {
+  addMembers,
+  computeSegment,
+  createSegment,
+  deleteSegment,
+  getSegment,
+  listSegments,
+  patchSegment,
+  refreshSegment,
+  removeMembers,
+  segmentContacts,
+} from './service.ts';
+
+const ids = { id: 'segment' };
+
+/** The segments of a project and their members. */
+export const segmentRoutes = [
+  route({
+    method: 'GET',
+    path: '/segments',
+    access: 'dashboard',
+    summary: 'List segments',
+    reply: v.array(SegmentBody),
+    handle: ({ em, project }) => listSegments(em, project.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/segments',
+    access: 'dashboard',
+    summary: 'Create a segment',
+    description: 'A DYNAMIC segment needs a condition tree; a STATIC one has the members that are put into it.',
+    status: 201,
+    body: CreateSegment,
+    bodyLimit: 'data',
+    bodyError(_, body) {
+      const { name } = body as { name?: unknown };
+      return name === undefined || name === null || name === '' ? bareBadRequest('"name" is required') : null;
+    },
+    reply: SegmentBody,
+    handle: ({ app, em, project, body }) => createSegment(em, project.id, body, app.clock()),
+  }),
+  route({
+    method: 'POST',
+    path: '/segments/preview',
+    access: 'dashboard',
+    summary: 'See whom a condition finds',
+    description: 'How many contacts a condition tree holds for now, and the ten newest of them. Nothing is stored.',
+    body: PreviewSegment,
+    bodyLimit: 'data',
+    reply: SegmentPreview,
+    handle: ({ app, db, project, body }) => previewSegment(db, project.id, body, app.clock()),
+  }),
+  route({
+    method: 'GET',
+    path: '/segments/:id',
+    access: 'dashboard',
+    summary: 'Get a segment',
+    ids,
+    reply: SegmentBody,
+    handle: ({ em, project, params }) => getSegment(em, project.id, params.id ?? ''),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/segments/:id',
+    access: 'dashboard',
+    summary: 'Change a segment',
+    ids,
+    body: PatchSegment,
+    bodyLimit: 'data',
+    reply: SegmentBody,
+    handle: ({ app, em, project, params, body }) => patchSegment(em, project.id, params.id ?? '', body, app.clock()),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/segments/:id',
+    access: 'dashboard',
+    summary: 'Delete a segment',
+    ids,
+    status: 204,
+    async handle({ db, project, params }) {
+      await deleteSegment(db, project.id, params.id ?? '');
+      return reply(204);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/segments/:id/contacts',
+    access: 'dashboard',
+    summary: 'List the contacts of a segment',
+    ids,
+    query: ListMembers,
+    reply: MembersPage,
+    handle: ({ app, db, project, params, query }) =>
+      segmentContacts(db, project.id, params.id ?? '', query, app.clock()),
+  }),
+  route({
+    method: 'POST',
+    path: '/segments/:id/members',
+    access: 'dashboard',
+    summary: 'Add contacts to a STATIC segment',
+    ids,
+    body: AddMembers,
+    bodyLimit: 'document',
+    bodyError: emailsMissing,
+    reply: AddedMembers,
+    handle: ({ db, project, params, body }) => addMembers(db, project.id, params.id ?? '', body),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/segments/:id/members',
+    access: 'dashboard',
+    summary: 'Remove contacts from a STATIC segment',
+    ids,
+    body: RemoveMembers,
+    bodyLimit: 'document',
+    bodyError: emailsMissing,
+    reply: RemovedMembers,
+    handle: ({ db, project, params, body }) => removeMembers(db, project.id, params.id ?? '', body),
+  }),
+  route({
+    method: 'POST',
+    path: '/segments/:id/compute',
+    access: 'dashboard',
+    summary: 'Bring the memberships of a tracked segment up to date',
+    ids,
+    reply: ComputedMembers,
+    handle: ({ app, db, project, params }) => computeSegment(db, project.id, params.id ?? '', app.clock()),
+  }),
+  route({
+    method: 'POST',
+    path: '/segments/:id/refresh',
+    access: 'dashboard',
+    summary: 'Count the members of a segment anew',
+    ids,
+    reply: RefreshedCount,
+    handle: ({ app, db, project, params }) => refreshSegment(db, project.id, params.id ?? '', app.clock()),
+  }),
+];
+
+function emailsMissing(_: unknown, body: unknown): AppError | null {
+  const { emails } = body as { emails?: unknown };
+  return Array.isArray(emails) && emails.length > 0 ? null : bareBadRequest('"emails" must be a non-empty array');
+}

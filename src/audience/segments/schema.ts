@@ -1,0 +1,86 @@
+import * as v from 'valibot';
+import { PageFigures } from '../../core/lib/offset-page.ts';
+import { textField } from '../../core/lib/validation.ts';
+import { ContactBody } from '../contacts/schema.ts';
+
+/** The kinds of segments: members found by a condition, or put in by hand. */
+export const segmentTypes = ['DYNAMIC', 'STATIC'] as const;
+/** The kind of a segment. */
+export type SegmentType = (typeof segmentTypes)[number];
+
+const Name = textField('name', 1, 100);
+const Description = v.nullish(textField('description', 0, 500));
+
+/** A segment in an answer. */
+export const SegmentBody = v.object({
+  id: v.pipe(v.string(), v.uuid()),
+  name: v.string(),
+  description: v.nullable(v.string()),
+  type: v.picklist(segmentTypes),
+  condition: v.nullable(v.record(v.string(), v.unknown())),
+  trackMembership: v.boolean(),
+  memberCount: v.number(),
+  projectId: v.pipe(v.string(), v.uuid()),
+  createdAt: v.pipe(v.string(), v.isoTimestamp()),
+  updatedAt: v.pipe(v.string(), v.isoTimestamp()),
+});
+export type SegmentBody = v.InferOutput<typeof SegmentBody>;
+
+/** `POST /segments`. The condition is checked by its own grammar (contract page 1, 4.3). */
+export const CreateSegment = v.object({
+  name: Name,
+  description: Description,
+  type: v.optional(v.picklist(segmentTypes, `must be one of ${segmentTypes.join(', ')}`), 'DYNAMIC'),
+  condition: v.optional(v.unknown()),
+  trackMembership: v.optional(v.boolean(), false),
+});
+export type CreateSegment = v.InferOutput<typeof CreateSegment>;
+
+/** `PATCH /segments/{id}`: any part of a segment but its type. */
+export const PatchSegment = v.object({
+  name: v.optional(Name),
+  description: Description,
+  condition: v.optional(v.unknown()),
+  trackMembership: v.optional(v.boolean()),
+});
+export type PatchSegment = v.InferOutput<typeof PatchSegment>;
+
+/** `POST /segments/preview`. */
+export const PreviewSegment = v.object({ condition: v.optional(v.unknown()) });
+export type PreviewSegment = v.InferOutput<typeof PreviewSegment>;
+
+/** Whom a condition finds: how many, and at most ten of them. */
+export const SegmentPreview = v.object({ total: v.number(), contacts: v.array(ContactBody) });
+
+/** `GET /segments/{id}/contacts`. */
+export const ListMembers = v.object({ page: v.optional(v.string()), pageSize: v.optional(v.string()) });
+export type ListMembers = v.InferOutput<typeof ListMembers>;
+
+/** A page of a segment's contacts. */
+export const MembersPage = v.object({
+  data: v.array(ContactBody),
+  ...PageFigures.entries,
+});
+
+const Emails = v.pipe(v.array(v.string()), v.minLength(1, 'must name at least one address'));
+
+/** `POST /segments/{id}/members`. */
+export const AddMembers = v.object({
+  emails: Emails,
+  createMissing: v.optional(v.boolean(), false),
+  subscribed: v.optional(v.boolean(), true),
+});
+export type AddMembers = v.InferOutput<typeof AddMembers>;
+
+/** `DELETE /segments/{id}/members`. */
+export const RemoveMembers = v.object({ emails: Emails });
+export type RemoveMembers = v.InferOutput<typeof RemoveMembers>;
+
+/** What adding members did. */
+export const AddedMembers = v.object({ added: v.number(), created: v.number(), notFound: v.array(v.string()) });
+/** What removing members did. */
+export const RemovedMembers = v.object({ removed: v.number() });
+/** What a compute did. */
+export const ComputedMembers = v.object({ added: v.number(), removed: v.number(), total: v.number() });
+/** What a refresh found. */
+export const RefreshedCount = v.object({ memberCount: v.number() });

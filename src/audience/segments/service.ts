@@ -1,0 +1,262 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type Database, type Sql, sqlOf } from '../../core/database/sql.ts';
+import { badRequest, conflict, notFound } from '../../core/lib/errors.ts';
+import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
+import { refuseOvergrowth } from '../conditions/segments.ts';
+import { setBased } from '../contacts/fields-queries.ts';
+import { contactBody } from '../contacts/queries.ts';
+import { automationsUsingSegment } from '../usage/automations-queries.ts';
+import { settledHorizon } from './changes.ts';
+import { type Computed, computeMemberships } from './compute.ts';
+import { checkedDefinition, conditionObject, type Definition, storedDefinition, watchFacts } from './definition.ts';
+import { Segment } from './entity.ts';
+import { createContacts, endMemberships, enterMembers, type StaticSegment, wantedAddresses } from './members.ts';
+import { pageOfMatching, pageOfMembers } from './pages.ts';
+import { campaignsUsing, countMatching, dependentsOf, lockDefinitions, writeWatchFacts } from './queries.ts';
+import type { AddMembers, CreateSegment, ListMembers, PatchSegment, RemoveMembers, SegmentBody } from './schema.ts';
+import { countNow, lockSegment, writeCount } from './settle.ts';
+import { exactTotal, findListed } from './total.ts';
+
+// What a condition means is asked by other subjects too.
+export { checkedDefinition, storedDefinition } from './definition.ts';
+
+/** The segments of a project, newest first. */
+export async function listSegments(em: EntityManager, projectId: string): Promise<SegmentBody[]> {
+  const segments = await em.find(Segment, { projectId }, { orderBy: { createdAt: 'desc', id: 'desc' } });
+  return segments.map((segment) => segmentBody(segment));
+}
+
+/** Creates a segment; a DYNAMIC one is counted at once. No events. @throws 400 for its condition */
+export async function createSegment(
+  em: EntityManager,
+  projectId: string,
+  body: CreateSegment,
+  now: Date,
+): Promise<SegmentBody> {
+  const { name, description, type, trackMembership } = body;
+  const tree =
+    type === 'DYNAMIC' ? conditionObject(body.condition, '"condition" is required for a DYNAMIC segment') : null;
+  return inTransaction(em, async (tx, sql) => {
+    const facts = { projectId, name, description: description ?? null, type, trackMembership, condition: tree };
+    const segment = tx.create(Segment, facts);
+    if (tree === null) {
+      await tx.flush();
+      return segmentBody(segment);
+    }
+    await lockDefinitions(sql, projectId);
+    const definition = await checkedDefinition(sql, projectId, tree);
+    await tx.flush();
+    return segmentBody(segment, await writeDefinition(sql, segment, definition, now));
+  });
+}
+
+/** One segment with its cached count. @throws 404 */
+export async function getSegment(em: EntityManager, projectId: string, id: string): Promise<SegmentBody> {
+  return segmentBody(await load(em, projectId, id));
+}
+
+/** Segments of the project by id; ids that name none are left out. */
+export async function segmentsByIds(
+  em: EntityManager,
+  projectId: string,
+  ids: readonly string[],
+): Promise<Map<string, SegmentBody>> {
+  if (ids.length === 0) return new Map();
+  const segments = await em.find(Segment, { projectId, id: [...new Set(ids)] });
+  return new Map(segments.map((segment) => [segment.id, segmentBody(segment)]));
+}
+
+/** Changes a segment; a new condition is counted at once. No events. @throws 404, 400 for its condition */
+export async function patchSegment(
+  em: EntityManager,
+  projectId: string,
+  id: string,
+  body: PatchSegment,
+  now: Date,
+): Promise<SegmentBody> {
+  return inTransaction(em, async (tx, sql) => {
+    await lockDefinitions(sql, projectId);
+    await locked(sql, projectId, id);
+    const segment = await load(tx, projectId, id);
+    const dynamic = segment.type === 'DYNAMIC';
+    const tree =
+      dynamic && body.condition !== undefined ? conditionObject(body.condition, '"condition" must be an object') : null;
+    const definition = tree && (await checkedDefinition(sql, projectId, tree, id));
+    const retracked = body.trackMembership !== undefined && body.trackMembership !== segment.trackMembership;
+    if (tree !== null) segment.condition = tree;
+    if (body.name !== undefined) segment.name = body.name;
+    if (body.description !== undefined) segment.description = body.description;
+    if (body.trackMembership !== undefined) segment.trackMembership = body.trackMembership;
+    await tx.flush();
+    const memberCount = definition && (await writeDefinition(sql, segment, definition, now));
+    // Whoever refers to this segment may match others now, and may depend on other things.
+    if (dynamic && retracked)
+      await sql.count('update segments set settled_through = null, listed_through = null where id = $1', [id]);
+    if (dynamic && (definition !== null || retracked)) await settleAnew(sql, projectId, id);
+    return segmentBody(segment, memberCount ?? segment.memberCount);
+  });
+}
+
+/**
+ * Deletes a segment with its memberships; filters that point at it match nobody, or everybody where they ask for
+ * non-members. @throws 404, 409 while a campaign that is not over goes to it, or a scheduled workflow lets it in
+ */
+export async function deleteSegment(db: Database, projectId: string, id: string): Promise<void> {
+  await db.transaction(async (sql) => {
+    await lockDefinitions(sql, projectId);
+    await locked(sql, projectId, id);
+    const campaigns = await campaignsUsing(sql, projectId, id);
+    if (campaigns > 0) {
+      const which =
+        campaigns === 1 ? 'A campaign that is not over goes' : `${campaigns} campaigns that are not over go`;
+      throw conflict(`${which} to this segment: send, cancel or change them first`, { campaigns });
+    }
+    const workflows = await automationsUsingSegment(sql, projectId, id);
+    if (workflows.length > 0) {
+      const names = workflows.slice(0, 5).map(({ name }) => `"${name}"`);
+      throw conflict(`Scheduled workflows let this segment in: ${names.join(', ')}`, { workflows: workflows.length });
+    }
+    const dependents = await dependentsOf(sql, projectId, id);
+    await sql.count('delete from segments where id = $1', [id]);
+    await settleAnew(sql, projectId, id, dependents);
+  });
+}
+
+/** A page of the contacts of a segment: who matches now, or who is a member. @throws 404 */
+export async function segmentContacts(db: Database, projectId: string, id: string, query: ListMembers, now: Date) {
+  const segment = await findListed(db, projectId, id);
+  if (segment === null) throw notFound('segment', id);
+  const page = offsetPage(query, 100);
+  const definition = segment.type === 'STATIC' ? null : await storedDefinition(db, projectId, segment.condition);
+  const [rows, total] = await Promise.all([
+    definition === null ? pageOfMembers(db, id, page) : pageOfMatching(db, projectId, definition, page, now),
+    exactTotal(db, segment, definition, now),
+  ]);
+  return offsetAnswer(rows.map(contactBody), page, total);
+}
+
+/** Adds contacts to a STATIC segment (contract page 1, 4.1). @throws 404, 400 for a DYNAMIC one */
+export async function addMembers(db: Database, projectId: string, id: string, body: AddMembers) {
+  const { spellings, malformed } = wantedAddresses(body.emails);
+  const emails = [...spellings.keys()];
+  return db.transaction(async (sql) => {
+    const segment = await lockedStatic(sql, projectId, id);
+    if (body.createMissing) await sql.rows(setBased);
+    const created = body.createMissing ? await createContacts(sql, projectId, emails, body.subscribed) : 0;
+    const members = await enterMembers(sql, segment, emails);
+    const missing = new Set([...malformed, ...emails.filter((email) => !members.has(email)).map(spelled)]);
+    return { added: members.size, created, notFound: body.emails.filter((spelling) => missing.delete(spelling)) };
+  });
+
+  function spelled(email: string): string {
+    return spellings.get(email) ?? email;
+  }
+}
+
+/** Removes contacts from a STATIC segment. @throws 404, 400 for a DYNAMIC one */
+export async function removeMembers(db: Database, projectId: string, id: string, body: RemoveMembers) {
+  const emails = [...wantedAddresses(body.emails).spellings.keys()];
+  return db.transaction(async (sql) => {
+    const segment = await lockedStatic(sql, projectId, id);
+    return { removed: await endMemberships(sql, segment, emails) };
+  });
+}
+
+/** Evaluates a tracked segment for all contacts and writes its memberships and events. @throws 404, 400 untracked */
+export async function computeSegment(db: Database, projectId: string, id: string, now: Date): Promise<Computed> {
+  return db.transaction(async (sql) => {
+    const segment = await locked(sql, projectId, id);
+    if (!segment.trackMembership)
+      throw badRequest('This segment does not track its membership: set "trackMembership" first');
+    const horizon = await settledHorizon(sql);
+    if (segment.type === 'STATIC') {
+      const total = await countNow(sql, segment, now);
+      await writeCount(sql, id, total, horizon);
+      return { added: 0, removed: 0, total };
+    }
+    const definition = await storedDefinition(sql, projectId, segment.condition);
+    return computeMemberships(sql, segment, definition, { now, candidates: null, settledThrough: horizon });
+  });
+}
+
+/** Counts the members of a segment anew. No memberships, no events. @throws 404 */
+export async function refreshSegment(
+  db: Database,
+  projectId: string,
+  id: string,
+  now: Date,
+): Promise<{ memberCount: number }> {
+  return db.transaction(async (sql) => {
+    const segment = await locked(sql, projectId, id);
+    const horizon = await settledHorizon(sql);
+    const memberCount = await countNow(sql, segment, now);
+    await writeCount(sql, id, memberCount, horizon);
+    return { memberCount };
+  });
+}
+
+function inTransaction<T>(em: EntityManager, work: (tx: EntityManager, sql: Sql) => Promise<T>): Promise<T> {
+  return em.transactional((inner) => work(inner as EntityManager, sqlOf(inner as EntityManager)));
+}
+
+async function writeDefinition(sql: Sql, segment: Segment, definition: Definition, now: Date): Promise<number> {
+  await writeWatchFacts(sql, segment.id, watchFacts(definition));
+  const horizon = await settledHorizon(sql);
+  const memberCount = await countMatching(sql, segment.projectId, definition, now);
+  await writeCount(sql, segment.id, memberCount, horizon);
+  return memberCount;
+}
+
+/** Has every segment that refers to this one evaluated in full, and writes what it depends on now. */
+async function settleAnew(
+  sql: Sql,
+  projectId: string,
+  id: string,
+  dependents?: Awaited<ReturnType<typeof dependentsOf>>,
+): Promise<void> {
+  for (const { id: dependentId, name, condition } of dependents ?? (await dependentsOf(sql, projectId, id))) {
+    const definition = await storedDefinition(sql, projectId, condition);
+    try {
+      refuseOvergrowth(definition.condition, definition.segments);
+    } catch {
+      throw badRequest(`The condition makes that of segment "${name}", which refers to this one, too large`, {
+        path: '',
+        segmentId: dependentId,
+      });
+    }
+    await writeWatchFacts(sql, dependentId, watchFacts(definition));
+  }
+}
+
+async function load(em: EntityManager, projectId: string, id: string): Promise<Segment> {
+  const segment = await em.findOne(Segment, { projectId, id });
+  if (segment === null) throw notFound('segment', id);
+  return segment;
+}
+
+async function locked(sql: Sql, projectId: string, id: string) {
+  const segment = await lockSegment(sql, projectId, id);
+  if (segment === null) throw notFound('segment', id);
+  return segment;
+}
+
+async function lockedStatic(sql: Sql, projectId: string, id: string): Promise<StaticSegment> {
+  const segment = await locked(sql, projectId, id);
+  if (segment.type === 'STATIC') return segment;
+  throw badRequest('Members of a DYNAMIC segment are found by its condition and cannot be added or removed');
+}
+
+function segmentBody(segment: Segment, memberCount = segment.memberCount): SegmentBody {
+  return {
+    id: segment.id,
+    name: segment.name,
+    description: segment.description ?? null,
+    type: segment.type,
+    condition: segment.condition ?? null,
+    trackMembership: segment.trackMembership,
+    memberCount,
+    projectId: segment.projectId,
+    createdAt: segment.createdAt.toISOString(),
+    updatedAt: segment.updatedAt.toISOString(),
+  };
+}

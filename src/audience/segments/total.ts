@@ -1,0 +1,65 @@
+import type { Database } from '../../core/database/sql.ts';
+import { lostContacts, settledHorizon, touchedContacts, type Watch } from './changes.ts';
+import type { Definition } from './definition.ts';
+import { countMatching, countMembers } from './queries.ts';
+import type { SegmentType } from './schema.ts';
+
+/** A segment as listing its contacts needs it. */
+export interface ListedSegment extends Omit<Watch, 'settledThrough'> {
+  id: string;
+  type: SegmentType;
+  condition: unknown;
+  listedCount: number | null;
+  /** Changes stamped before this instant are in the count; null when it does not hold any more. */
+  listedThrough: string | null;
+  /** Whether time may have changed the count. */
+  aged: boolean;
+}
+
+// Who leaves a window of time does so at any moment: the total of a list may be behind by this much, its rows are not.
+const windowsAgeAfter = '10 seconds';
+
+/** A segment of the project with the total of its last list; null when there is none. */
+export function findListed(db: Database, projectId: string, id: string): Promise<ListedSegment | null> {
+  return db.row<ListedSegment>(
+    `select id, project_id as "projectId", type, condition, watched_events as "watchedEvents",
+       watched_segments as "watchedSegments", reads_contacts as "readsContacts", listed_count as "listedCount",
+       listed_through::text as "listedThrough",
+       has_window and listed_at < now() - interval '${windowsAgeAfter}' as aged
+     from segments where project_id = $1 and id = $2`,
+    [projectId, id],
+  );
+}
+
+/**
+ * How many contacts a segment has now. Counting a large audience takes longer than showing a page of it, so the last
+ * count is taken where the record of changes proves that it still holds.
+ */
+export async function exactTotal(
+  db: Database,
+  segment: ListedSegment,
+  definition: Definition | null,
+  now: Date,
+): Promise<number> {
+  const { listedCount, listedThrough } = segment;
+  if (listedCount !== null && listedThrough !== null && !segment.aged) {
+    const [touched, lost] = await Promise.all([
+      definition === null ? [] : touchedContacts(db, { ...segment, settledThrough: listedThrough }, 1),
+      lostContacts(db, segment.projectId, listedThrough),
+    ]);
+    if (touched.length === 0 && !lost) return listedCount;
+  }
+  const through = await settledHorizon(db);
+  const total =
+    definition === null
+      ? await countMembers(db, segment.id)
+      : await countMatching(db, segment.projectId, definition, now);
+  // Only what a change of the segment has not overtaken is kept, and nobody waits for it.
+  await db.count(
+    `update segments set listed_count = $2, listed_through = $3::timestamptz, listed_at = now()
+     where id = (select id from segments where id = $1 and listed_through is not distinct from $4::timestamptz
+       and condition is not distinct from $5::jsonb for no key update skip locked)`,
+    [segment.id, total, through, listedThrough, segment.condition === null ? null : JSON.stringify(segment.condition)],
+  );
+  return total;
+}

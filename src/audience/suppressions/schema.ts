@@ -1,0 +1,142 @@
+import * as v from 'valibot';
+import { CursorParameter } from '../../core/lib/cursor.ts';
+import { EmailField, normaliseEmail } from '../../core/lib/email-address.ts';
+import { textField } from '../../core/lib/validation.ts';
+
+/** What a rule's pattern is compared with (contract page 1, 6.1). */
+export const suppressionKinds = ['ADDRESS', 'DOMAIN', 'PREFIX', 'SUFFIX', 'WILDCARD'] as const;
+/** The kind of a rule. */
+export type SuppressionKind = (typeof suppressionKinds)[number];
+
+const Kind = v.picklist(suppressionKinds, `must be one of ${suppressionKinds.join(', ')}`);
+
+/** A rule in an answer. */
+export const RuleBody = v.object({
+  id: v.pipe(v.string(), v.uuid()),
+  name: v.string(),
+  kind: Kind,
+  pattern: v.string(),
+  enabled: v.boolean(),
+  projectId: v.pipe(v.string(), v.uuid()),
+  createdAt: v.pipe(v.string(), v.isoTimestamp()),
+  updatedAt: v.pipe(v.string(), v.isoTimestamp()),
+});
+export type RuleBody = v.InferOutput<typeof RuleBody>;
+
+const Ignored = v.optional(v.unknown());
+
+/**
+ * A rule as a caller writes it, all of it; the pattern is stored in lower case. A whole rule that the API gave out may
+ * be sent back. Other keys are refused: a misspelt one would let out mail that was meant to be caught.
+ */
+export const WriteRule = v.pipe(
+  v.strictObject({
+    name: textField('name', 1, 100),
+    kind: Kind,
+    pattern: v.pipe(textField('pattern', 1, 254), v.trim(), v.toLowerCase()),
+    enabled: v.optional(v.boolean(), true),
+    id: Ignored,
+    projectId: Ignored,
+    createdAt: Ignored,
+    updatedAt: Ignored,
+  }),
+  v.forward(
+    v.check(({ kind, pattern }) => isPattern(kind, pattern), 'does not fit the kind of the rule'),
+    ['pattern'],
+  ),
+);
+export type WriteRule = v.InferOutput<typeof WriteRule>;
+
+/** Whether a key, or the path of a problem, is one that rules have. */
+export function isRuleKey(key: string): boolean {
+  return Object.hasOwn(RuleBody.entries, key);
+}
+
+/** What a rule's match says, as mail keeps it. */
+export const SuppressionMatch = v.object({
+  ruleId: v.pipe(v.string(), v.uuid()),
+  name: v.string(),
+  kind: Kind,
+  pattern: v.string(),
+  recipient: v.string(),
+  matchedAt: v.pipe(v.string(), v.isoTimestamp()),
+});
+export type SuppressionMatch = v.InferOutput<typeof SuppressionMatch>;
+
+/** `POST /suppressions/preview`. */
+export const PreviewRule = v.object({ address: EmailField });
+/** What would become of mail to an address. */
+export const RulePreview = v.object({ suppressed: v.boolean(), match: v.nullable(SuppressionMatch) });
+
+/** `GET /suppressions/emails`. */
+export const ListSuppressed = v.object({ limit: v.optional(v.string()), cursor: CursorParameter });
+export type ListSuppressed = v.InferOutput<typeof ListSuppressed>;
+
+/** A page of suppressed mail. */
+export const SuppressedPage = v.object({
+  emails: v.array(
+    v.object({
+      id: v.string(),
+      createdAt: v.string(),
+      recipientAddress: v.string(),
+      subject: v.string(),
+      renderedSubject: v.string(),
+      suppression: SuppressionMatch,
+      status: v.string(),
+    }),
+  ),
+  nextCursor: v.nullable(v.string()),
+});
+
+const Instant = v.nullable(v.pipe(v.string(), v.isoTimestamp()));
+
+/** A suppressed mail as a whole (contract page 1, 2.7). */
+export const SuppressedEmail = v.object({
+  id: v.string(),
+  projectId: v.string(),
+  contactId: v.string(),
+  toName: v.nullable(v.string()),
+  fromName: v.nullable(v.string()),
+  replyTo: v.nullable(v.string()),
+  subject: v.string(),
+  body: v.string(),
+  from: v.string(),
+  headers: v.nullable(v.unknown()),
+  attachments: v.nullable(v.unknown()),
+  sourceType: v.string(),
+  templateId: v.nullable(v.string()),
+  campaignId: v.nullable(v.string()),
+  workflowExecutionId: v.nullable(v.string()),
+  workflowStepExecutionId: v.nullable(v.string()),
+  messageId: v.nullable(v.string()),
+  status: v.string(),
+  sentAt: Instant,
+  deliveredAt: Instant,
+  openedAt: Instant,
+  clickedAt: Instant,
+  bouncedAt: Instant,
+  complainedAt: Instant,
+  opens: v.number(),
+  clicks: v.number(),
+  error: v.nullable(v.string()),
+  recipientAddress: v.string(),
+  suppression: SuppressionMatch,
+  createdAt: v.string(),
+  updatedAt: v.string(),
+});
+export type SuppressedEmail = v.InferOutput<typeof SuppressedEmail>;
+
+function isPattern(kind: SuppressionKind, pattern: string): boolean {
+  if (/\s/.test(pattern)) return false;
+  switch (kind) {
+    case 'ADDRESS':
+      return normaliseEmail(pattern) !== null;
+    case 'DOMAIN':
+      return normaliseEmail(`a@${pattern}`) !== null;
+    case 'PREFIX':
+    case 'SUFFIX':
+      return pattern !== '' && !pattern.includes('@');
+    case 'WILDCARD':
+      return pattern.includes('@');
+  }
+}

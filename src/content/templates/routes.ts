@@ -1,0 +1,132 @@
+import * as v from 'valibot';
+import { reply, route } from '../../core/http/route.ts';
+import { bareBadRequest } from '../../core/lib/errors.ts';
+import { previewTemplate } from './preview-service.ts';
+import {
+  BulkUpdateTemplates,
+  CreateTemplate,
+  ListTemplates,
+  PatchTemplate,
+  PreviewBody,
+  PreviewTemplate,
+  TemplateBody,
+  TemplatePage,
+  TemplateUsage,
+} from './schema.ts';
+import {
+  bulkUpdateTemplates,
+  createTemplate,
+  deleteTemplate,
+  duplicateTemplate,
+  getTemplate,
+  listTemplates,
+  patchTemplate,
+  templateUsage,
+} from './service.ts';
+
+const id = { id: 'template' };
+
+/** The templates of a project. */
+export const templateRoutes = [
+  route({
+    method: 'GET',
+    path: '/templates',
+    access: 'dashboard',
+    summary: 'List templates',
+    query: ListTemplates,
+    reply: TemplatePage,
+    handle: ({ em, project, query }) => listTemplates(em, project.id, query),
+  }),
+  route({
+    method: 'POST',
+    path: '/templates',
+    access: 'dashboard',
+    summary: 'Create a template',
+    status: 201,
+    body: CreateTemplate,
+    bodyLimit: 'document',
+    bodyError(_, body) {
+      const given = body as Record<string, unknown>;
+      const missing = ['name', 'subject', 'body', 'from'].find((field) =>
+        [undefined, null, ''].includes(given[field] as null),
+      );
+      return missing === undefined ? null : bareBadRequest(`"${missing}" is required`);
+    },
+    reply: TemplateBody,
+    handle: ({ app, em, project, body }) => createTemplate(em, app.directory.senderDomains, project.id, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/templates/bulk-update',
+    access: 'dashboard',
+    summary: 'Delete several templates',
+    body: BulkUpdateTemplates,
+    bodyLimit: 'data',
+    reply: v.union([v.object({ deleted: v.number() }), v.object({ updated: v.number() })]),
+    handle: ({ em, project, body }) => bulkUpdateTemplates(em, project.id, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/templates/:id',
+    access: 'dashboard',
+    summary: 'Get a template',
+    ids: id,
+    reply: TemplateBody,
+    handle: ({ em, project, params }) => getTemplate(em, project.id, params.id ?? ''),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/templates/:id',
+    access: 'dashboard',
+    summary: 'Change a template',
+    ids: id,
+    body: PatchTemplate,
+    bodyLimit: 'document',
+    reply: TemplateBody,
+    handle: ({ app, em, project, params, body }) =>
+      patchTemplate(em, app.directory.senderDomains, project.id, params.id ?? '', body),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/templates/:id',
+    access: 'dashboard',
+    summary: 'Delete a template',
+    ids: id,
+    status: 204,
+    async handle({ em, project, params }) {
+      await deleteTemplate(em, project.id, params.id ?? '');
+      return reply(204);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/templates/:id/duplicate',
+    access: 'dashboard',
+    summary: 'Copy a template',
+    ids: id,
+    status: 201,
+    reply: TemplateBody,
+    handle: ({ em, project, params }) => duplicateTemplate(em, project.id, params.id ?? ''),
+  }),
+  route({
+    method: 'GET',
+    path: '/templates/:id/usage',
+    access: 'dashboard',
+    summary: 'What uses a template',
+    ids: id,
+    reply: TemplateUsage,
+    handle: ({ em, project, params }) => templateUsage(em, project.id, params.id ?? ''),
+  }),
+  route({
+    method: 'POST',
+    path: '/templates/preview',
+    access: 'dashboard',
+    summary: 'Show what a recipient would see',
+    description:
+      'Renders content that need not be saved: for a contact, with the values of `data`, which are used as those of `POST /v1/send` are, or with both. With neither it is shown as it is written. Sends and stores nothing.',
+    body: PreviewTemplate,
+    bodyLimit: 'document',
+    reply: PreviewBody,
+    handle: ({ app, db, project, body }) => previewTemplate(db, app.config, project, body),
+  }),
+];

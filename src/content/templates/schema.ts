@@ -1,0 +1,115 @@
+import * as v from 'valibot';
+import { EmailField } from '../../core/lib/email-address.ts';
+import { PageFigures } from '../../core/lib/offset-page.ts';
+import { JsonObject, parameter, singleLine, textField } from '../../core/lib/validation.ts';
+
+/** The kinds of templates, campaigns and messages (contract page 2, 1.2). */
+export const templateTypes = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] as const;
+
+const TypeField = v.picklist(templateTypes, `must be one of ${templateTypes.join(', ')}`);
+const Name = textField('name', 1, 255);
+const Description = v.nullish(textField('description', 0, 2000));
+/** Liquid source of a subject; it may have several lines, of which the rendered subject makes one. */
+export const SubjectSource = textField('subject', 1, 998);
+/** Liquid source of an HTML body. */
+export const BodySource = textField('body', 1, 2_000_000);
+/** Display name of a sender. */
+export const SenderName = v.nullish(v.pipe(textField('fromName', 0, 100), singleLine('fromName')));
+/** Reply-To address. */
+export const ReplyTo = v.nullish(EmailField);
+
+/** A template in an answer. */
+export const TemplateBody = v.object({
+  id: v.pipe(v.string(), v.uuid()),
+  name: v.string(),
+  description: v.nullable(v.string()),
+  subject: v.string(),
+  body: v.string(),
+  from: v.string(),
+  fromName: v.nullable(v.string()),
+  replyTo: v.nullable(v.string()),
+  type: TypeField,
+  projectId: v.pipe(v.string(), v.uuid()),
+  createdAt: v.pipe(v.string(), v.isoTimestamp()),
+  updatedAt: v.pipe(v.string(), v.isoTimestamp()),
+});
+export type TemplateBody = v.InferOutput<typeof TemplateBody>;
+
+/** `POST /templates`. */
+export const CreateTemplate = v.object({
+  name: Name,
+  description: Description,
+  subject: SubjectSource,
+  body: BodySource,
+  from: EmailField,
+  fromName: SenderName,
+  replyTo: ReplyTo,
+  type: v.optional(TypeField, 'MARKETING'),
+});
+export type CreateTemplate = v.InferOutput<typeof CreateTemplate>;
+
+/** `PATCH /templates/{id}`: any part of a template. */
+export const PatchTemplate = v.object({
+  name: v.optional(Name),
+  description: Description,
+  subject: v.optional(SubjectSource),
+  body: v.optional(BodySource),
+  from: v.optional(EmailField),
+  fromName: SenderName,
+  replyTo: ReplyTo,
+  type: v.optional(TypeField),
+});
+export type PatchTemplate = v.InferOutput<typeof PatchTemplate>;
+
+/** `POST /templates/preview`: content, and what it is filled in with: a contact, values as `/v1/send` takes them, or both. */
+export const PreviewTemplate = v.object({
+  subject: SubjectSource,
+  body: BodySource,
+  type: v.optional(TypeField, 'MARKETING'),
+  contactId: v.nullish(v.pipe(v.string(), v.uuid('must be a UUID'))),
+  data: v.nullish(JsonObject),
+});
+export type PreviewTemplate = v.InferOutput<typeof PreviewTemplate>;
+/** What a recipient would see. */
+export const PreviewBody = v.object({ subject: v.string(), html: v.string(), text: v.nullable(v.string()) });
+
+/** What templates are listed by. */
+export const templateSorts = ['name', 'subject', 'type', 'createdAt', 'updatedAt'] as const;
+
+/** `GET /templates`; an unknown sort or direction falls back to the default. */
+export const ListTemplates = v.object({
+  page: parameter('Number of the page, from 1 on.'),
+  pageSize: parameter('Templates of one page: 20 when absent, 100 at most.'),
+  type: parameter(`One of ${templateTypes.join(', ')}; all when absent.`),
+  search: parameter('Text in name, description or subject, in any letter case.'),
+  sort: parameter(`One of ${templateSorts.join(', ')}; createdAt when absent.`),
+  dir: parameter('`asc` or `desc`; `desc` when absent.'),
+});
+export type ListTemplates = v.InferOutput<typeof ListTemplates>;
+
+/** A page of templates. */
+export const TemplatePage = v.object({
+  data: v.array(TemplateBody),
+  ...PageFigures.entries,
+});
+
+/** `POST /templates/bulk-update`. */
+export const BulkUpdateTemplates = v.object({
+  ids: v.pipe(
+    v.array(v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase())),
+    v.minLength(1, 'must name at least one template'),
+    v.maxLength(1000, 'must name at most 1000 templates'),
+  ),
+  delete: v.optional(v.boolean()),
+});
+export type BulkUpdateTemplates = v.InferOutput<typeof BulkUpdateTemplates>;
+
+/** `GET /templates/{id}/usage`. */
+export const TemplateUsage = v.object({
+  workflowSteps: v.number(),
+  emailsSent: v.number(),
+  steps: v.array(
+    v.object({ id: v.string(), name: v.string(), type: v.string(), workflowId: v.string(), workflowName: v.string() }),
+  ),
+  campaigns: v.array(v.unknown()),
+});

@@ -1,0 +1,234 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sqlOf } from '../../core/database/sql.ts';
+import { domainOf } from '../../core/lib/email-address.ts';
+import { AppError, badRequest, conflict, notFound } from '../../core/lib/errors.ts';
+import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
+import { parseTemplate } from '../../core/lib/render/parse.ts';
+import { StepLimitError } from '../../core/lib/render/run.ts';
+import { TemplateSyntaxError } from '../../core/lib/render/syntax-error.ts';
+import { cutText } from '../../core/lib/text.ts';
+import { senderDomainRefused } from '../../platform/domains/service.ts';
+import { Template } from './entity.ts';
+import { lockTemplates, stepsOfTemplate, usesOfTemplates } from './queries.ts';
+import {
+  type BulkUpdateTemplates,
+  type CreateTemplate,
+  type ListTemplates,
+  type PatchTemplate,
+  type TemplateBody,
+  templateSorts,
+  templateTypes,
+} from './schema.ts';
+
+/** Which domains a project may send from. */
+export type SenderDomains = (projectId: string) => Promise<ReadonlySet<string>>;
+
+/** A page of templates, newest first unless asked otherwise. @throws 400 for an unknown type */
+export async function listTemplates(em: EntityManager, projectId: string, query: ListTemplates) {
+  const page = offsetPage(query, 100);
+  const type = query.type ? templateTypes.find((known) => known === query.type) : undefined;
+  if (query.type && !type) throw badRequest(`"type" must be one of ${templateTypes.join(', ')}`);
+  const search = query.search?.trim();
+  // No stored text has this character, and Postgres takes none.
+  if (search?.includes('\u0000')) return offsetAnswer([], page, 0);
+  const pattern = search ? `%${search.replaceAll(/[\\%_]/g, '\\$&')}%` : null;
+  const sort = templateSorts.find((known) => known === query.sort) ?? 'createdAt';
+  const dir = query.dir === 'asc' ? 'asc' : 'desc';
+  const [templates, total] = await em.findAndCount(
+    Template,
+    {
+      projectId,
+      ...(type ? { type } : {}),
+      ...(pattern
+        ? {
+            $or: [
+              { name: { $ilike: pattern } },
+              { description: { $ilike: pattern } },
+              { subject: { $ilike: pattern } },
+            ],
+          }
+        : {}),
+    },
+    { orderBy: [{ [sort]: dir }, { id: dir }], limit: page.pageSize, offset: page.offset },
+  );
+  return offsetAnswer(templates.map(templateBody), page, total);
+}
+
+/** Creates a template. @throws 400 for a template that does not parse, 403 for its sender's domain */
+export async function createTemplate(
+  em: EntityManager,
+  senderDomains: SenderDomains,
+  projectId: string,
+  body: CreateTemplate,
+): Promise<TemplateBody> {
+  checkSources(body);
+  await checkSender(senderDomains, projectId, body.from);
+  const template = em.create(Template, {
+    projectId,
+    ...body,
+    description: body.description ?? null,
+    fromName: body.fromName || null,
+    replyTo: body.replyTo ?? null,
+  });
+  await em.flush();
+  return templateBody(template);
+}
+
+/** One template. @throws 404 TEMPLATE_NOT_FOUND */
+export async function getTemplate(em: EntityManager, projectId: string, id: string): Promise<TemplateBody> {
+  return templateBody(await load(em, projectId, id));
+}
+
+/** Changes a template; parts that are absent stay. @throws 404, 400, 403 as on creation */
+export async function patchTemplate(
+  em: EntityManager,
+  senderDomains: SenderDomains,
+  projectId: string,
+  id: string,
+  body: PatchTemplate,
+): Promise<TemplateBody> {
+  const template = await load(em, projectId, id);
+  checkSources(body);
+  if (body.from !== undefined) await checkSender(senderDomains, projectId, body.from);
+  for (const [field, value] of Object.entries(body)) if (value !== undefined) em.assign(template, { [field]: value });
+  if (template.fromName === '') template.fromName = null;
+  await em.flush();
+  return templateBody(template);
+}
+
+/**
+ * Deletes a template; sent mail keeps its content and loses the reference.
+ * @throws 404, 409 while a step of a workflow needs it
+ */
+export async function deleteTemplate(em: EntityManager, projectId: string, id: string): Promise<void> {
+  await removeTemplates(em, projectId, [id]);
+}
+
+/** Copies a template under the name `<name> (Copy)`. @throws 404 */
+export async function duplicateTemplate(em: EntityManager, projectId: string, id: string): Promise<TemplateBody> {
+  const { subject, body, from, fromName, replyTo, type, description, name } = await load(em, projectId, id);
+  const suffix = ' (Copy)';
+  const copy = em.create(Template, {
+    projectId,
+    name: `${cutText(name, 255 - suffix.length)}${suffix}`,
+    description,
+    subject,
+    body,
+    from,
+    fromName,
+    replyTo,
+    type,
+  });
+  await em.flush();
+  return templateBody(copy);
+}
+
+/** What refers to a template. @throws 404 */
+export async function templateUsage(em: EntityManager, projectId: string, id: string) {
+  await load(em, projectId, id);
+  const sql = sqlOf(em);
+  const steps = await stepsOfTemplate(sql, projectId, id);
+  const row = await sql.row<{ sent: number }>('select count(*)::int as sent from emails where template_id = $1', [id]);
+  return { workflowSteps: steps.length, emailsSent: row?.sent ?? 0, steps, campaigns: [] };
+}
+
+/**
+ * Deletes several templates, all or none.
+ * @throws 404 naming the first unknown id, 409 while a step of a workflow needs one of them
+ */
+export async function bulkUpdateTemplates(em: EntityManager, projectId: string, body: BulkUpdateTemplates) {
+  const ids = [...new Set(body.ids)];
+  if (body.delete === true) return { deleted: await removeTemplates(em, projectId, ids) };
+  const found = await em.find(Template, { projectId, id: ids }, { fields: ['id'] });
+  requireAll(ids, new Set(found.map(({ id }) => id)));
+  return { updated: 0 };
+}
+
+// The rows are locked first: whoever is about to use one of them in a step waits, and is seen or finds it gone.
+async function removeTemplates(em: EntityManager, projectId: string, ids: readonly string[]): Promise<number> {
+  return em.transactional(async (inner) => {
+    const sql = sqlOf(inner as EntityManager);
+    requireAll(ids, await lockTemplates(sql, projectId, ids));
+    const use = await usesOfTemplates(sql, projectId, ids);
+    if (use !== null)
+      throw conflict(
+        `Template ${use.template} is used by workflows, or by people who are still inside of one: ${use.steps} steps need it`,
+        { steps: use.steps },
+      );
+    await sql.count('update emails set template_id = null where template_id = any($1::uuid[])', [ids]);
+    return sql.count('delete from templates where project_id = $1 and id = any($2::uuid[])', [projectId, ids]);
+  });
+}
+
+function requireAll(ids: readonly string[], found: ReadonlySet<string>): void {
+  const unknown = ids.find((id) => !found.has(id));
+  if (unknown !== undefined) throw notFound('template', unknown);
+}
+
+async function load(em: EntityManager, projectId: string, id: string): Promise<Template> {
+  const template = await em.findOne(Template, { projectId, id });
+  if (template === null) throw notFound('template', id);
+  return template;
+}
+
+/**
+ * Refuses a subject or body that does not parse, naming the place (contract page 0, "template errors").
+ * @throws 400 VALIDATION_ERROR with `details: { field, line, column }`
+ */
+export function checkSources(sources: { subject?: string | undefined; body?: string | undefined }): void {
+  for (const field of ['subject', 'body'] as const) {
+    const source = sources[field];
+    if (source === undefined) continue;
+    try {
+      parseTemplate(source, { mode: field === 'body' ? 'html' : 'text' });
+    } catch (error) {
+      if (!(error instanceof TemplateSyntaxError)) throw error;
+      const { line, column } = error;
+      throw new AppError(
+        400,
+        'VALIDATION_ERROR',
+        `"${field}" does not parse at line ${line}, column ${column}: ${error.message}`,
+        {
+          details: { field, line, column },
+          suggestion: 'Correct the template at the place named in "details".',
+        },
+      );
+    }
+  }
+}
+
+/** What renders content for an answer. @throws 400 VALIDATION_ERROR where it takes more steps than one message may */
+export function withinLimits<T>(render: () => T): T {
+  try {
+    return render();
+  } catch (error) {
+    if (!(error instanceof StepLimitError)) throw error;
+    throw new AppError(400, 'VALIDATION_ERROR', error.message, {
+      details: { field: 'body' },
+      suggestion: 'Make the template smaller, or let it loop over less: its mail would fail for this reason.',
+    });
+  }
+}
+
+/** Refuses a sender whose domain the project has not verified. @throws 403 */
+export async function checkSender(senderDomains: SenderDomains, projectId: string, from: string): Promise<void> {
+  const domain = domainOf(from);
+  if (!(await senderDomains(projectId)).has(domain)) throw senderDomainRefused(domain);
+}
+
+function templateBody(template: Template): TemplateBody {
+  return {
+    id: template.id,
+    name: template.name,
+    description: template.description ?? null,
+    subject: template.subject,
+    body: template.body,
+    from: template.from,
+    fromName: template.fromName ?? null,
+    replyTo: template.replyTo ?? null,
+    type: template.type,
+    projectId: template.projectId,
+    createdAt: template.createdAt.toISOString(),
+    updatedAt: template.updatedAt.toISOString(),
+  };
+}

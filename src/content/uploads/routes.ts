@@ -1,0 +1,81 @@
+import type { IncomingMessage } from 'node:http';
+import { extname } from 'node:path';
+import { reply, route } from '../../core/http/route.ts';
+import { bareNotFound } from '../../core/lib/errors.ts';
+import { typeOfExtension } from './image-type.ts';
+import { deleteImage, imageUsage, listImages } from './list.ts';
+import { ImagePage, ImageUsage, ListImages, UploadedImage } from './schema.ts';
+import { uploadImage } from './service.ts';
+
+/** Images for mail. */
+export const uploadRoutes = [
+  route({
+    method: 'POST',
+    path: '/uploads/image',
+    access: 'dashboard',
+    summary: 'Upload an image',
+    description:
+      'Takes the part "image" of a multipart/form-data body: a JPEG, PNG, GIF or WebP of up to 10 MB. Its address never changes.',
+    bodyKind: 'stream',
+    reply: UploadedImage,
+    handle: ({ app, db, project, body, log }) =>
+      uploadImage(
+        { sql: db, store: app.images, log, now: app.clock() },
+        project.id,
+        body as unknown as IncomingMessage,
+      ),
+  }),
+  route({
+    method: 'GET',
+    path: '/uploads',
+    access: 'dashboard',
+    summary: 'List uploaded images',
+    query: ListImages,
+    reply: ImagePage,
+    handle: ({ app, db, project, query }) => listImages(db, app.images, project.id, query),
+  }),
+  route({
+    method: 'GET',
+    path: '/uploads/:id/usage',
+    access: 'dashboard',
+    summary: 'See which templates and campaigns show an image',
+    ids: { id: 'image' },
+    reply: ImageUsage,
+    handle: ({ db, project, params }) => imageUsage(db, project.id, params.id ?? ''),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/uploads/:id',
+    access: 'dashboard',
+    summary: 'Delete an uploaded image',
+    description:
+      'Its address is gone at once, also for mail that has been delivered. Caches that have loaded it may show it for up to a year.',
+    ids: { id: 'image' },
+    status: 204,
+    async handle({ app, db, project, params, log }) {
+      await deleteImage({ sql: db, store: app.images, log }, project.id, params.id ?? '');
+      return reply(204);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/uploads/files/:projectId/:file',
+    access: 'none',
+    summary: 'Load an uploaded image',
+    async handle({ app, params }) {
+      const { projectId = '', file = '' } = params;
+      const type = typeOfExtension(extname(file).slice(1));
+      const found = type === null ? null : await app.images.open(`${projectId}/${file}`);
+      if (type === null || found === null) throw bareNotFound('No such image');
+      return reply(200, found.stream, {
+        'Content-Type': type,
+        'Content-Length': String(found.bytes),
+        'Cache-Control': 'public, max-age=31536000, immutable',
+        // Mail clients load it from anywhere, and nothing in it may run if it is opened by itself.
+        'Cross-Origin-Resource-Policy': 'cross-origin',
+        'Content-Security-Policy': "default-src 'none'; sandbox",
+        'X-Content-Type-Options': 'nosniff',
+      });
+    },
+  }),
+];

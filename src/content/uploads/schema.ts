@@ -1,0 +1,39 @@
+import * as v from 'valibot';
+import { CursorParameter } from '../../core/lib/cursor.ts';
+
+/** The answer to an upload (contract page 3, 5). */
+export const UploadedImage = v.object({
+  url: v.string(),
+  key: v.string(),
+  /** The client's name for the file. */
+  filename: v.string(),
+  contentType: v.string(),
+  size: v.number(),
+});
+export type UploadedImage = v.InferOutput<typeof UploadedImage>;
+
+/** `GET /uploads`. */
+export const ListImages = v.object({ limit: v.optional(v.string()), cursor: CursorParameter });
+export type ListImages = v.InferOutput<typeof ListImages>;
+
+/** A page of uploaded images, newest first. */
+export const ImagePage = v.object({
+  images: v.array(
+    v.object({
+      id: v.pipe(v.string(), v.uuid()),
+      ...UploadedImage.entries,
+      createdAt: v.pipe(v.string(), v.isoTimestamp()),
+    }),
+  ),
+  nextCursor: v.nullable(v.string()),
+});
+export type ImagePage = v.InferOutput<typeof ImagePage>;
+
+/** `GET /uploads/{id}/usage`: whose body has the image's address, a hundred of each at most. */
+export const ImageUsage = v.object({
+  templates: v.array(v.object({ id: v.string(), name: v.string() })),
+  campaigns: v.array(v.object({ id: v.string(), name: v.string(), status: v.string() })),
+  /** Among how many of the newest campaigns was looked. */
+  searchedCampaigns: v.number(),
+});
+export type ImageUsage = v.InferOutput<typeof ImageUsage>;

@@ -1,0 +1,167 @@
+import * as v from 'valibot';
+import { productionProblems } from './safety.ts';
+import { dependentSecrets, deriveSecret, productionSecretProblems } from './secrets.ts';
+import { type SettingValues, settings } from './settings.ts';
+
+/** Settings as the service uses them: parsed, with the values that depend on others filled in. */
+export type Config = Readonly<
+  SettingValues & {
+    PUBLIC_URL: string;
+    API_URI: string;
+    DASHBOARD_URI: string;
+    JWT_SECRET: string;
+    APP_ENCRYPTION_KEY: string;
+    LINK_SECRET: string;
+    /** Secrets whose sessions are accepted; new ones are signed with the first, JWT_SECRET. */
+    sessionSecrets: readonly string[];
+    /** Keys that open what is stored encrypted; the first, APP_ENCRYPTION_KEY, encrypts. */
+    encryptionKeys: readonly string[];
+    /** Secrets whose links of recipients are accepted; the first, LINK_SECRET, signs. */
+    linkSecrets: readonly string[];
+    /** Whether a secret in use is one that everybody can look up in the source of this service. */
+    usesKnownSecret: boolean;
+    POSTMARK_SERVER_TOKEN: string;
+    POSTMARK_API_URL: string;
+    POSTMARK_WEBHOOK_USER: string | null;
+    POSTMARK_WEBHOOK_PASSWORD: string | null;
+    SANDBOX_URL: string;
+    SANDBOX_WEBHOOK_URL: string;
+    TEMPORAL_UI_URL: string;
+    REQUIRE_EMAIL_VERIFICATION: boolean;
+    /** The provider behind the Postmark client. */
+    /** Where uploaded images are kept. */
+    storageDriver: 'local' | 's3';
+    mailProvider: 'postmark' | 'sandbox' | 'ses' | 'smtp';
+    /** Whether Stripe is set up. */
+    billingEnabled: boolean;
+    /** Mails a month of a project that does not pay; null where billing is not enabled. */
+    freeTier: number | null;
+  }
+>;
+
+/** What is wrong with the environment: one line for each setting, each naming it. */
+export class ConfigError extends Error {
+  readonly problems: string[];
+
+  constructor(problems: string[]) {
+    super(`The settings are not usable:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+/** Names of settings a process cannot run without. */
+export type RequiredSetting = 'DATABASE_URL' | 'TEMPORAL_ADDRESS';
+
+/**
+ * Reads every setting from the environment; an empty value counts as unset.
+ * @throws ConfigError naming each setting that is wrong or missing
+ */
+export function readConfig(env: Record<string, string | undefined>, required: readonly RequiredSetting[] = []): Config {
+  const problems: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, setting] of Object.entries(settings)) {
+    const text = env[name]?.trim() ?? '';
+    if (text === '') {
+      values[name] = setting.fallback;
+      continue;
+    }
+    const parsed = v.safeParse(setting.schema as v.GenericSchema<string, unknown>, text);
+    if (parsed.success) values[name] = parsed.output;
+    else problems.push(`${name} ${parsed.issues[0].message}`);
+  }
+  const parsed = values as SettingValues;
+  for (const name of required) {
+    if (parsed[name] === null && !problems.some((problem) => problem.startsWith(`${name} `)))
+      problems.push(`${name} is required: this process starts nothing else (npm start does)`);
+  }
+  problems.push(...missingCompanions(parsed));
+  if (problems.length > 0) throw new ConfigError(problems);
+  const config = complete(parsed);
+  const unsafe = config.NODE_ENV === 'production' ? productionProblems(parsed, config, config.mailProvider) : [];
+  if (unsafe.length > 0) throw new ConfigError(unsafe);
+  return Object.freeze(config);
+}
+
+function missingCompanions(values: SettingValues): string[] {
+  const problems: string[] = [];
+  const together = (one: keyof SettingValues, other: keyof SettingValues) => {
+    if (values[one] !== null && values[other] === null)
+      problems.push(`${other} is missing: ${one} is set and needs it`);
+  };
+  together('TEMPORAL_TLS_CERT', 'TEMPORAL_TLS_KEY');
+  together('TEMPORAL_TLS_KEY', 'TEMPORAL_TLS_CERT');
+  together('POSTMARK_WEBHOOK_USER', 'POSTMARK_WEBHOOK_PASSWORD');
+  together('POSTMARK_WEBHOOK_PASSWORD', 'POSTMARK_WEBHOOK_USER');
+  together('AWS_SES_ACCESS_KEY_ID', 'AWS_SES_SECRET_ACCESS_KEY');
+  together('AWS_SES_SECRET_ACCESS_KEY', 'AWS_SES_ACCESS_KEY_ID');
+  const provider = values.MAIL_PROVIDER;
+  const needed = { postmark: 'POSTMARK_SERVER_TOKEN', ses: 'AWS_SES_REGION', smtp: 'SMTP_URL' } as const;
+  if (provider !== null && provider !== 'sandbox' && values[needed[provider]] === null)
+    problems.push(`${needed[provider]} is missing: MAIL_PROVIDER is ${provider} and needs it`);
+  if (provider === 'sandbox' && values.POSTMARK_SERVER_TOKEN !== null)
+    problems.push('MAIL_PROVIDER is sandbox: unset POSTMARK_SERVER_TOKEN, which the sandbox must never see');
+  together('STRIPE_SK', 'STRIPE_WEBHOOK_SECRET');
+  together('STRIPE_WEBHOOK_SECRET', 'STRIPE_SK');
+  together('STRIPE_SK', 'STRIPE_PRICE_EMAIL_USAGE');
+  together('GITHUB_OAUTH_CLIENT', 'GITHUB_OAUTH_SECRET');
+  together('GITHUB_OAUTH_SECRET', 'GITHUB_OAUTH_CLIENT');
+  together('GOOGLE_OAUTH_CLIENT', 'GOOGLE_OAUTH_SECRET');
+  together('GOOGLE_OAUTH_SECRET', 'GOOGLE_OAUTH_CLIENT');
+  together('FIRST_PROJECT_PUBLIC_KEY', 'FIRST_PROJECT_SECRET_KEY');
+  together('FIRST_PROJECT_SECRET_KEY', 'FIRST_PROJECT_PUBLIC_KEY');
+  if (storageDriverOf(values) === 's3')
+    for (const name of ['S3_ACCESS_KEY_ID', 'S3_ACCESS_KEY_SECRET', 'S3_PUBLIC_URL'] as const)
+      if (values[name] === null) problems.push(`${name} is missing: uploads with the driver s3 need it`);
+  together('JWT_SECRET_PREVIOUS', 'JWT_SECRET');
+  together('TEMPORAL_CODEC_KEY_PREVIOUS', 'TEMPORAL_CODEC_KEY');
+  if (values.NODE_ENV === 'production') problems.push(...productionSecretProblems(values));
+  return problems;
+}
+
+function storageDriverOf(values: SettingValues): 'local' | 's3' {
+  return values.STORAGE_DRIVER ?? (values.S3_ACCESS_KEY_ID === null ? 'local' : 's3');
+}
+
+function complete(values: SettingValues): Config {
+  const publicUrl = values.PUBLIC_URL ?? `http://localhost:${values.PORT}`;
+  const apiUri = values.API_URI ?? publicUrl;
+  const secrets = dependentSecrets(values);
+  const mailProvider = values.MAIL_PROVIDER ?? (values.POSTMARK_SERVER_TOKEN === null ? 'sandbox' : 'postmark');
+  const sandbox = mailProvider === 'sandbox';
+  const sandboxUrl = values.SANDBOX_URL ?? `http://localhost:${values.SANDBOX_PORT}`;
+  const billingEnabled = values.STRIPE_SK !== null && values.STRIPE_WEBHOOK_SECRET !== null;
+  return {
+    ...values,
+    PUBLIC_URL: publicUrl,
+    API_URI: apiUri,
+    DASHBOARD_URI: values.DASHBOARD_URI ?? publicUrl,
+    ...secrets,
+    POSTMARK_SERVER_TOKEN: values.POSTMARK_SERVER_TOKEN ?? 'sandbox',
+    // Only Postmark writes headers of its own.
+    POSTMARK_UNSUBSCRIBES: mailProvider === 'ses' || mailProvider === 'smtp' ? 'self' : values.POSTMARK_UNSUBSCRIBES,
+    POSTMARK_API_URL: values.POSTMARK_API_URL ?? (sandbox ? sandboxUrl : 'https://api.postmarkapp.com'),
+    POSTMARK_WEBHOOK_USER: values.POSTMARK_WEBHOOK_USER ?? (sandbox ? 'posthorn' : null),
+    POSTMARK_WEBHOOK_PASSWORD:
+      values.POSTMARK_WEBHOOK_PASSWORD ?? (sandbox ? deriveSecret(secrets.JWT_SECRET, 'sandbox webhooks') : null),
+    SANDBOX_URL: sandboxUrl,
+    SANDBOX_WEBHOOK_URL: values.SANDBOX_WEBHOOK_URL ?? `${apiUri}/webhooks/postmark`,
+    REQUIRE_EMAIL_VERIFICATION: values.REQUIRE_EMAIL_VERIFICATION ?? !sandbox,
+    TEMPORAL_UI_URL: values.TEMPORAL_UI_URL ?? `http://localhost:${values.TEMPORAL_UI_PORT}`,
+    mailProvider,
+    storageDriver: storageDriverOf(values),
+    billingEnabled,
+    freeTier: billingEnabled ? values.FREE_TIER_MONTHLY_EMAILS : null,
+  };
+}
+
+/** Reads the environment or prints one line for each problem and ends the process with status 1. */
+export function readConfigOrExit(required: readonly RequiredSetting[] = []): Config {
+  try {
+    return readConfig(process.env, required);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    for (const problem of error.problems) console.error(`posthorn: ${problem}`);
+    process.exit(1);
+  }
+}

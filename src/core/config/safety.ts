@@ -1,0 +1,109 @@
+import type { Config } from './config.ts';
+import type { SettingValues } from './settings.ts';
+
+type Provider = Config['mailProvider'];
+
+/**
+ * Settings with which a production deployment must not start: mail would silently go nowhere, or its links would lead to
+ * the reader's own machine.
+ */
+export function productionProblems(
+  values: SettingValues,
+  urls: { API_URI: string; DASHBOARD_URI: string },
+  provider: Provider,
+): string[] {
+  if (provider === 'sandbox') return forgottenProvider(values, ['POSTMARK_WEBHOOK_USER']);
+  if (!reachesPeople(provider, values)) return [];
+  return (['API_URI', 'DASHBOARD_URI'] as const)
+    .filter((name) => isOwnMachine(urls[name]))
+    .map((name) => {
+      const setting = values[name] === null ? 'PUBLIC_URL' : name;
+      return `${setting} leads to this machine (${urls[name]}): set it to what recipients of mail can reach`;
+    })
+    .filter((problem, place, all) => all.indexOf(problem) === place);
+}
+
+// Each of these is set by somebody who means mail to leave, and none of them does it alone. Outside production the sandbox
+// may have a POSTMARK_WEBHOOK_USER of its own.
+function forgottenProvider(values: SettingValues, ofPostmark: readonly 'POSTMARK_WEBHOOK_USER'[] = []): string[] {
+  if (values.MAIL_PROVIDER === 'sandbox') return [];
+  const halves = [
+    ...ofPostmark.map((name) => [name, 'POSTMARK_SERVER_TOKEN is missing'] as const),
+    ['POSTMARK_ACCOUNT_TOKEN', 'POSTMARK_SERVER_TOKEN is missing'],
+    ['POSTMARK_WEBHOOK_TOKEN', 'POSTMARK_SERVER_TOKEN is missing'],
+    ['AWS_SES_REGION', 'MAIL_PROVIDER=ses is missing'],
+    ['SNS_TOPIC_ARNS', 'MAIL_PROVIDER=ses is missing'],
+    ['SMTP_URL', 'MAIL_PROVIDER=smtp is missing'],
+  ] as const;
+  return halves
+    .filter(([name]) => (Array.isArray(values[name]) ? values[name].length > 0 : values[name] !== null))
+    .map(
+      ([name, missing]) =>
+        `${missing}: ${name} is set, but all mail would go to the sandbox; MAIL_PROVIDER=sandbox says that this is meant`,
+    );
+}
+
+/** What an operator should know of settings that work and are not safe, a sentence each. Empty when all is well. */
+export function unsafeSettings(config: Config): string[] {
+  const warnings: string[] = [];
+  if (config.usesKnownSecret)
+    warnings.push(
+      config.JWT_SECRET_PREVIOUS === null && config.sessionSecrets.length === 1
+        ? 'JWT_SECRET is not set, or is the development secret: everybody can make sessions and links, and read stored API keys. Set a random one (openssl rand -base64 48)'
+        : 'a secret in use is the development secret, which everybody knows: set a random one (openssl rand -base64 48)',
+    );
+  if (config.NODE_ENV !== 'production') {
+    if (config.mailProvider === 'sandbox') warnings.push(...forgottenProvider(config));
+    return warnings;
+  }
+  const real = reachesPeople(config.mailProvider, config);
+  if (config.mailProvider === 'sandbox')
+    warnings.push('mail goes to the sandbox: nothing reaches anybody. Set POSTMARK_SERVER_TOKEN or MAIL_PROVIDER');
+  if (config.SYSTEM_FROM_ADDRESS.endsWith('@localhost.test') && real)
+    warnings.push(
+      'SYSTEM_FROM_ADDRESS is not set: the mail provider will refuse the mail of the service, such as links that confirm an address',
+    );
+  if (isOwnMachine(config.DASHBOARD_URI) || isOwnMachine(config.API_URI))
+    warnings.push(`links lead to this machine (${config.DASHBOARD_URI}): set PUBLIC_URL`);
+  else if (config.API_URI.startsWith('http:'))
+    warnings.push(
+      'API_URI is not https: sessions and keys travel in clear, and mail clients offer no unsubscribe button',
+    );
+  if (config.API_URI.startsWith('https:') && config.TRUST_PROXY === 0)
+    warnings.push(
+      'TRUST_PROXY is 0 although API_URI is https, so a proxy is in front: all callers count as one network, and a hundred failed sign-ins lock sign-in for everybody. Set it to the number of proxies',
+    );
+  if (config.DATABASE_URL !== null && URL.parse(config.DATABASE_URL)?.password === 'posthorn-development')
+    warnings.push(
+      'the password of Postgres is the one of docker-compose.yml, which everybody knows: set POSTGRES_PASSWORD',
+    );
+  return warnings;
+}
+
+/**
+ * Whether this is more than a trial: production, or mail that reaches people. Its first project is a real one, whose owner
+ * and sender somebody has named.
+ */
+export function isDeployment(config: Config): boolean {
+  return config.NODE_ENV === 'production' || reachesPeople(config.mailProvider, config);
+}
+
+// A provider that listens on this machine is taken for a stand-in.
+function reachesPeople(
+  provider: Provider,
+  places: Pick<SettingValues, 'POSTMARK_API_URL' | 'AWS_SES_ENDPOINT' | 'SMTP_URL'>,
+): boolean {
+  const place = {
+    sandbox: 'http://localhost',
+    postmark: places.POSTMARK_API_URL,
+    ses: places.AWS_SES_ENDPOINT,
+    smtp: places.SMTP_URL?.replace(/^smtps?:/, 'http:') ?? null,
+  }[provider];
+  return place === null || !isOwnMachine(place);
+}
+
+/** Whether a URL leads to the machine of whoever opens it. */
+function isOwnMachine(url: string): boolean {
+  const host = URL.parse(url)?.hostname ?? '';
+  return /^(localhost|.+\.localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/.test(host);
+}

@@ -1,0 +1,110 @@
+import type { ServerResponse } from 'node:http';
+import type { Context } from 'koa';
+import type { Logger } from 'pino';
+import { isDatabaseError, type PassingFailure, passingFailure } from '../database/failures.ts';
+import { AppError, forbidden } from '../lib/errors.ts';
+
+/** Writes an error as the contract's envelope, or bare where the error says so (contract page 1, 1.3). */
+export function writeError(ctx: Context, error: unknown, requestId: string, log: Logger): void {
+  const known = error instanceof AppError ? error : unexpected(error, requestId, log);
+  ctx.status = known.status;
+  for (const [name, value] of Object.entries(known.extra.headers ?? {})) ctx.set(name, value);
+  if (known.bare) {
+    ctx.body = { error: known.message };
+    return;
+  }
+  ctx.body = envelope(known, requestId);
+}
+
+/** The answer to a request whose body came too slowly; it is given outside of Koa, which still waits for the body. */
+export function tooSlowAnswer(response: ServerResponse): string {
+  const error = new AppError(408, 'REQUEST_TIMEOUT', 'The body came too slowly: the connection was closed', {
+    suggestion: 'Send the request again, with a smaller body where the line is slow.',
+  });
+  return JSON.stringify(envelope(error, String(response.getHeader('x-request-id') ?? '')));
+}
+
+function envelope({ code, message, status, extra: { details, errors, suggestion } }: AppError, requestId: string) {
+  return {
+    success: false,
+    error: {
+      code,
+      message,
+      statusCode: status,
+      requestId,
+      ...(details ? { details } : {}),
+      ...(errors ? { errors } : {}),
+      ...(suggestion ? { suggestion } : {}),
+    },
+    timestamp: new Date().toISOString(),
+  };
+}
+
+function unexpected(error: unknown, requestId: string, log: Logger): AppError {
+  const passing = passingFailure(error);
+  if (passing !== null) {
+    log.warn({ err: error, requestId }, 'Postgres could not serve a request');
+    return databaseUnavailable(passing);
+  }
+  log.error({ err: error, requestId }, 'a request failed unexpectedly');
+  const suggestion = `Try again; if it happens again, look for request ${requestId} in the log of the API.`;
+  if (isDatabaseError(error))
+    return new AppError(500, 'DATABASE_ERROR', 'The database could not serve this request', { suggestion });
+  return new AppError(500, 'INTERNAL_SERVER_ERROR', 'An unexpected error occurred', { suggestion });
+}
+
+function databaseUnavailable({ reason, retryAfterSeconds }: PassingFailure): AppError {
+  return new AppError(503, 'DATABASE_ERROR', reason, {
+    details: { retryAfter: retryAfterSeconds },
+    suggestion: `Try again in ${retryAfterSeconds} seconds.`,
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  });
+}
+
+/** 401 for an endpoint of `/v1` without an Authorization header, or for a header of another form than `Bearer <key>`. */
+export function missingAuth(message: string): AppError {
+  return new AppError(401, 'MISSING_AUTH', message, {
+    suggestion: 'Send the header "Authorization: Bearer <key>" with a key of your project.',
+  });
+}
+
+/** 401 for a key that is unknown, rotated away, or of the wrong kind for the endpoint. */
+export function invalidKey(message: string): AppError {
+  return new AppError(401, 'INVALID_API_KEY', message, {
+    suggestion: 'Public keys (pk_…) are for POST /v1/track, secret keys (sk_…) for everything else.',
+  });
+}
+
+/** 401 for a dashboard endpoint with neither key nor session. */
+export function unauthorized(message = 'Sign in, or send a secret key as "Authorization: Bearer sk_…"'): AppError {
+  return new AppError(401, 'UNAUTHORIZED', message);
+}
+
+/** 403 for what no key may do, so that a leaked one cannot destroy a project or plant a member. */
+export function forbiddenForKeys(): AppError {
+  return forbidden('API keys may not do this: sign in', { reason: 'key' });
+}
+
+/** 403 for a key used with the id of another project, whether or not that exists. */
+export function foreignProject(): AppError {
+  return new AppError(403, 'PROJECT_ACCESS_DENIED', 'This key belongs to another project than the one named');
+}
+
+/** 404 for a project that does not exist or that the user is no member of. */
+export function noSuchProject(id: string): AppError {
+  return new AppError(404, 'RESOURCE_NOT_FOUND', `You have no project with id ${id}`, {
+    details: { resource: 'project', id },
+  });
+}
+
+/** 409 for writes to a project that is being reset. */
+export function projectResetting(): AppError {
+  return new AppError(409, 'CONFLICT', 'This project is being reset: try again when that has finished');
+}
+
+/** 403 for writes to a disabled project. */
+export function projectDisabled(): AppError {
+  return new AppError(403, 'PROJECT_DISABLED', 'This project is disabled: it can be read but not changed', {
+    suggestion: 'Ask the operator of this service why the project is disabled.',
+  });
+}

@@ -1,0 +1,128 @@
+import { isoInstant } from '../database/columns.ts';
+import { isLostConnection } from '../database/failures.ts';
+import { type Database, type Joined, joined, type Sql, statement, type WriteOnce } from '../database/sql.ts';
+import { AppError, badRequest } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import { pause } from '../lib/time.ts';
+
+// Nobody sees the row before its transaction is committed, and then the request has succeeded: the status is known here.
+const claimKey = statement(
+  'idempotency.claim',
+  `insert into idempotency_keys as k (id, project_id, key, method, path, status_code, expires_at)
+   values ($1, $2, $3, $4, $5, $6, now() + make_interval(hours => $7))
+   on conflict (project_id, key) do update set id = excluded.id, method = excluded.method, path = excluded.path,
+     status_code = excluded.status_code, created_at = now(), expires_at = excluded.expires_at
+     where k.expires_at <= now()
+   returning id`,
+);
+const findKey = statement(
+  'idempotency.find',
+  `select id, method, path, status_code as "statusCode", created_at::text as "createdAt"
+   from idempotency_keys where project_id = $1 and key = $2 and expires_at > now()`,
+);
+const releaseKey = statement('idempotency.release', 'delete from idempotency_keys where id = $1');
+
+/** An `Idempotency-Key`, and the request that came with it. */
+export interface KeyedRequest {
+  projectId: string;
+  key: string;
+  method: string;
+  path: string;
+  /** Status of the answer if the request succeeds. */
+  successStatus: number;
+  ttlHours: number;
+}
+
+interface StoredKey {
+  id: string;
+  method: string;
+  path: string;
+  statusCode: number | null;
+  createdAt: string;
+}
+
+/** @throws 400 for a header that is no key (contract page 1, 1.8) */
+export function checkIdempotencyKey(key: string): void {
+  if (!/^[\x20-\x7e]{1,255}$/.test(key))
+    throw badRequest('The Idempotency-Key header must have 1 to 255 printable ASCII characters');
+}
+
+/**
+ * The `WriteOnce` of a request with a key: key and work are one transaction, so that a repetition of a request that was cut
+ * off finds it done or does it. A second request with the key waits until the first has ended. Whether a commit whose answer
+ * was lost has happened is found out by claiming the key again.
+ * @throws 409 IDEMPOTENCY_KEY_REUSED when another request has used the key, 503 when nobody can tell whether this one has
+ */
+export function writeOnceWith(db: Database, request: KeyedRequest): WriteOnce {
+  const id = newId();
+  return async <T>(work: (db: Joined) => Promise<T>, keepsKey: (result: T) => boolean = () => true): Promise<T> => {
+    // `done` waits for its commit; `unsure` is work whose commit was not answered.
+    const seen: Record<'done' | 'unsure', { result: T } | null> = { done: null, unsure: null };
+    for (let attempt = 0; ; attempt++) {
+      seen.done = null;
+      try {
+        return await db.transaction(async (sql) => {
+          const earlier = await claim(sql, id, request);
+          if (earlier?.id === id && seen.unsure !== null) return seen.unsure.result;
+          if (earlier !== null) throw reused(request.key, earlier);
+          seen.unsure = null;
+          const result = await work(joined(sql));
+          if (!keepsKey(result)) await sql.count(releaseKey, [id]);
+          seen.done = { result };
+          return result;
+        });
+      } catch (error) {
+        if (seen.done !== null && isLostConnection(error)) seen.unsure = seen.done;
+        if (seen.unsure === null || error instanceof AppError) throw error;
+        if (attempt >= commitChecks) throw outcomeUnknown();
+        await pause(commitCheckMs * 2 ** attempt);
+      }
+    }
+  };
+}
+
+// Together some three seconds: as long as a failover within one machine or a restart of a pooler takes.
+const commitChecks = 5;
+const commitCheckMs = 100;
+
+/** Claims the key for the request with this id. Null when it has it, else the request that has. */
+async function claim(sql: Sql, id: string, request: KeyedRequest): Promise<StoredKey | null> {
+  const { projectId, key, method, path, successStatus, ttlHours } = request;
+  // The holder may expire or be removed between the two statements; then the key is free and is claimed again.
+  for (let attempt = 0; attempt < 3; attempt++) {
+    if (await sql.row(claimKey, [id, projectId, key, method, path, successStatus, ttlHours])) return null;
+    const earlier = await sql.row<StoredKey>(findKey, [projectId, key]);
+    if (earlier) return earlier;
+  }
+  throw new Error('The idempotency key could neither be claimed nor found');
+}
+
+/**
+ * What a refusal of a request with a key answers: 409 where another request has used the key, which counts before the
+ * body does (contract page 1, 1.4), and the refusal itself where none has.
+ */
+export async function refusalOfKeyed(sql: Sql, request: KeyedRequest, refusal: AppError): Promise<AppError> {
+  const earlier = await sql.row<StoredKey>(findKey, [request.projectId, request.key]);
+  return earlier === null ? refusal : reused(request.key, earlier);
+}
+
+function reused(key: string, earlier: StoredKey): AppError {
+  return new AppError(409, 'IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used before', {
+    details: {
+      key,
+      originalRequest: `${earlier.method} ${earlier.path}`,
+      originalRequestAt: isoInstant(earlier.createdAt),
+      originalStatusCode: earlier.statusCode,
+    },
+    suggestion:
+      'If this repeats an earlier request, stop: that one was accepted, and nothing has to be sent again. A request for something else needs a key of its own.',
+  });
+}
+
+function outcomeUnknown(): AppError {
+  return new AppError(503, 'DATABASE_ERROR', 'The database went away before it said whether the request was accepted', {
+    suggestion:
+      'Repeat the request with the same Idempotency-Key: it is accepted then, or answered 409 because it already was.',
+    headers: { 'Retry-After': '5' },
+  });
+}

@@ -1,0 +1,225 @@
+import { toJsonSchema } from '@valibot/to-json-schema';
+import type * as v from 'valibot';
+import { sessionCookie } from '../../platform/accounts/sessions.ts';
+import { bodyLimits, sizeText } from './body.ts';
+import type { Route } from './route.ts';
+
+type Json = Record<string, unknown>;
+
+const envelope: Json = {
+  type: 'object',
+  required: ['success', 'error', 'timestamp'],
+  properties: {
+    success: { const: false },
+    error: {
+      type: 'object',
+      required: ['code', 'message', 'statusCode', 'requestId'],
+      properties: {
+        code: { type: 'string' },
+        message: { type: 'string' },
+        statusCode: { type: 'integer' },
+        requestId: { type: 'string', format: 'uuid' },
+        details: { type: 'object' },
+        errors: {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['field', 'message', 'code'],
+            properties: {
+              field: { type: 'string' },
+              message: { type: 'string' },
+              code: { type: 'string' },
+              received: { type: 'string' },
+            },
+          },
+        },
+        suggestion: { type: 'string' },
+      },
+    },
+    timestamp: { type: 'string', format: 'date-time' },
+  },
+};
+
+const bare: Json = {
+  type: 'object',
+  required: ['error'],
+  properties: { error: { type: 'string' } },
+  additionalProperties: false,
+};
+
+/** The OpenAPI 3.1 document of the routes, made from the schemas that validate the requests. */
+export function openApiDocument(routes: readonly Route[], serverUrl: string): Json {
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] ??= {};
+    (paths[path] as Json)[route.method.toLowerCase()] = operation(route);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Posthorn',
+      version: '1',
+      description: 'Email delivery and audience service whose long-running work is durable.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: serverUrl }],
+    paths,
+    components: {
+      schemas: { Error: envelope, BareError: bare },
+      securitySchemes: {
+        secretKey: { type: 'http', scheme: 'bearer', description: 'Secret key of a project, `sk_…`' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: sessionCookie,
+          description: 'Session of a signed-in user, set by `POST /auth/login`',
+        },
+        publicKey: { type: 'http', scheme: 'bearer', description: 'Public key of a project, `pk_…`' },
+      },
+    },
+  };
+}
+
+function operation(route: Route): Json {
+  const status = String(route.status ?? 200);
+  const description = descriptionOf(route);
+  const errors =
+    route.access === 'none' ? ['default'] : ['400', '401', ...(route.guarded ? ['412'] : []), '422', '429', 'default'];
+  return {
+    summary: route.summary,
+    ...(description ? { description } : {}),
+    tags: [route.tag ?? route.path.split('/').find((segment) => segment !== '' && segment !== 'v1') ?? 'service'],
+    operationId: `${route.method.toLowerCase()}${route.path.replaceAll(/[/:.-]+(\w)/g, (_, letter: string) => letter.toUpperCase()).replaceAll(/\W/g, '')}`,
+    security: securityOf(route),
+    parameters: parametersOf(route),
+    ...(route.body && route.bodyKind === undefined
+      ? {
+          requestBody: { description: sizeOf(route), ...bodyOf(jsonSchema(route.body, 'input')) },
+        }
+      : {}),
+    responses: {
+      ...Object.fromEntries(
+        [status, ...(route.alsoStatus === undefined ? [] : [route.alsoStatus])].map((code) => [
+          code,
+          { description: 'Success', ...contentOf(route) },
+        ]),
+      ),
+      ...Object.fromEntries(
+        errors.map((code) => [
+          code,
+          {
+            description: code === 'default' ? 'Any other failure' : `Error ${code}`,
+            content: errorContent(code, route),
+          },
+        ]),
+      ),
+    },
+  };
+}
+
+function sizeOf({ bodyLimit = 'form' }: Route): string {
+  return `At most ${sizeText(bodyLimits[bodyLimit].bytes)}.`;
+}
+
+// Some routes answer 400 and 404 with a bare text, and pages for browsers fail as pages (contract page 1, 1.3).
+function errorContent(code: string, { textReply }: Route): Json {
+  const full = { $ref: '#/components/schemas/Error' };
+  const mayBeBare = code === '400' || code === 'default';
+  return {
+    'application/json': { schema: mayBeBare ? { anyOf: [full, { $ref: '#/components/schemas/BareError' }] } : full },
+    ...(textReply === 'text/html' && code === 'default' ? { 'text/html': { schema: { type: 'string' } } } : {}),
+  };
+}
+
+function contentOf({ reply, textReply }: Route): { content?: Json } {
+  const content: Json = {
+    ...(reply === undefined ? {} : { 'application/json': { schema: jsonSchema(reply, 'output') } }),
+    ...(textReply === undefined ? {} : { [textReply]: { schema: { type: 'string' } } }),
+  };
+  return Object.keys(content).length === 0 ? {} : { content };
+}
+
+// No body is read as an empty object.
+function bodyOf(schema: Json): Json {
+  const needed = schema.type !== 'object' || (schema.required as string[] | undefined)?.length !== 0;
+  return { required: needed, content: { 'application/json': { schema } } };
+}
+
+function securityOf({ access, refusesKeys }: Route): Json[] {
+  if (access === 'none') return [];
+  if (access === 'public') return [{ publicKey: [] }];
+  if (access === 'secret') return [{ secretKey: [] }];
+  return access === 'cookie' || refusesKeys ? [{ session: [] }] : [{ secretKey: [] }, { session: [] }];
+}
+
+// Who may call, in a sentence: OpenAPI has no place for roles.
+function descriptionOf({ description, access, role, refusesKeys }: Route): string | undefined {
+  const ofMembers = access === 'dashboard' || access === 'project';
+  const rule =
+    ofMembers && role === 'ADMIN' ? `Sessions need the role ADMIN.${refusesKeys ? ' Keys are refused.' : ''}` : '';
+  return [description, rule].filter(Boolean).join(' ') || undefined;
+}
+
+function parametersOf(route: Route): Json[] {
+  const inPath = [...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string', ...(route.ids?.[name] ? { format: 'uuid' } : {}) },
+  }));
+  const schema = route.query ? (jsonSchema(route.query, 'input') as { properties?: Json; required?: string[] }) : {};
+  const inQuery = Object.entries(schema.properties ?? {}).map(([name, property]) => {
+    const { description, ...rest } = property as Json;
+    return {
+      name,
+      in: 'query',
+      required: schema.required?.includes(name) ?? false,
+      ...(description === undefined ? {} : { description }),
+      schema: rest,
+    };
+  });
+  const headers: Json[] = route.idempotent
+    ? [
+        {
+          name: 'Idempotency-Key',
+          in: 'header',
+          required: false,
+          description: 'Refuses a second request with the same key within 24 hours.',
+          schema: { type: 'string', minLength: 1, maxLength: 255 },
+        },
+      ]
+    : [];
+  if (route.guarded)
+    headers.push({
+      name: 'If-Match',
+      in: 'header',
+      required: false,
+      description: 'The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster.',
+      schema: { type: 'string' },
+    });
+  // Named once for sessions; with a key the header is ignored.
+  if (route.access === 'dashboard')
+    headers.push({
+      name: 'X-Project-Id',
+      in: 'header',
+      required: false,
+      description: 'The project, for sessions. Keys name their own.',
+      schema: { type: 'string', format: 'uuid' },
+    });
+  return [...inPath, ...inQuery, ...headers];
+}
+
+function jsonSchema(schema: v.GenericSchema, typeMode: 'input' | 'output'): Json {
+  const { $schema: _, ...rest } = toJsonSchema(schema, {
+    target: 'draft-2020-12',
+    typeMode,
+    errorMode: 'ignore',
+    overrideSchema: ({ valibotSchema, jsonSchema: made }) => {
+      // A custom check has no JSON Schema of its own; the objects among ours say what they are.
+      if (valibotSchema.type === 'custom') return { ...made, type: 'object' };
+      return undefined;
+    },
+  }) as Json;
+  return rest;
+}

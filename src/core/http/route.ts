@@ -1,0 +1,128 @@
+import type * as v from 'valibot';
+import type { Role } from '../../platform/projects/schema.ts';
+import type { AppError, FieldProblem } from '../lib/errors.ts';
+import type { BodyLimitName } from './body.ts';
+import type { App, Handled } from './context.ts';
+
+/**
+ * Who may call (contract page 3, 1.2).
+ * - `public`: the public key only. `secret`: the secret key only, no sessions.
+ * - `dashboard`: the secret key, or a session with `X-Project-Id`.
+ * - `project`: the project is the path's `:id`; its secret key, or a session of a member.
+ * - `account`: a session, or the secret key; no project is named (`project` is the key's, or null).
+ * - `cookie`: a session only.
+ * - `none`: anybody.
+ */
+export type Access = 'public' | 'secret' | 'dashboard' | 'project' | 'account' | 'cookie' | 'none';
+
+type AnySchema = v.GenericSchema<unknown, unknown>;
+type Output<Schema> = Schema extends AnySchema ? v.InferOutput<Schema> : Record<string, never>;
+
+/** What a route may look at to find the project of a session. */
+export interface ProjectSearch {
+  app: App;
+  params: Record<string, string>;
+  /** Who asks. */
+  userId: string;
+  /** The parsed body, not checked yet. */
+  body(): Promise<unknown>;
+}
+
+/** What a row of a route table says. */
+export interface RouteOptions<
+  Who extends Access,
+  Query extends AnySchema | undefined,
+  Body extends AnySchema | undefined,
+> {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Koa's notation: `/contacts/:id`. */
+  path: string;
+  access: Who;
+  /** Least role of a session's user in the project; MEMBER when absent. A secret key acts as ADMIN. */
+  role?: Exclude<Role, 'OWNER'>;
+  /** `project`, `account` and `cookie`: secret keys are known here and answered 403 FORBIDDEN. */
+  refusesKeys?: boolean;
+  /** `project`: refused for sessions too while the project is disabled; keys always are, unless they only read. */
+  refusedWhenDisabled?: boolean;
+  /** Also for users who have not confirmed their address yet. */
+  ungated?: boolean;
+  /**
+   * `dashboard`: finds the project of a session that sends no `X-Project-Id`. What is looked up must belong to a project of
+   * the user: for a stranger's the answer would differ from that for nothing.
+   */
+  findProject?: (request: ProjectSearch) => Promise<string | null> | string | null;
+  /** Refuses before it is asked who calls. */
+  guard?: (app: App) => void;
+  summary: string;
+  /** Further sentences for the API reference. */
+  description?: string;
+  /** Groups the reference; the first path segment when absent. */
+  tag?: string;
+  /**
+   * Path parameters that must be UUIDs, each with the kind of resource whose 404 a malformed id gets,
+   * or `422` where the contract wants a VALIDATION_ERROR.
+   */
+  ids?: Record<string, string>;
+  query?: Query;
+  body?: Body;
+  /** How problems of the body are answered where that is not the 422 envelope. Null falls back to it. */
+  bodyError?: (problems: FieldProblem[], body: unknown, suggestion: string | undefined) => AppError | null;
+  /** `raw` hands the unparsed bytes to the handler as `body`, for signed webhooks. */
+  bodyKind?: 'json' | 'raw' | 'stream';
+  reply?: AnySchema;
+  /** Media type of a success that is text, or that may be text in place of `reply`. */
+  textReply?: 'text/csv' | 'text/html' | 'text/plain';
+  /** Status of success; 200 when absent. */
+  status?: number;
+  /** Another status of success with the same reply, for the API reference. */
+  alsoStatus?: number;
+  /** Reads `Idempotency-Key` (contract page 1, 1.8): the handler makes its writes through `writeOnce`, in one call. */
+  idempotent?: boolean;
+  /** An edit of something with an `ETag`: the handler reads `If-Match` and refuses with 412. */
+  guarded?: boolean;
+  /** Not counted against the project's rate window. */
+  exemptFromRateLimit?: boolean;
+  /** How large its body may be (see `bodyLimits`); a `form` when absent. Streams are limited by who reads them. */
+  bodyLimit?: BodyLimitName;
+  /**
+   * How many requests one with this body counts as in the project's rate window; 1 when absent. The body is parsed and not
+   * checked yet.
+   */
+  rateCost?: (body: unknown) => number;
+  handle(input: Handled<Output<Query>, Output<Body>, Who>): unknown;
+}
+
+/** A route with its types erased, as the list and the router keep it. */
+export type Route = RouteOptions<Access, AnySchema | undefined, AnySchema | undefined>;
+
+/** Declares a route; the schemas give the handler's types. */
+export function route<
+  const Who extends Access,
+  Query extends AnySchema | undefined = undefined,
+  Body extends AnySchema | undefined = undefined,
+>(options: RouteOptions<Who, Query, Body>): Route {
+  return options as unknown as Route;
+}
+
+/** An answer with a status or headers of its own. */
+export class Reply {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: Record<string, string | string[]>;
+
+  constructor(status: number, body: unknown, headers: Record<string, string | string[]> = {}) {
+    this.status = status;
+    this.body = body;
+    this.headers = headers;
+  }
+}
+
+/** Answers with the `ETag` of what was read or changed, which an edit names in `If-Match`. */
+export function taggedReply(status: number, body: unknown, etag: string): Reply {
+  return new Reply(status, body, { ETag: etag });
+}
+
+/** Answers with this status; a body of `undefined` is an empty one. */
+export function reply(status: number, body?: unknown, headers?: Record<string, string | string[]>): Reply {
+  return new Reply(status, body, headers);
+}

@@ -1,0 +1,123 @@
+import type { SignalCommand, StartCommand } from '../../../temporal/commands.ts';
+import type { Database, Sql } from '../database/sql.ts';
+import { enqueueAll, type OutboxTicket } from './enqueue.ts';
+
+/** Unfinished work whose row has not moved for a while. */
+export interface StalledWork {
+  /** Instant and id by which the rows of its kind are paged, as Postgres writes them. */
+  at: string;
+  id: string;
+  /** The start of its execution, as it was first made. */
+  start: StartCommand;
+  /** Wakes an open execution that waits for what has happened already; null where an open execution never does. */
+  wake: Pick<SignalCommand, 'signal' | 'input'> | null;
+  /** Whether the row has not moved since the Temporal store changed. */
+  isOlder: boolean;
+}
+
+/** Where a page begins: behind the row with this instant and id. */
+export interface StalledPlace {
+  at: string;
+  id: string;
+}
+
+/** What counts as stalled. */
+export interface StalledQuery {
+  /** How long a row has not moved, in milliseconds. */
+  afterMs: number;
+  /** ISO instant at which the Temporal store changed: rows that have not moved since are stalled at once. */
+  changedAt: string | null;
+  place: StalledPlace;
+  limit: number;
+}
+
+/** A kind of durable work that can be left behind when its execution is lost. */
+export interface RecoverableKind {
+  name: string;
+  /** How long a row of this kind rests before it counts as stalled, in milliseconds. */
+  afterMs: number;
+  /** Reads a page of stalled work, in the order of instant and id. */
+  stalled(sql: Sql, query: StalledQuery): Promise<StalledWork[]>;
+}
+
+/** What recovering needs. */
+export interface RecoveryDeps {
+  db: Database;
+  /** Whether an execution of this id is open. Rejects when Temporal cannot be asked. */
+  isOpen(workflowId: string): Promise<boolean>;
+  /** Makes the calls behind the tickets soon. */
+  dispatchSoon(...tickets: OutboxTicket[]): void;
+}
+
+/** One pass over stalled work; answers how many executions it started or woke. `changedAt` as in `StalledQuery`. */
+export type Recovery = (changedAt?: string | null) => Promise<number>;
+
+/** SQL for the instant before which a row that is unfinished and has not moved is stalled; see `stalledParams`. */
+export const stalledBefore = `greatest(clock_timestamp() - $1::float8 * interval '1 millisecond', $2::timestamptz)`;
+
+/** The five parameters of a page: `stalledBefore` takes two, then come instant and id of the place, and the limit. */
+export function stalledParams({ afterMs, changedAt, place, limit }: StalledQuery): unknown[] {
+  return [afterMs, changedAt, place.at, place.id, limit];
+}
+
+const beginning: StalledPlace = { at: '-infinity', id: '00000000-0000-0000-0000-000000000000' };
+const rowsPerPage = 500;
+const asksAtOnce = 16;
+// A pass has this long, so that the other checks of the minute are not held up; the next one goes on from there.
+const longestMs = 20_000;
+const hourMs = 3_600_000;
+// An execution that was woken has this long to act.
+const wokenMs = 50_000;
+
+/**
+ * Builds the recovery of one kind of durable work (contract page 2, 4.10): what is stalled without an open execution is
+ * started again, and an open execution that may be behind its row is woken. Rows say where to go on, so that neither does
+ * harm where it was not needed. Each pass begins where the last one ended.
+ */
+export function createRecovery(deps: RecoveryDeps, kind: RecoverableKind, afterMs = kind.afterMs): Recovery {
+  const { db } = deps;
+  let place = beginning;
+  // Executions from before a change of the store that were woken, and when.
+  let woken = new Map<string, number>();
+
+  return async (changedAt = null) => {
+    if (place === beginning) woken = new Map([...woken].filter(([, since]) => Date.now() - since < hourMs));
+    const deadline = Date.now() + longestMs;
+    let recovered = 0;
+    do {
+      const page = await kind.stalled(db, { afterMs, changedAt, place, limit: rowsPerPage });
+      recovered += await recover(page, changedAt);
+      const last = page.length === rowsPerPage ? page.at(-1) : undefined;
+      place = last === undefined ? beginning : { at: last.at, id: last.id };
+    } while (place !== beginning && Date.now() < deadline);
+    return recovered;
+  };
+
+  async function recover(works: readonly StalledWork[], changedAt: string | null): Promise<number> {
+    const commands: (StartCommand | SignalCommand)[] = [];
+    for (let from = 0; from < works.length; from += asksAtOnce) {
+      const some = works.slice(from, from + asksAtOnce);
+      const open = await Promise.all(some.map(({ start }) => deps.isOpen(start.id)));
+      commands.push(...some.flatMap((work, n) => commandFor(work, open[n] === true, changedAt)));
+    }
+    if (commands.length === 0) return 0;
+    deps.dispatchSoon(...(await db.transaction((sql) => enqueueAll(sql, commands))));
+    return commands.length;
+  }
+
+  function commandFor(work: StalledWork, isOpen: boolean, changedAt: string | null): (StartCommand | SignalCommand)[] {
+    const { start, wake } = work;
+    const now = Date.now();
+    if (!isOpen) return [{ ...start, restart: `stalled-${now}` }];
+    if (wake === null) return [];
+    if (work.isOlder) {
+      const since = woken.get(start.id) ?? now;
+      woken.set(start.id, since);
+      // Its history may not fit what a worker did before the store was restored. Once, for it may only have to wait its turn.
+      if (now - since > wokenMs) return [{ ...start, restart: `replaced-${changedAt}`, replace: true }];
+    }
+    // Signals are kept in the history, so an execution that cannot go on is not woken every minute.
+    const dedupeKey = `stalled-${Math.floor(now / hourMs)}-${changedAt ?? ''}`;
+    return [{ type: 'signal', id: start.id, ...wake, dedupeKey }];
+  }
+}

@@ -1,0 +1,105 @@
+import { ScheduleAlreadyRunning, ScheduleNotFoundError, type ScheduleOptions } from '@temporalio/client';
+import {
+  type CalendarTimes,
+  type ScheduleCommand,
+  searchAttributePairs,
+  taskQueue,
+  workflowQueues,
+} from '../../../temporal/commands.ts';
+import type { TemporalConnection } from '../../../temporal/connection.ts';
+
+const months = [
+  'JANUARY',
+  'FEBRUARY',
+  'MARCH',
+  'APRIL',
+  'MAY',
+  'JUNE',
+  'JULY',
+  'AUGUST',
+  'SEPTEMBER',
+  'OCTOBER',
+  'NOVEMBER',
+  'DECEMBER',
+] as const;
+const days = ['SUNDAY', 'MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY'] as const;
+
+// A time that passed while Temporal was away is made up for, like every other work.
+const catchupWindow = '7 days';
+
+/** Makes the schedule or brings it in line, unless it is of a later revision already. Safe to repeat. */
+export async function putSchedule(
+  temporal: TemporalConnection,
+  queuePrefix: string,
+  command: ScheduleCommand,
+): Promise<void> {
+  const { launch } = command;
+  const options = {
+    scheduleId: command.id,
+    spec: { calendars: command.calendars.map(calendarSpec), timezone: command.timezone },
+    action: {
+      type: 'startWorkflow',
+      workflowType: launch.workflow,
+      workflowId: launch.id,
+      taskQueue: taskQueue(queuePrefix, workflowQueues[launch.workflow]),
+      args: [launch.input],
+      ...(launch.searchAttributes === undefined
+        ? {}
+        : { typedSearchAttributes: searchAttributePairs(launch.searchAttributes) }),
+      ...(launch.staticSummary === undefined ? {} : { staticSummary: launch.staticSummary }),
+    },
+    policies: { overlap: 'ALLOW_ALL', catchupWindow },
+    state: { note: revisionNote(command.revision) },
+  } satisfies ScheduleOptions;
+  try {
+    await temporal.client.schedule.create(options);
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    await temporal.client.schedule.getHandle(command.id).update((previous) => {
+      if (revisionOf(previous.state.note) > command.revision) return previous;
+      // An operator's pause is kept.
+      return { ...options, state: { ...previous.state, note: options.state.note } };
+    });
+  }
+}
+
+/** Removes a schedule. False when there was none. */
+export async function removeSchedule(temporal: TemporalConnection, id: string): Promise<boolean> {
+  try {
+    await temporal.client.schedule.getHandle(id).delete();
+    return true;
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return false;
+    throw error;
+  }
+}
+
+/** The revision that a schedule has, or null when there is none of this id. Rejects when Temporal cannot be asked. */
+export async function scheduleRevision(temporal: TemporalConnection, id: string): Promise<number | null> {
+  try {
+    const { state } = await temporal.within(10_000, () => temporal.client.schedule.getHandle(id).describe());
+    return revisionOf(state.note);
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return null;
+    throw error;
+  }
+}
+
+function revisionNote(revision: number): string {
+  return `revision ${revision}`;
+}
+
+function revisionOf(note: string | undefined): number {
+  return Number(/^revision (\d+)/.exec(note ?? '')?.[1] ?? -1);
+}
+
+function calendarSpec({ minute, hour, dayOfMonth, month, dayOfWeek }: CalendarTimes) {
+  return {
+    second: 0,
+    minute: [...minute],
+    hour: [...hour],
+    dayOfMonth: [...dayOfMonth],
+    month: month.flatMap((number) => months[number - 1] ?? []),
+    dayOfWeek: dayOfWeek.flatMap((number) => days[number] ?? []),
+  };
+}

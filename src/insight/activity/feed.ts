@@ -1,0 +1,148 @@
+import { isoInstant } from '../../core/database/columns.ts';
+import type { Sql } from '../../core/database/sql.ts';
+import { badRequest } from '../../core/lib/errors.ts';
+import { isUuid } from '../../core/lib/ids.ts';
+import type { JsonObjectValue } from '../../core/lib/json.ts';
+import { dayMs, hourMs, spanParameters, sqlSpan } from '../../core/lib/span.ts';
+import type { ProjectFacts } from '../../platform/projects/directory.ts';
+import type { Composer } from '../../sending/engine/compose.ts';
+import { boundAfter, boundAt, cursorAfter, earlier, readCursor } from './cursor.ts';
+import { type FeedRow, feedPage, longestPage } from './feed-queries.ts';
+import { type ActivityItem, type ActivityPage, type ListActivity, positiveInteger } from './schema.ts';
+import { totalOf, totalOfContact } from './total-queries.ts';
+import { type ActivityType, type Source, sources, typesOf } from './types.ts';
+
+/** What the feed is read with. */
+export interface FeedDeps {
+  sql: Sql;
+  now: Date;
+  /** Setting EMAIL_BODY_RETENTION_DAYS: older mail is shown without its body. */
+  bodyDays: number;
+  compose: Composer;
+}
+
+/**
+ * A page of what happened in a project, newest first (contract page 3, 4.2).
+ * @throws 400 for what is no date, an end before the beginning, a cursor of another list, a contact that is no UUID
+ */
+export async function listActivity(deps: FeedDeps, project: ProjectFacts, query: ListActivity): Promise<ActivityPage> {
+  const { sql, now } = deps;
+  const limit = positiveInteger(query.limit, 50, longestPage);
+  const place = query.cursor === undefined ? null : readCursor(query.cursor);
+  const contactId = query.contactId === undefined || query.contactId === '' ? null : query.contactId.toLowerCase();
+  if (contactId !== null && !isUuid(contactId)) throw badRequest('"contactId" is not a UUID', { field: 'contactId' });
+  const span = spanParameters(place === null ? query : { endDate: query.endDate, startDate: '1970-01-01' }, now, 30);
+  const types = typesOf(query.types);
+  const asked = sources.map(({ type, rows }) => types.has(type) && (contactId === null || rows !== 'campaigns'));
+  if (!asked.includes(true)) return { data: [], hasMore: false, total: 0 };
+
+  const bounds = sources.map(({ prefix, suffix }) => {
+    const end = boundAt(span.until);
+    return place === null ? end : earlier(end, boundAfter(place, prefix, suffix));
+  });
+  // Back from a cursor the feed goes on without end.
+  const whole = sqlSpan({ from: place === null ? span.from : null, until: span.until }, hourMs);
+  const [rows, total] = await Promise.all([
+    feedPage(sql, project.id, { contactId, from: whole.from, bounds, asked, limit: limit + 1 }),
+    place !== null
+      ? 0
+      : contactId === null
+        ? totalOf(sql, project.id, whole, asked)
+        : totalOfContact(sql, project.id, contactId, whole, asked),
+  ]);
+  const shown = rows.slice(0, limit);
+  const bodies = bodiesOf(deps, project, shown);
+  const last = shown.at(-1);
+  const hasMore = rows.length > limit && last !== undefined;
+  return {
+    data: shown.map((row) => itemOf(row, bodies)),
+    ...(hasMore ? { cursor: cursorAfter(Date.parse(isoInstant(last.at)), last.id) } : {}),
+    hasMore,
+    total,
+  };
+}
+
+function itemOf(row: FeedRow, bodies: ReadonlyMap<string, string | null>): ActivityItem {
+  const source = sources[row.source] as Source;
+  return {
+    id: row.id,
+    type: source.type,
+    timestamp: isoInstant(row.at),
+    ...(row.contactEmail === null ? {} : { contactEmail: row.contactEmail }),
+    ...(row.contactId === null ? {} : { contactId: row.contactId }),
+    metadata: metadataOf(row, source, bodies),
+  };
+}
+
+const hasError = new Set<ActivityType>(['email.bounced', 'email.complaint', 'email.failed']);
+
+function metadataOf(
+  { uuid, event, mail, campaign, run }: FeedRow,
+  { type }: Source,
+  bodies: ReadonlyMap<string, string | null>,
+) {
+  if (event !== null) return { eventName: event.name, eventData: event.data };
+  if (campaign !== null) return { ...campaign };
+  if (run !== null) {
+    const { exitReason, ...facts } = run;
+    return type === 'workflow.completed' ? { ...facts, exitReason } : facts;
+  }
+  if (mail === null) return {};
+  const { subject, from, fromName, replyTo, toName, sourceType, campaignName, workflowName } = mail;
+  const facts: JsonObjectValue = {
+    subject,
+    body: bodies.get(uuid) ?? null,
+    from,
+    fromName,
+    replyTo,
+    toName,
+    sourceType,
+    ...(campaignName === null ? {} : { campaignName }),
+    ...(workflowName === null ? {} : { workflowName }),
+  };
+  if (type === 'email.opened') return { ...facts, totalOpens: mail.opens };
+  if (type === 'email.clicked') return { ...facts, totalClicks: mail.clicks };
+  return hasError.has(type) ? { ...facts, error: mail.error } : facts;
+}
+
+/** The body of each mail on a page, rendered once for all of its items. */
+function bodiesOf(deps: FeedDeps, project: ProjectFacts, rows: readonly FeedRow[]): Map<string, string | null> {
+  const bodies = new Map<string, string | null>();
+  for (const row of rows)
+    if (row.mail !== null && !bodies.has(row.uuid)) bodies.set(row.uuid, bodyOf(deps, project, row));
+  return bodies;
+}
+
+// The ledger keeps no body for each recipient of a campaign: it is made again from the campaign, as it was sent unless the
+// contact's data has changed. It is gone for the reader when it would be for mail that keeps its own.
+function bodyOf(
+  { compose, now, bodyDays }: FeedDeps,
+  project: ProjectFacts,
+  { uuid, mail, contactId, contactEmail }: FeedRow,
+) {
+  if (mail === null || mail.body === null || mail.body === '') return null;
+  const { subject, body, sourceType, data, contact } = mail;
+  if (mail.rendered || sourceType === 'INBOUND') return body;
+  if (now.getTime() - Date.parse(mail.createdAt) > bodyDays * dayMs || contactId === null || contactEmail === null)
+    return null;
+  try {
+    const message = compose({
+      subject: subject ?? '',
+      body,
+      messageClass: mail.messageClass,
+      sourceType,
+      project,
+      projectId: project.id,
+      emailId: uuid,
+      from: mail.from,
+      fromName: mail.fromName,
+      replyTo: mail.replyTo,
+      to: { address: mail.toAddress, name: mail.toName },
+      contact: { id: contactId, email: contactEmail, ...contact },
+      requestData: data,
+    });
+    return String(message.html);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,74 @@
+import * as v from 'valibot';
+import type { App } from '../../core/http/context.ts';
+import { route } from '../../core/http/route.ts';
+import { createComposer } from '../../sending/engine/compose.ts';
+import { type FeedDeps, listActivity } from './feed.ts';
+import {
+  ActivityPage,
+  ActivityStats,
+  ListActivity,
+  RecentCount,
+  RecentCountQuery,
+  StatsQuery,
+  Upcoming,
+  UpcomingQuery,
+} from './schema.ts';
+import { activityStats, recentCount, upcoming } from './stats.ts';
+import { activityTypes } from './types.ts';
+
+/** What happened in a project, what it adds up to, and what is going to happen. */
+export const activityRoutes = [
+  route({
+    method: 'GET',
+    path: '/activity',
+    access: 'dashboard',
+    summary: 'List what happened',
+    description: 'Newest first. `startDate` counts on the first page only, so that paging goes back without end.',
+    query: ListActivity,
+    reply: ActivityPage,
+    handle: ({ app, project, query }) => listActivity(feedDeps(app), project, query),
+  }),
+  route({
+    method: 'GET',
+    path: '/activity/types',
+    access: 'dashboard',
+    summary: 'List the types of activities',
+    reply: v.object({ types: v.array(v.string()) }),
+    handle: () => ({ types: activityTypes }),
+  }),
+  route({
+    method: 'GET',
+    path: '/activity/stats',
+    access: 'dashboard',
+    summary: 'Count what happened',
+    query: StatsQuery,
+    reply: ActivityStats,
+    handle: ({ app, db, project, query }) => activityStats(db, project.id, query, app.clock()),
+  }),
+  route({
+    method: 'GET',
+    path: '/activity/recent-count',
+    access: 'dashboard',
+    summary: 'Count what happened in the last minutes',
+    query: RecentCountQuery,
+    reply: RecentCount,
+    handle: ({ app, db, project, query }) => recentCount(db, project.id, query.minutes, app.clock()),
+  }),
+  route({
+    method: 'GET',
+    path: '/activity/upcoming',
+    access: 'dashboard',
+    summary: 'List what is going to happen',
+    query: UpcomingQuery,
+    reply: Upcoming,
+    handle: ({ app, db, project, query }) => upcoming(db, project.id, query, app.clock()),
+  }),
+];
+
+const composers = new WeakMap<App, FeedDeps['compose']>();
+
+function feedDeps(app: App): FeedDeps {
+  const compose = composers.get(app) ?? createComposer(app.config, app.log);
+  composers.set(app, compose);
+  return { sql: app.db, now: app.clock(), bodyDays: app.config.EMAIL_BODY_RETENTION_DAYS, compose };
+}

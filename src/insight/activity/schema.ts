@@ -1,0 +1,71 @@
+import * as v from 'valibot';
+import { CursorParameter } from '../../core/lib/cursor.ts';
+import type { JsonObjectValue } from '../../core/lib/json.ts';
+import { activityTypes } from './types.ts';
+
+const text = v.optional(v.string());
+
+/** `GET /activity`. */
+export const ListActivity = v.object({
+  limit: text,
+  cursor: CursorParameter,
+  types: text,
+  contactId: text,
+  startDate: text,
+  endDate: text,
+});
+export type ListActivity = v.InferOutput<typeof ListActivity>;
+
+/** One thing that happened, or will. What `metadata` holds depends on the type (contract page 3, 4.2). */
+export const ActivityItem = v.object({
+  id: v.string(),
+  type: v.picklist(activityTypes),
+  timestamp: v.pipe(v.string(), v.isoTimestamp()),
+  contactEmail: v.optional(v.string()),
+  contactId: v.optional(v.string()),
+  metadata: v.record(v.string(), v.unknown()) as unknown as v.GenericSchema<JsonObjectValue, JsonObjectValue>,
+});
+export type ActivityItem = v.InferOutput<typeof ActivityItem>;
+
+/** A page of the feed; `cursor` is absent on the last one, and `total` counts on the first one only. */
+export const ActivityPage = v.object({
+  data: v.array(ActivityItem),
+  cursor: v.optional(v.string()),
+  hasMore: v.boolean(),
+  total: v.number(),
+});
+export type ActivityPage = v.InferOutput<typeof ActivityPage>;
+
+/** `GET /activity/stats`. */
+export const StatsQuery = v.object({ startDate: text, endDate: text });
+export type StatsQuery = v.InferOutput<typeof StatsQuery>;
+
+/** What happened within a window; rates are percentages of the mail. */
+export const ActivityStats = v.object({
+  totalEvents: v.number(),
+  totalEmailsSent: v.number(),
+  totalEmailsOpened: v.number(),
+  totalEmailsClicked: v.number(),
+  totalWorkflowsStarted: v.number(),
+  openRate: v.number(),
+  clickRate: v.number(),
+});
+export type ActivityStats = v.InferOutput<typeof ActivityStats>;
+
+/** `GET /activity/recent-count`. */
+export const RecentCountQuery = v.object({ minutes: text });
+
+/** How much happened in the last minutes. */
+export const RecentCount = v.object({ count: v.number(), minutes: v.number() });
+
+/** `GET /activity/upcoming`. */
+export const UpcomingQuery = v.object({ limit: text, daysAhead: text });
+
+/** What is going to happen, the earliest first. */
+export const Upcoming = v.object({ activities: v.array(ActivityItem) });
+
+/** A positive whole number of a query string, up to a maximum; anything else is the default (contract page 3, 4). */
+export function positiveInteger(text: string | undefined, fallback: number, maximum: number): number {
+  if (text === undefined || !/^\d{1,15}$/.test(text) || Number(text) === 0) return fallback;
+  return Math.min(Number(text), maximum);
+}

@@ -1,0 +1,44 @@
+import { route } from '../../core/http/route.ts';
+import { CampaignStats, TimeSeries, TopCampaigns, TopEvents, TopQuery, WindowQuery } from './schema.ts';
+import { campaignStats, timeSeries, topCampaigns, topEvents } from './service.ts';
+
+/** How mail, campaigns and events of a project did over time. */
+export const analyticsRoutes = [
+  route({
+    method: 'GET',
+    path: '/analytics/timeseries',
+    access: 'dashboard',
+    summary: 'Count mail by day',
+    description: 'Opens, clicks, bounces and deliveries belong to the day on which their mail was created.',
+    query: WindowQuery,
+    reply: TimeSeries,
+    handle: ({ app, db, project, query }) => timeSeries(db, project.id, query, app.clock()),
+  }),
+  route({
+    method: 'GET',
+    path: '/analytics/top-campaigns',
+    access: 'dashboard',
+    summary: 'List the campaigns with the most opens',
+    query: TopQuery,
+    reply: TopCampaigns,
+    handle: ({ app, db, project, query }) => topCampaigns(db, project.id, query, app.clock()),
+  }),
+  route({
+    method: 'GET',
+    path: '/analytics/campaign-stats',
+    access: 'dashboard',
+    summary: 'Count campaigns and average their rates',
+    query: WindowQuery,
+    reply: CampaignStats,
+    handle: ({ app, db, project, query }) => campaignStats(db, project.id, query, app.clock()),
+  }),
+  route({
+    method: 'GET',
+    path: '/analytics/top-events',
+    access: 'dashboard',
+    summary: 'List the most frequent events',
+    query: TopQuery,
+    reply: TopEvents,
+    handle: ({ app, db, project, query }) => topEvents(db, project.id, query, app.clock()),
+  }),
+];

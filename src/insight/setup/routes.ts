@@ -1,0 +1,20 @@
+import * as v from 'valibot';
+import { noSuchProject } from '../../core/http/errors.ts';
+import { route } from '../../core/http/route.ts';
+import { SetupState, setupState } from './state.ts';
+
+/** What a new project still lacks. */
+export const setupRoutes = [
+  route({
+    method: 'GET',
+    path: '/projects/:id/setup-state',
+    access: 'project',
+    summary: 'How far a project is set up',
+    reply: v.object({ success: v.literal(true), data: SetupState }),
+    async handle({ db, project }) {
+      const data = await setupState(db, project.id);
+      if (data === null) throw noSuchProject(project.id);
+      return { success: true, data };
+    },
+  }),
+];

@@ -1,0 +1,69 @@
+import { contactFieldRoutes } from '../audience/contacts/fields-routes.ts';
+import { contactRoutes } from '../audience/contacts/routes.ts';
+import { eventRoutes } from '../audience/events/routes.ts';
+import { jobRoutes } from '../audience/jobs/routes.ts';
+import { segmentRoutes } from '../audience/segments/routes.ts';
+import { automationGraphRoutes } from '../automations/graph-routes.ts';
+import { automationMigrationRoutes } from '../automations/migrating/routes.ts';
+import { automationPublishingRoutes } from '../automations/publishing/routes.ts';
+import { automationRoutes } from '../automations/routes.ts';
+import { automationRunRoutes } from '../automations/runs-routes.ts';
+import { templateRoutes } from '../content/templates/routes.ts';
+import { uploadRoutes } from '../content/uploads/routes.ts';
+import type { Route } from '../core/http/route.ts';
+import { activityRoutes } from '../insight/activity/routes.ts';
+import { analyticsRoutes } from '../insight/analytics/routes.ts';
+import { setupRoutes } from '../insight/setup/routes.ts';
+import { authRoutes } from '../platform/accounts/auth-routes.ts';
+import { oauthRoutes } from '../platform/accounts/oauth-routes.ts';
+import { signUpRoutes } from '../platform/accounts/sign-up-routes.ts';
+import { billingRoutes } from '../platform/billing/routes.ts';
+import { domainRoutes } from '../platform/domains/routes.ts';
+import { memberRoutes } from '../platform/projects/member-routes.ts';
+import { projectRoutes } from '../platform/projects/routes.ts';
+import { verificationRoutes } from '../platform/verification/routes.ts';
+import { campaignRecipientRoutes } from '../sending/campaigns/recipients-routes.ts';
+import { campaignRoutes } from '../sending/campaigns/routes.ts';
+import { publicContactRoutes } from '../sending/recipients/public-routes.ts';
+import { recipientRoutes } from '../sending/recipients/routes.ts';
+import { webhookRoutes } from '../sending/reports/routes.ts';
+import { securityRoutes } from '../sending/reputation/routes.ts';
+import { suppressionRoutes } from '../sending/suppressed/routes.ts';
+import { transactionalRoutes } from '../sending/transactional/routes.ts';
+import { configRoutes } from './config-route.ts';
+
+/** Every route of the service but those about the service itself. */
+export const routes: readonly Route[] = [
+  ...transactionalRoutes,
+  ...eventRoutes,
+  ...verificationRoutes,
+  ...contactRoutes,
+  ...contactFieldRoutes,
+  ...publicContactRoutes,
+  ...recipientRoutes,
+  ...jobRoutes,
+  ...templateRoutes,
+  ...campaignRoutes,
+  ...campaignRecipientRoutes,
+  ...automationRoutes,
+  ...automationGraphRoutes,
+  ...automationRunRoutes,
+  ...automationMigrationRoutes,
+  ...automationPublishingRoutes,
+  ...domainRoutes,
+  ...uploadRoutes,
+  ...billingRoutes,
+  ...configRoutes,
+  ...segmentRoutes,
+  ...suppressionRoutes,
+  ...activityRoutes,
+  ...analyticsRoutes,
+  ...securityRoutes,
+  ...setupRoutes,
+  ...webhookRoutes,
+  ...authRoutes,
+  ...signUpRoutes,
+  ...oauthRoutes,
+  ...projectRoutes,
+  ...memberRoutes,
+];

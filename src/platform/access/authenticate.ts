@@ -1,0 +1,101 @@
+import type { Sql } from '../../core/database/sql.ts';
+import type { KeyActor, UserActor } from '../../core/http/context.ts';
+import {
+  forbiddenForKeys,
+  foreignProject,
+  invalidKey,
+  missingAuth,
+  noSuchProject,
+  projectDisabled,
+  projectResetting,
+  unauthorized,
+} from '../../core/http/errors.ts';
+import type { Access, Route } from '../../core/http/route.ts';
+import { AppError } from '../../core/lib/errors.ts';
+import { isUuid } from '../../core/lib/ids.ts';
+import type { KeyOwner, ProjectDirectory, ProjectFacts } from '../projects/directory.ts';
+import { admitMember, admitUser, type SessionSettings } from './session.ts';
+
+/** What the door reads of a request. */
+export interface Knock {
+  method: string;
+  params: Record<string, string>;
+  /** A request header, lower-case name; '' when absent. */
+  header(name: string): string;
+  /** The project of a session of this user that sends no `X-Project-Id`, where the route knows one. */
+  findProject(userId: string): Promise<string | null>;
+}
+
+/** Who was let in, and the project they act for. */
+export interface Admitted {
+  project: ProjectFacts | null;
+  actor: KeyActor | UserActor | null;
+}
+
+/** What the door asks. */
+export interface Door {
+  directory: ProjectDirectory;
+  sql: Sql;
+  sessions: SessionSettings;
+}
+
+type Rules = Pick<Route, 'access' | 'role' | 'refusesKeys' | 'refusedWhenDisabled' | 'ungated'>;
+
+/**
+ * Finds who asks and for which project (contract page 1, 1.5; page 3, 1.1 and 1.2), and refuses what they may not do.
+ * An `Authorization` header decides alone; the session cookie is looked at only without one.
+ * @throws 400 without X-Project-Id; 401 MISSING_AUTH, INVALID_API_KEY, UNAUTHORIZED; 403 FORBIDDEN,
+ * PROJECT_ACCESS_DENIED, PROJECT_DISABLED, EMAIL_VERIFICATION_REQUIRED; 404 for a path that names no project of the
+ * user; 409 while the project is being reset
+ */
+export async function authenticate(door: Door, route: Rules, knock: Knock): Promise<Admitted> {
+  if (route.access === 'none') return { project: null, actor: null };
+  const authorization = knock.header('authorization');
+  const admitted =
+    authorization !== '' || route.access === 'public' || route.access === 'secret'
+      ? await admitKey(door, route, knock, authorization)
+      : await admitSession(door, route, knock);
+  if (admitted.project?.resetting && knock.method !== 'GET') throw projectResetting();
+  return admitted;
+}
+
+async function admitKey(door: Door, route: Rules, knock: Knock, authorization: string): Promise<Admitted> {
+  const owner = await ownerOf(door.directory, route.access, authorization);
+  if (route.access === 'cookie' && !route.refusesKeys) throw unauthorized('Sign in: API keys belong to no user');
+  const actor: KeyActor = { kind: 'key' };
+  const { project } = owner;
+  if (route.access === 'project') {
+    const named = knock.params.id ?? '';
+    if (!isUuid(named)) throw noSuchProject(named);
+    if (named.toLowerCase() !== project.id) throw foreignProject();
+  }
+  if (route.refusesKeys) throw forbiddenForKeys();
+  if (project.disabled && knock.method !== 'GET') throw projectDisabled();
+  return { project, actor };
+}
+
+async function ownerOf(directory: ProjectDirectory, access: Access, authorization: string): Promise<KeyOwner> {
+  if (authorization === '') throw missingAuth('The Authorization header is missing');
+  const parts = authorization.split(' ');
+  const [scheme = '', key = ''] = parts;
+  if (parts.length !== 2 || scheme.toLowerCase() !== 'bearer' || key === '')
+    throw missingAuth('The Authorization header must be "Bearer <key>"');
+  const owner = await directory.byKey(key);
+  if (owner === null) throw invalidKey('This API key is not known');
+  if (access === 'public' && owner.kind === 'secret')
+    throw invalidKey('This endpoint takes the public key of the project; keep the secret key on your servers');
+  if (access !== 'public' && owner.kind === 'public')
+    throw invalidKey('This endpoint takes the secret key of the project, not the public one');
+  return owner;
+}
+
+async function admitSession(door: Door, route: Rules, knock: Knock): Promise<Admitted> {
+  if (route.access === 'cookie' || route.access === 'account')
+    return { project: null, actor: await admitUser(door, route, knock) };
+  const { actor, projectId } = await admitMember(door, route, knock);
+  const project = await door.directory.byId(projectId);
+  if (project === null) throw new AppError(404, 'RESOURCE_NOT_FOUND', 'This project does not exist any more');
+  const guarded = route.access === 'dashboard' || route.refusedWhenDisabled === true;
+  if (project.disabled && guarded && knock.method !== 'GET') throw projectDisabled();
+  return { project, actor };
+}

@@ -1,0 +1,104 @@
+import type { MemberActor, UserActor } from '../../core/http/context.ts';
+import { noSuchProject, unauthorized } from '../../core/http/errors.ts';
+import type { Route } from '../../core/http/route.ts';
+import { AppError, forbidden } from '../../core/lib/errors.ts';
+import { isUuid } from '../../core/lib/ids.ts';
+import type { Clock } from '../../core/lib/time.ts';
+import { type SessionState, type SessionUser, sessionState } from '../accounts/session-queries.ts';
+import { readCookie, readSession, sessionCookie, sessionHash } from '../accounts/sessions.ts';
+import { type Role, roleIncludes } from '../projects/schema.ts';
+import type { Door, Knock } from './authenticate.ts';
+
+/** What sessions are checked by. */
+export interface SessionSettings {
+  /** Any of which may have signed a session. */
+  secrets: readonly string[];
+  /** Origins whose pages may make requests with the cookie. */
+  origins: ReadonlySet<string>;
+  /** Whether users with a password must have confirmed their address. */
+  requireVerification: boolean;
+  clock: Clock;
+}
+
+type Rules = Pick<Route, 'access' | 'role' | 'ungated'>;
+
+/** The user of the session. @throws 401, 403 for a foreign page or an address that is not confirmed */
+export async function admitUser(door: Door, route: Rules, knock: Knock): Promise<UserActor> {
+  const session = await signedIn(door, knock);
+  const user = current(door, route, session, await sessionState(door.sql, session, null));
+  return { kind: 'user', userId: session.id, email: user?.email ?? '', role: null };
+}
+
+/**
+ * The user of the session as a member of the project in the path (`project`) or in `X-Project-Id` (`dashboard`).
+ * @throws 400 without the header; 401; 403 for a stranger, a role too low, a foreign page, an address that is not
+ * confirmed; 404 where the path names a project that is not theirs
+ */
+export async function admitMember(
+  door: Door,
+  route: Rules,
+  knock: Knock,
+): Promise<{ actor: MemberActor; projectId: string }> {
+  const session = await signedIn(door, knock);
+  const inPath = route.access === 'project';
+  const named = inPath ? (knock.params.id ?? '') : knock.header('x-project-id');
+  const projectId = (named === '' && !inPath ? ((await knock.findProject(session.id)) ?? '') : named).toLowerCase();
+  const known = isUuid(projectId) ? projectId : null;
+  const user = current(door, route, session, await sessionState(door.sql, session, known));
+  if (user === null) throw unauthorized();
+  if (user.role === null) {
+    if (inPath) throw noSuchProject(named);
+    if (projectId === '') throw new AppError(400, 'BAD_REQUEST', 'Name the project in the header "X-Project-Id"');
+    throw new AppError(403, 'PROJECT_ACCESS_DENIED', 'You are no member of the project in "X-Project-Id"');
+  }
+  const least: Role = route.role ?? 'MEMBER';
+  if (!roleIncludes(user.role, least))
+    throw forbidden(`This needs the role ${least}; you are ${user.role} of this project`, { reason: 'role' });
+  return { actor: { kind: 'user', userId: user.id, email: user.email, role: user.role }, projectId };
+}
+
+async function signedIn(door: Door, knock: Knock) {
+  const token = readCookie(knock.header('cookie'), sessionCookie);
+  const { secrets, clock } = door.sessions;
+  const session = token ? await readSession(token, secrets, clock()) : null;
+  if (token === null || session === null || !isUuid(session.id)) throw unauthorized();
+  refuseForeignPage(door.sessions.origins, knock);
+  return { ...session, hash: sessionHash(token) };
+}
+
+// A browser names the page that makes a writing request; one that does not say so at least tells that it is another site.
+function refuseForeignPage(origins: ReadonlySet<string>, knock: Knock): void {
+  if (knock.method === 'GET') return;
+  const origin = knock.header('origin');
+  const foreign = origin === '' ? knock.header('sec-fetch-site') === 'cross-site' : !origins.has(origin);
+  if (foreign)
+    throw forbidden('A page of another site may not act with your session: add its origin to CORS_EXTRA_ORIGINS', {
+      reason: 'origin',
+    });
+}
+
+// Users are never deleted. A session that we signed for nobody answered a sign-up with an address that was taken (see
+// src/platform/accounts/sign-up-service.ts): it must look like that of a new account, so it is told the same, and null lets it as far.
+function current(
+  { sessions }: Door,
+  route: Rules,
+  session: { id: string; sv: number },
+  { ended, user }: SessionState,
+): SessionUser | null {
+  if (ended || (user !== null && user.sessionVersion !== session.sv)) throw unauthorized();
+  const unconfirmed = user === null || (user.type === 'PASSWORD' && !user.emailVerified);
+  if (unconfirmed && sessions.requireVerification) {
+    if (route.ungated) return user;
+    throw verificationRequired();
+  }
+  if (user === null) throw unauthorized();
+  return user;
+}
+
+function verificationRequired(): AppError {
+  return new AppError(
+    403,
+    'EMAIL_VERIFICATION_REQUIRED',
+    'Confirm your address first: follow the link in the mail we sent, or ask for another with POST /auth/request-verification',
+  );
+}

@@ -1,0 +1,69 @@
+import { type Sql, statement } from '../../core/database/sql.ts';
+import { AppError } from '../../core/lib/errors.ts';
+import { sha256 } from '../../core/lib/seal.ts';
+
+/** What is counted: each kind of attempt has windows of its own. */
+export type AttemptScope = 'login' | 'login-ip' | 'signup-ip' | 'verify-mail' | 'reset-mail' | 'taken-mail';
+
+/** How many attempts a window holds and how long it lasts. */
+export interface AttemptLimit {
+  scope: AttemptScope;
+  /** An address, a network address or a user id; stored hashed. */
+  subject: string;
+  limit: number;
+  seconds: number;
+}
+
+// Counting comes before whatever is attempted, so that many at once cannot slip through. The window is fixed: attempts
+// beyond the limit do not make it longer.
+const count = statement(
+  'attempts.count',
+  `insert into attempt_windows as w (scope, subject, used, ends_at)
+   values ($1, $2, 1, clock_timestamp() + make_interval(secs => $4))
+   on conflict (scope, subject) do update set
+     used = case when w.ends_at <= clock_timestamp() then 1 else least(w.used, $3) + 1 end,
+     ends_at = case when w.ends_at <= clock_timestamp() then excluded.ends_at else w.ends_at end
+   returning used, greatest(1, ceil(extract(epoch from ends_at - clock_timestamp())))::integer as "retryAfter"`,
+);
+const forget = statement('attempts.forget', 'delete from attempt_windows where scope = $1 and subject = $2');
+const giveBack = statement(
+  'attempts.give_back',
+  'update attempt_windows set used = greatest(0, used - 1) where scope = $1 and subject = $2',
+);
+const removeOver = statement(
+  'attempts.remove_over',
+  `delete from attempt_windows where ctid = any(array(
+     select ctid from attempt_windows where ends_at < clock_timestamp() limit $1))`,
+);
+
+/** Counts an attempt. Answers null while the limit holds it, else the seconds until the window ends. */
+export async function countAttempt(sql: Sql, { scope, subject, limit, seconds }: AttemptLimit): Promise<number | null> {
+  const row = await sql.row<{ used: number; retryAfter: number }>(count, [scope, sha256(subject), limit, seconds]);
+  return row !== null && row.used > limit ? row.retryAfter : null;
+}
+
+/** Counts an attempt. @throws 429 RATE_LIMIT_EXCEEDED when the window is full */
+export async function takeAttempt(sql: Sql, attempt: AttemptLimit, message: string): Promise<void> {
+  const retryAfter = await countAttempt(sql, attempt);
+  if (retryAfter !== null)
+    throw new AppError(429, 'RATE_LIMIT_EXCEEDED', message, {
+      details: { retryAfter },
+      suggestion: `Wait ${retryAfter} s.`,
+      headers: { 'Retry-After': String(retryAfter) },
+    });
+}
+
+/** Forgets the attempts of a subject. */
+export async function forgetAttempts(sql: Sql, scope: AttemptScope, subject: string): Promise<void> {
+  await sql.count(forget, [scope, sha256(subject)]);
+}
+
+/** Takes back one attempt, where only failures count. */
+export async function giveBackAttempt(sql: Sql, scope: AttemptScope, subject: string): Promise<void> {
+  await sql.count(giveBack, [scope, sha256(subject)]);
+}
+
+/** Removes windows that are over; answers how many. */
+export function removeOldAttempts(sql: Sql, limit: number): Promise<number> {
+  return sql.count(removeOver, [limit]);
+}

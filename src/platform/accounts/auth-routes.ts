@@ -1,0 +1,60 @@
+import * as v from 'valibot';
+import { reply, route } from '../../core/http/route.ts';
+import { checkCredentials } from './login-service.ts';
+import { Credentials, OAuthConfig, SignedIn, UserBody } from './schema.ts';
+import { endSession } from './session-queries.ts';
+import { endedSessionHeader, readCookie, readSession, sessionCookie, sessionHash } from './sessions.ts';
+import { signedIn } from './sign-in.ts';
+
+/** Signing in and out with a password, and who is signed in. */
+export const authRoutes = [
+  route({
+    method: 'POST',
+    path: '/auth/login',
+    access: 'none',
+    summary: 'Sign in with a password',
+    description:
+      'Sets the session cookie for seven days. Five failed attempts for one address lock it for a quarter of an hour, and a hundred from one network lock that, unless the operator has set other limits.',
+    body: Credentials,
+    reply: SignedIn,
+    async handle({ app, db, body, ip }) {
+      const user = await checkCredentials(db, app.config, body, ip);
+      return signedIn(app, user);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/auth/logout',
+    access: 'none',
+    summary: 'Sign out',
+    description:
+      'Ends this session on the server, wherever its cookie may be, and clears the cookie; works without one.',
+    reply: v.literal(true),
+    async handle({ app, db, header }) {
+      const token = readCookie(header('cookie'), sessionCookie);
+      const session = token ? await readSession(token, app.config.sessionSecrets, app.clock()) : null;
+      if (token && session !== null) await endSession(db, sessionHash(token));
+      // Koa would send a bare boolean as text.
+      return reply(200, 'true', { 'Content-Type': 'application/json', 'Set-Cookie': endedSessionHeader(app.config) });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/auth/oauth-config',
+    access: 'none',
+    summary: 'Which providers of sign-in are set up',
+    reply: OAuthConfig,
+    handle: ({ app: { config } }) => ({
+      success: true,
+      data: { github: config.GITHUB_OAUTH_CLIENT !== null, google: config.GOOGLE_OAUTH_CLIENT !== null },
+    }),
+  }),
+  route({
+    method: 'GET',
+    path: '/users/@me',
+    access: 'cookie',
+    summary: 'The signed-in user',
+    reply: UserBody,
+    handle: ({ actor }) => ({ id: actor.userId, email: actor.email }),
+  }),
+];

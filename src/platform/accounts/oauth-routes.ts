@@ -1,0 +1,77 @@
+import * as v from 'valibot';
+import type { App } from '../../core/http/context.ts';
+import { type Reply, reply, route } from '../../core/http/route.ts';
+import { bareNotFound } from '../../core/lib/errors.ts';
+import { equalSecrets } from '../../core/lib/seal.ts';
+import { type OAuthName, type OAuthProvider, oauthNames } from './oauth.ts';
+import { OAuthRefusal, oauthUser } from './oauth-service.ts';
+import { cookie, readCookie } from './sessions.ts';
+import { newSession } from './sign-in.ts';
+
+const flowCookie = 'posthorn_oauth';
+const flowMinutes = 10;
+
+/** Sign-in by GitHub and Google, where they are set up. */
+export const oauthRoutes = [
+  route({
+    method: 'GET',
+    path: '/oauth/:provider/outbound',
+    access: 'none',
+    summary: 'Go to GitHub or Google to sign in',
+    tag: 'auth',
+    status: 302,
+    handle({ app, params }) {
+      const { name, provider } = providerOf(app, params.provider);
+      const { url, state, verifier } = provider.start();
+      const ends = new Date(app.clock().getTime() + flowMinutes * 60_000);
+      const kept = cookie(flowCookie, `${name}.${state}.${verifier}`, app.config, ends);
+      return reply(302, undefined, { Location: url, 'Set-Cookie': kept, 'Cache-Control': 'no-store' });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/oauth/:provider/callback',
+    access: 'none',
+    summary: 'Come back from GitHub or Google',
+    description:
+      'Sets the session cookie and goes on to the dashboard; failures go to its sign-in page with a message.',
+    tag: 'auth',
+    status: 302,
+    query: v.object({ code: v.optional(v.string()), state: v.optional(v.string()), error: v.optional(v.string()) }),
+    async handle({ app, db, params, query, header, log }) {
+      const { name, provider } = providerOf(app, params.provider);
+      const [begunWith = '', state = '', verifier = ''] = (readCookie(header('cookie'), flowCookie) ?? '').split('.');
+      if (query.error !== undefined) return back(app, 'The sign-in was cancelled');
+      if (begunWith !== name || !query.code || !query.state || state === '' || !equalSecrets(state, query.state))
+        return back(app, 'This sign-in was not begun here, or is too old: try again');
+      try {
+        const email = await provider.addressOf(query.code, verifier);
+        if (email === null) return back(app, 'The provider has no confirmed address of yours');
+        const user = await oauthUser(db, email, provider.accountType, app.config);
+        return back(app, null, await newSession(app, user));
+      } catch (error) {
+        if (error instanceof OAuthRefusal) return back(app, error.message);
+        log.warn({ err: error, provider: name }, 'a provider of sign-in did not serve');
+        return back(app, 'The provider could not be asked: try again later');
+      }
+    },
+  }),
+];
+
+function providerOf(app: App, named = ''): { name: OAuthName; provider: OAuthProvider } {
+  const name = oauthNames.find((one) => one === named);
+  const provider = name && app.oauth[name];
+  if (!name || !provider) throw bareNotFound('Sign-in by this provider is not set up');
+  return { name, provider };
+}
+
+// The state works once: whatever became of it, it is gone afterwards.
+function back({ config }: App, failure: string | null, session?: string): Reply {
+  const over = cookie(flowCookie, '', config, new Date(0));
+  const place = failure === null ? '' : `/auth/login?message=${encodeURIComponent(failure)}`;
+  return reply(302, undefined, {
+    Location: `${config.DASHBOARD_URI}${place}`,
+    'Set-Cookie': session === undefined ? [over] : [over, session],
+    'Cache-Control': 'no-store',
+  });
+}

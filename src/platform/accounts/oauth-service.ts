@@ -1,0 +1,28 @@
+import type { Sql } from '../../core/database/sql.ts';
+import { type AccountType, insertUser, type UserRow, userByEmail } from './queries.ts';
+
+/** Why somebody whom a provider vouches for is not let in, in a sentence for them. */
+export class OAuthRefusal extends Error {}
+
+/**
+ * The account of an address that a provider vouches for, made when there is none. An address keeps the way of signing in
+ * that its account began with: otherwise whoever controls one provider could enter accounts of another.
+ * @throws OAuthRefusal
+ */
+export async function oauthUser(
+  sql: Sql,
+  email: string,
+  type: AccountType,
+  { DISABLE_SIGNUPS }: { DISABLE_SIGNUPS: boolean },
+): Promise<UserRow> {
+  let user = await userByEmail(sql, email);
+  if (user === null) {
+    if (DISABLE_SIGNUPS) throw new OAuthRefusal('Sign-ups are disabled on this service');
+    // Another request may have been quicker with the same address.
+    user =
+      (await insertUser(sql, { email, passwordHash: null, type, emailVerified: true })) ??
+      (await userByEmail(sql, email));
+  }
+  if (user?.type !== type) throw new OAuthRefusal('This address has an account with another way to sign in');
+  return user;
+}

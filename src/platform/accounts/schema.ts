@@ -1,0 +1,39 @@
+import * as v from 'valibot';
+import { EmailField } from '../../core/lib/email-address.ts';
+import { coded } from '../../core/lib/validation.ts';
+
+const Password = v.pipe(
+  v.string('must be a string'),
+  v.minLength(6, 'must have at least 6 characters'),
+  v.maxLength(1024, 'must have at most 1024 characters'),
+);
+const Token = v.pipe(
+  v.string('must be a string'),
+  coded<string>('invalid_string', (token) => token.length === 64, 'must have exactly 64 characters'),
+);
+
+/** `POST /auth/login` and `POST /auth/signup`. */
+export const Credentials = v.object({ email: EmailField, password: Password });
+export type Credentials = v.InferOutput<typeof Credentials>;
+
+/** A user as they see themselves. */
+export const UserBody = v.object({ id: v.pipe(v.string(), v.uuid()), email: v.string() });
+export type UserBody = v.InferOutput<typeof UserBody>;
+
+/** What a sign-in answers. */
+export const SignedIn = v.object({ success: v.literal(true), data: UserBody });
+/** An answer that only says what happened. */
+export const Told = v.object({ success: v.literal(true), data: v.object({ message: v.string() }) });
+
+/** `POST /auth/verify-email`. */
+export const VerifyEmail = v.object({ token: Token });
+/** `POST /auth/request-password-reset`. */
+export const RequestReset = v.object({ email: EmailField });
+/** `POST /auth/reset-password`. */
+export const ResetPassword = v.object({ token: Token, newPassword: Password });
+
+/** Which providers of sign-in are set up. */
+export const OAuthConfig = v.object({
+  success: v.literal(true),
+  data: v.object({ github: v.boolean(), google: v.boolean() }),
+});

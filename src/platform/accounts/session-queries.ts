@@ -1,0 +1,68 @@
+import { type Sql, statement } from '../../core/database/sql.ts';
+import type { Role } from '../projects/schema.ts';
+import { sessionSeconds } from './sessions.ts';
+
+/** A signed-in user, with what they are in the project that the request is about. */
+export interface SessionUser {
+  id: string;
+  email: string;
+  type: 'PASSWORD' | 'GOOGLE_OAUTH' | 'GITHUB_OAUTH';
+  emailVerified: boolean;
+  sessionVersion: number;
+  /** Null without a project, and for somebody who is no member of it. */
+  role: Role | null;
+}
+
+/** What the database knows of a session: whether somebody has signed out of it, and its user; null for that of nobody. */
+export interface SessionState {
+  ended: boolean;
+  user: SessionUser | null;
+}
+
+// Three primary keys, read for each request of a session and never cached: a membership that is taken away, a password
+// that is reset, and a sign-out count from the next request on in every process.
+const findUser = statement(
+  'accounts.session_user',
+  `select u.id, u.email, u.type, u.email_verified as "emailVerified", u.session_version as "sessionVersion", m.role,
+     s.ended
+   from (select exists (select from ended_sessions where session_hash = $3) as ended) s
+   left join users u on u.id = $1 left join memberships m on m.user_id = u.id and m.project_id = $2`,
+);
+
+const end = statement(
+  'accounts.end_session',
+  `insert into ended_sessions (session_hash, expires_at) values ($1, now() + make_interval(secs => $2)) on conflict do nothing`,
+);
+const removeEnded = statement(
+  'accounts.remove_ended_sessions',
+  `delete from ended_sessions where ctid = any(array(
+     select ctid from ended_sessions where expires_at < now() limit $1))`,
+);
+
+/** Whether a session goes on, and its user with their role in the project, when one is named. */
+export async function sessionState(
+  sql: Sql,
+  session: { id: string; hash: Buffer },
+  projectId: string | null,
+): Promise<SessionState> {
+  const row = await sql.row<Nullable<SessionUser> & { ended: boolean }>(findUser, [
+    session.id,
+    projectId,
+    session.hash,
+  ]);
+  if (row === null) return { ended: false, user: null };
+  const { ended, ...user } = row;
+  return { ended, user: user.id === null ? null : (user as SessionUser) };
+}
+
+type Nullable<T> = { [Name in keyof T]: T[Name] | null };
+
+/** Ends a session before its time; it is kept for as long as a session lasts. `hash` is of `sessionHash`. */
+export async function endSession(sql: Sql, hash: Buffer): Promise<void> {
+  await sql.count(end, [hash, sessionSeconds]);
+}
+
+/** Forgets sessions whose time is over; answers how many. */
+export function removeEndedSessions(sql: Sql, limit: number): Promise<number> {
+  return sql.count(removeEnded, [limit]);
+}

@@ -1,0 +1,83 @@
+import { route } from '../../core/http/route.ts';
+import { verifyByShippedLists } from '../verification/shipped-service.ts';
+import { requestPasswordReset, requestVerification, resetPassword, verifyEmail } from './confirm-service.ts';
+import { Credentials, RequestReset, ResetPassword, SignedIn, Told, VerifyEmail } from './schema.ts';
+import { signedIn } from './sign-in.ts';
+import { refuseSignUps, signUp } from './sign-up-service.ts';
+
+const told = (message: string) => ({ success: true, data: { message } });
+
+/** Getting an account, and getting back into one. */
+export const signUpRoutes = [
+  route({
+    method: 'POST',
+    path: '/auth/signup',
+    access: 'none',
+    summary: 'Sign up with a password',
+    description:
+      'Signs in as well. Where addresses are confirmed by mail, a taken address is answered like a new one and its owner is told by mail.',
+    guard: ({ config }) => refuseSignUps(config),
+    body: Credentials,
+    reply: SignedIn,
+    async handle({ app, db, body, ip, header }) {
+      const verify = (email: string) => verifyByShippedLists(email, app.resolver);
+      const deps = { db, settings: app.config, verify, ip, language: header('accept-language') };
+      const { user, tickets } = await signUp(deps, body);
+      app.outbox.dispatchSoon(...tickets);
+      return signedIn(app, user);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/auth/verify-email',
+    access: 'none',
+    summary: 'Confirm an address by the token of the mail',
+    body: VerifyEmail,
+    reply: Told,
+    async handle({ db, body }) {
+      await verifyEmail(db, body.token);
+      return told('Your address is verified');
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/auth/request-verification',
+    access: 'cookie',
+    ungated: true,
+    summary: 'Send the mail that confirms the address again',
+    description: 'Three an hour at most.',
+    reply: Told,
+    async handle({ app, db, actor, header }) {
+      const tickets = await requestVerification(db, app.config, actor.userId, header('accept-language'));
+      if (tickets === null) return told('Your address is verified already');
+      app.outbox.dispatchSoon(...tickets);
+      return told('A new mail was sent');
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/auth/request-password-reset',
+    access: 'none',
+    summary: 'Send a link that sets a new password',
+    description: 'The answer is the same whether or not the address has an account.',
+    body: RequestReset,
+    reply: Told,
+    async handle({ app, db, body, header }) {
+      app.outbox.dispatchSoon(...(await requestPasswordReset(db, app.config, body.email, header('accept-language'))));
+      return told('If this address has an account with a password, a link was sent to it');
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/auth/reset-password',
+    access: 'none',
+    summary: 'Set a new password by the token of the mail',
+    description: 'Ends every session of the account. Does not sign in.',
+    body: ResetPassword,
+    reply: Told,
+    async handle({ db, body }) {
+      await resetPassword(db, body.token, body.newPassword);
+      return told('Your password was reset: sign in with the new one');
+    },
+  }),
+];

@@ -1,0 +1,79 @@
+import type { Logger } from 'pino';
+import type { Database, Sql } from '../../core/database/sql.ts';
+import { bareBadRequest, notFound } from '../../core/lib/errors.ts';
+import type { ProjectDirectory } from '../projects/directory.ts';
+import type { Payments } from './payments.ts';
+import { type BillingProject, billingProject, writeLimits } from './project-queries.ts';
+import type { BillingLimits, ChangeLimits, UsageLimit } from './schema.ts';
+import { type BillingSettings, sumOf } from './service.ts';
+import { stopCounting, usageOf } from './usage-queries.ts';
+import { type UsageCategory, usageGate } from './usage-schema.ts';
+
+/** What limits are read and set with. */
+export interface LimitDeps extends BillingSettings {
+  db: Database;
+  directory: Pick<ProjectDirectory, 'forgetEverywhere'>;
+  /** Null where billing is not enabled. */
+  payments: Payments | null;
+  log: Pick<Logger, 'warn'>;
+}
+
+/** Limits and usage of this month (contract page 3, 6.3). @throws 404 */
+export async function readLimits(deps: LimitDeps, projectId: string): Promise<BillingLimits> {
+  const project = await found(deps.db, projectId);
+  const used = await usageOf(deps.db, projectId);
+  const one = (category: UsageCategory): UsageLimit => {
+    const gate = usageGate(project.billing, category, deps.freeTier);
+    // The free tier is one allowance that all categories show.
+    if (gate?.category === 'TOTAL') return usageLimit(used.TOTAL ?? sumOf(used), gate.limit);
+    return usageLimit(used[category], gate?.limit ?? null);
+  };
+  return {
+    workflows: one('WORKFLOW'),
+    campaigns: one('CAMPAIGN'),
+    transactional: one('TRANSACTIONAL'),
+    inbound: one('INBOUND'),
+    currency: await currencyOf(deps, project),
+  };
+}
+
+/**
+ * Sets the limits; when this resolves, every process holds to them (contract page 3, 6.4).
+ * @throws 404, bare 400 for a project without a subscription where billing is enabled
+ */
+export async function changeLimits(deps: LimitDeps, projectId: string, limits: ChangeLimits): Promise<BillingLimits> {
+  const project = await found(deps.db, projectId);
+  if (deps.payments !== null && project.subscription === null)
+    throw bareBadRequest('Limits can be set once the project has a subscription');
+  await deps.db.transaction(async (sql) => {
+    await writeLimits(sql, projectId, limits);
+    await stopCounting(sql, projectId);
+  });
+  await deps.directory.forgetEverywhere(projectId);
+  // Others may have let mail in by the old limits until now; counting begins anew with what is there.
+  await stopCounting(deps.db, projectId);
+  return readLimits(deps, projectId);
+}
+
+function usageLimit(usage: number, limit: number | null): UsageLimit {
+  if (limit === null) return { limit, usage, percentage: 0, isWarning: false, isBlocked: false };
+  const percentage = limit === 0 ? 100 : Math.floor((100 * usage) / limit);
+  return { limit, usage, percentage, isWarning: percentage >= 80, isBlocked: usage >= limit };
+}
+
+// Limits can be read whether or not the processor is there.
+async function currencyOf({ payments, log }: LimitDeps, { customer }: BillingProject): Promise<string | null> {
+  if (payments === null || customer === null) return null;
+  try {
+    return await payments.currency(customer);
+  } catch (error) {
+    log.warn({ err: error }, 'the currency of a customer could not be asked for');
+    return null;
+  }
+}
+
+async function found(sql: Sql, projectId: string): Promise<BillingProject> {
+  const project = await billingProject(sql, projectId);
+  if (project === null) throw notFound('project', projectId);
+  return project;
+}

@@ -1,0 +1,108 @@
+import type { Logger } from 'pino';
+import type { Database } from '../../core/database/sql.ts';
+import type { Payments } from './payments.ts';
+import {
+  dropWaiting,
+  mailToReport,
+  type ReportedMail,
+  type ReportedProject,
+  reportedProjects,
+  reportedThrough,
+  reportHorizon,
+  settledSince,
+} from './report-queries.ts';
+
+/** What reporting is made with. */
+export interface ReportDeps {
+  db: Database;
+  /** Null where billing is not enabled. */
+  payments: Payments | null;
+  log: Pick<Logger, 'warn'>;
+}
+
+const projectsAtOnce = 100;
+const mailsAtOnce = 500;
+const callsInFlight = 16;
+const lowest = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Reports the mail that the provider took to the payment processor (contract page 3, 6.7), project by project. What is
+ * noted as reported was reported; what a crash leaves open is reported again under the same identifier, which counts once.
+ * Stops when `mayGoOn` says so. Answers how many mails. Rejects after all projects when one of them failed.
+ */
+export async function reportUsage(deps: ReportDeps, mayGoOn: () => boolean): Promise<number> {
+  const { db, payments, log } = deps;
+  if (payments === null) return 0;
+  const until = await reportHorizon(db);
+  let reported = 0;
+  let failures = 0;
+  for (let after = lowest; mayGoOn(); ) {
+    const projects = await reportedProjects(db, after, projectsAtOnce);
+    for (const project of projects) {
+      after = project.projectId;
+      try {
+        reported += await reportProject(db, payments, project, until, mayGoOn);
+      } catch (error) {
+        failures += 1;
+        log.warn({ err: error, projectId: project.projectId }, 'usage could not be reported; it is tried again');
+      }
+    }
+    if (projects.length < projectsAtOnce) break;
+  }
+  if (failures > 0) throw new Error(`The usage of ${failures} projects could not be reported`);
+  return reported;
+}
+
+async function reportProject(
+  db: Database,
+  payments: Payments,
+  project: ReportedProject,
+  until: Date,
+  mayGoOn: () => boolean,
+): Promise<number> {
+  let reported = 0;
+  for (let place = project; mayGoOn(); ) {
+    const mails = await mailToReport(db, place, until, mailsAtOnce);
+    const last = mails.at(-1);
+    if (last === undefined) break;
+    reported += await report(
+      payments,
+      project.customer,
+      mails.filter(({ counts }) => counts),
+    );
+    const waiting = mails.filter(({ waits }) => waits).map(({ id }) => id);
+    await reportedThrough(db, place, last.id, waiting);
+    place = { ...place, through: last.id };
+  }
+  while (mayGoOn()) {
+    const settled = await settledSince(db, project.projectId, mailsAtOnce);
+    if (settled.length === 0) break;
+    reported += await report(
+      payments,
+      project.customer,
+      settled.filter(({ counts }) => counts),
+    );
+    await dropWaiting(
+      db,
+      project.projectId,
+      settled.map(({ id }) => id),
+    );
+  }
+  return reported;
+}
+
+async function report(payments: Payments, customer: string, mails: readonly ReportedMail[]): Promise<number> {
+  const waiting = [...mails];
+  await Promise.all(
+    Array.from({ length: callsInFlight }, async () => {
+      for (let mail = waiting.shift(); mail !== undefined; mail = waiting.shift())
+        await payments.report({
+          identifier: `email_${mail.id}`,
+          customer,
+          credits: mail.credits,
+          at: new Date(mail.at),
+        });
+    }),
+  );
+  return mails.length;
+}

@@ -1,0 +1,166 @@
+import * as v from 'valibot';
+import type { App, Handled } from '../../core/http/context.ts';
+import { reply, route } from '../../core/http/route.ts';
+import { AppError, bareBadRequest, bareNotFound, notFound } from '../../core/lib/errors.ts';
+import { changeLimits, type LimitDeps, readLimits } from './limits.ts';
+import { type Payments, PaymentsUnreachable } from './payments.ts';
+import { type BillingProject, billingProject } from './project-queries.ts';
+import { BillingLimits, ChangeLimits, Consumption, InvoiceList, PaymentPage } from './schema.ts';
+import { sumOf } from './service.ts';
+import { usageOf } from './usage-queries.ts';
+import { takePaymentWebhook } from './webhook.ts';
+
+const currencies = new Set(['usd', 'eur', 'gbp']);
+
+/** What a project may use and what it pays. */
+export const billingRoutes = [
+  route({
+    method: 'POST',
+    path: '/users/@me/projects/:id/checkout',
+    access: 'project',
+    role: 'ADMIN',
+    guard: onlyWithBilling,
+    summary: 'Get the page on which the project subscribes',
+    tag: 'billing',
+    query: v.object({ currency: v.optional(v.string()) }),
+    reply: PaymentPage,
+    async handle({ app, db, project, query }) {
+      const found = await load(db, project.id);
+      if (found.subscription !== null) throw bareBadRequest('The project has a subscription already');
+      const currency = query.currency?.toLowerCase() ?? null;
+      if (currency !== null && !currencies.has(currency))
+        throw bareBadRequest('"currency" must be one of usd, eur and gbp');
+      if (app.config.STRIPE_PRICE_EMAIL_USAGE === null)
+        throw new AppError(500, 'INTERNAL_SERVER_ERROR', 'The operator has not set STRIPE_PRICE_EMAIL_USAGE', {}, true);
+      return { url: await asked(app, (payments) => payments.checkout(found, currency, app.clock())) };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/users/@me/projects/:id/billing-portal',
+    access: 'project',
+    role: 'ADMIN',
+    guard: onlyWithBilling,
+    summary: 'Get the page on which the project manages how it pays',
+    tag: 'billing',
+    reply: PaymentPage,
+    async handle({ app, db, project }) {
+      const { customer } = await load(db, project.id);
+      if (customer === null) throw bareBadRequest('The project has never had a subscription');
+      return { url: await asked(app, (payments) => payments.portal(customer)) };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/users/@me/projects/:id/billing-limits',
+    access: 'project',
+    summary: 'Get limits and usage of this month',
+    tag: 'billing',
+    reply: BillingLimits,
+    handle: (input) => readLimits(limitDeps(input), input.project.id),
+  }),
+  route({
+    method: 'PUT',
+    path: '/users/@me/projects/:id/billing-limits',
+    access: 'project',
+    role: 'ADMIN',
+    summary: 'Set the monthly limits',
+    description: 'All four, each a positive number of mails or null for no limit. They hold before this answers.',
+    tag: 'billing',
+    body: ChangeLimits,
+    reply: BillingLimits,
+    handle: (input) => changeLimits(limitDeps(input), input.project.id, input.body),
+  }),
+  route({
+    method: 'GET',
+    path: '/users/@me/projects/:id/billing-consumption',
+    access: 'project',
+    guard: onlyWithBilling,
+    summary: 'Get what this month came to so far',
+    tag: 'billing',
+    reply: Consumption,
+    async handle({ app, db, project }) {
+      const { customer, subscription } = await load(db, project.id);
+      if (customer === null || subscription === null) throw bareBadRequest('The project has no subscription');
+      const now = app.clock();
+      const [used, [credits, upcomingInvoice]] = await Promise.all([
+        usageOf(db, project.id),
+        asked(app, (payments) => Promise.all([payments.credits(customer), payments.upcoming(customer, subscription)])),
+      ]);
+      const start = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1));
+      return {
+        period: { start: start.toISOString(), end: now.toISOString() },
+        usage: { total: sumOf(used), records: [] },
+        credits,
+        upcomingInvoice,
+      };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/users/@me/projects/:id/billing-invoices',
+    access: 'project',
+    guard: onlyWithBilling,
+    summary: 'List the latest invoices',
+    tag: 'billing',
+    reply: InvoiceList,
+    async handle({ app, db, project }) {
+      const { customer } = await load(db, project.id);
+      if (customer === null) throw bareBadRequest('The project has never had a subscription');
+      return asked(app, (payments) => payments.invoices(customer));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/webhooks/incoming/:processor',
+    access: 'none',
+    summary: 'Take a webhook of the payment processor',
+    description: 'For Stripe alone, as /webhooks/incoming/stripe, signed with STRIPE_WEBHOOK_SECRET.',
+    tag: 'webhooks',
+    bodyKind: 'raw',
+    bodyLimit: 'paymentWebhook',
+    async handle({ app, db, params, body, header, log }) {
+      if (params.processor !== 'stripe')
+        throw new AppError(404, 'RESOURCE_NOT_FOUND', 'No such payment processor: only stripe');
+      const answer = await takePaymentWebhook(
+        {
+          db,
+          directory: app.directory,
+          payments: app.payments,
+          tell: app.tellMembers,
+          dispatchSoon: (...tickets) => app.outbox.dispatchSoon(...tickets),
+          log,
+          now: app.clock(),
+        },
+        body as unknown as Buffer,
+        header('stripe-signature'),
+      );
+      return reply(answer.status, answer.body);
+    },
+  }),
+];
+
+function onlyWithBilling({ config }: App): void {
+  if (!config.billingEnabled) throw bareNotFound('Billing is not enabled');
+}
+
+function limitDeps({ app, db, log }: Handled<unknown, unknown, 'project'>): LimitDeps {
+  return { db, directory: app.directory, payments: app.payments, freeTier: app.config.freeTier, log };
+}
+
+async function load(db: App['db'], projectId: string): Promise<BillingProject> {
+  const project = await billingProject(db, projectId);
+  if (project === null) throw notFound('project', projectId);
+  return project;
+}
+
+async function asked<T>({ payments, log }: App, call: (payments: Payments) => Promise<T>): Promise<T> {
+  if (payments === null) throw bareNotFound('Billing is not enabled');
+  try {
+    return await call(payments);
+  } catch (error) {
+    if (!(error instanceof PaymentsUnreachable)) throw error;
+    log.warn({ err: error }, 'the payment processor did not serve a call');
+    throw new AppError(503, 'EXTERNAL_SERVICE_ERROR', 'The payment processor could not be asked. Try again later');
+  }
+}

@@ -1,0 +1,135 @@
+import type { Logger } from 'pino';
+import type { Database, Sql } from '../../core/database/sql.ts';
+import { statement } from '../../core/database/sql.ts';
+import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
+import type { TellMembers } from '../domains/checks.ts';
+import type { ProjectDirectory } from '../projects/directory.ts';
+import { InvalidSignature, type PaymentEvent, type Payments } from './payments.ts';
+import { noteCustomer, noteEnd, pauseForPayment, projectOfCustomer, resumeAfterPayment } from './project-queries.ts';
+import { beginReports } from './report-queries.ts';
+import { stopCounting } from './usage-queries.ts';
+
+/** What webhooks of the payment processor are taken with. */
+export interface PaymentWebhookDeps {
+  db: Database;
+  directory: Pick<ProjectDirectory, 'forgetEverywhere'>;
+  payments: Payments | null;
+  tell: TellMembers;
+  dispatchSoon(...tickets: readonly OutboxTicket[]): void;
+  log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  now: Date;
+}
+
+/** An answer to the processor. */
+export interface WebhookAnswer {
+  status: 200 | 400 | 404 | 500;
+  body: { success: boolean; error?: string; received?: true };
+}
+
+interface Effect {
+  /** The project whose row changed; null for none. */
+  projectId: string | null;
+  tickets: OutboxTicket[];
+  /** A customer to rename once all is written down. */
+  customer?: { id: string; name: string };
+}
+
+const nothing: Effect = { projectId: null, tickets: [] };
+const receipt = statement(
+  'billing.receipt',
+  `insert into webhook_receipts (source, key) values ('stripe', $1) on conflict do nothing`,
+);
+
+/**
+ * Takes one webhook (contract page 3, 6.8): what is not signed by the processor is refused, each event counts once, and
+ * where the order of events would matter the processor is asked how things stand now. Never rejects.
+ */
+export async function takePaymentWebhook(
+  deps: PaymentWebhookDeps,
+  body: Buffer,
+  signature: string,
+): Promise<WebhookAnswer> {
+  const { payments } = deps;
+  if (payments === null) return refused(404, 'Billing is disabled');
+  if (signature === '') return refused(400, 'Missing signature');
+  let event: PaymentEvent;
+  try {
+    event = payments.event(body, signature, deps.now);
+  } catch (error) {
+    if (!(error instanceof InvalidSignature)) throw error;
+    return refused(400, 'Invalid signature');
+  }
+  try {
+    await apply(deps, payments, event);
+    return { status: 200, body: { success: true, received: true } };
+  } catch (error) {
+    deps.log.error({ err: error, event: event.id }, 'a webhook of the payment processor could not be processed');
+    return refused(500, 'Webhook processing failed');
+  }
+}
+
+async function apply(deps: PaymentWebhookDeps, payments: Payments, event: PaymentEvent): Promise<void> {
+  if (event.kind === 'other') return;
+  const change = await changeFor(deps, payments, event);
+  const effect = await deps.db.transaction(async (sql) => {
+    const isNew = (await sql.count(receipt, [event.id])) > 0;
+    return isNew ? change(sql) : nothing;
+  });
+  deps.dispatchSoon(...effect.tickets);
+  if (effect.projectId !== null) await deps.directory.forgetEverywhere(effect.projectId);
+  if (effect.customer === undefined) return;
+  await payments.rename(effect.customer.id, effect.customer.name).catch((error: unknown) => {
+    deps.log.warn({ err: error, projectId: effect.projectId }, 'a customer could not be renamed to its project');
+  });
+}
+
+/** Asks what the event leaves open, and answers the change to make in the transaction that notes the event. */
+async function changeFor(
+  deps: PaymentWebhookDeps,
+  payments: Payments,
+  event: Exclude<PaymentEvent, { kind: 'other' }>,
+): Promise<(sql: Sql) => Promise<Effect>> {
+  if (event.kind === 'checkout') {
+    const { projectId, customer } = event;
+    // Its end may have been told before its beginning.
+    const { live } = await payments.subscription(event.subscription);
+    return async (sql) => {
+      if (!(await noteCustomer(sql, projectId, customer, live ? event.subscription : null))) {
+        deps.log.warn({ projectId, event: event.id }, 'a checkout is for no project, or its customer has another one');
+        return nothing;
+      }
+      await beginReports(sql, projectId);
+      await stopCounting(sql, projectId);
+      const project = await projectOfCustomer(sql, customer);
+      return { projectId, tickets: [], customer: { id: customer, name: project?.name ?? '' } };
+    };
+  }
+  const project = await projectOfCustomer(deps.db, event.customer);
+  if (project === null) return async () => nothing;
+  const changed = (tickets: OutboxTicket[] = []): Effect => ({ projectId: project.id, tickets });
+  switch (event.kind) {
+    case 'paid': {
+      const { subscription } = project;
+      // An older invoice says nothing of the one that is overdue.
+      if (subscription !== null && (await payments.subscription(subscription)).overdue) return async () => nothing;
+      return async (sql) => ((await resumeAfterPayment(sql, project.id)) ? changed() : nothing);
+    }
+    case 'unpaid':
+      if (await payments.invoicePaid(event.invoice)) return async () => nothing;
+      return async (sql) => {
+        if (!(await pauseForPayment(sql, project.id))) return nothing;
+        const mail = { projectId: project.id, kind: 'payment-failed', path: '/settings?tab=billing' } as const;
+        return changed(await deps.tell(sql, { ...mail, dedupeKey: `payment-failed:${event.id}` }));
+      };
+    case 'ended':
+      return async (sql) => {
+        if (!(await noteEnd(sql, event.customer, event.subscription))) return nothing;
+        await stopCounting(sql, project.id);
+        return changed();
+      };
+  }
+}
+
+function refused(status: 400 | 404 | 500, error: string): WebhookAnswer {
+  return { status, body: { success: false, error } };
+}

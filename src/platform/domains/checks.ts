@@ -1,0 +1,90 @@
+import type { Logger } from 'pino';
+import type { Database, Sql } from '../../core/database/sql.ts';
+import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
+import type { DnsLookup } from './dns.ts';
+import { lookAt } from './findings.ts';
+import type { DomainProvider, ProviderDomain } from './provider.ts';
+import { type CheckedDomain, settleCheck } from './queries.ts';
+import { nextState } from './state.ts';
+
+/** Puts a mail of the service to each member of a project in line, inside a transaction. */
+export type TellMembers = (
+  sql: Sql,
+  mail: {
+    projectId: string;
+    kind: 'domain-verified' | 'domain-lost' | 'usage-warning' | 'usage-reached' | 'payment-failed';
+    /** Where its button leads, below the dashboard. */
+    path: string;
+    values?: Readonly<Record<string, string>>;
+    /** Each member gets one mail for each key. */
+    dedupeKey?: string;
+  },
+) => Promise<OutboxTicket[]>;
+
+/** What checks of domains are made with. */
+export interface CheckDeps {
+  db: Database;
+  /** Null where the service has keys of its own in place of a provider's register. */
+  provider: DomainProvider | null;
+  /** Null with the sandbox, for whose domains nobody sets records. */
+  dns: DnsLookup | null;
+  tell: TellMembers;
+  dispatchSoon(...tickets: readonly OutboxTicket[]): void;
+  log: Pick<Logger, 'info' | 'warn'>;
+}
+
+/** A domain after a check, and whether the provider has stopped looking for its records. */
+export interface CheckResult {
+  domain: CheckedDomain;
+  stopped: boolean;
+}
+
+/**
+ * Looks at a domain's records, writes down what was found and has members told of a change. Another check at the same
+ * moment may win; then its result stands. Rejects when the provider has to be asked and cannot be.
+ */
+export async function checkTaken(deps: CheckDeps, before: CheckedDomain, scheduled: boolean): Promise<CheckResult> {
+  const provider = await word(deps, before);
+  const { dns } = deps;
+  const records = provider === null ? before.records : withNewRecords(before, provider);
+  const findings = dns === null ? null : await Promise.all(records.map((record) => lookAt(dns, before.domain, record)));
+  const next = nextState({ ...before, records }, { scheduled, provider, findings });
+  const after = { ...before, ...next, records: [...next.records], dkimTokens: provider?.tokens ?? before.dkimTokens };
+  const tickets = await deps.db.transaction(async (sql) => {
+    const told = await settleCheck(sql, before, after);
+    if (told === null) return [];
+    const { projectId, domain } = before;
+    const mail = { projectId, path: '/settings?tab=domains', values: { domain } };
+    const key = `${before.id}:${new Date().toISOString().slice(0, 10)}`;
+    if (told.tellVerified)
+      return deps.tell(sql, { ...mail, kind: 'domain-verified', dedupeKey: `domain-verified:${key}` });
+    if (told.tellFailed) return deps.tell(sql, { ...mail, kind: 'domain-lost', dedupeKey: `domain-lost:${key}` });
+    return [];
+  });
+  deps.dispatchSoon(...tickets);
+  if (after.verified !== before.verified)
+    deps.log.info(
+      { projectId: before.projectId, domainId: before.id, status: after.status },
+      after.verified ? 'a domain is verified' : 'a domain lost its DKIM record and may not send any more',
+    );
+  return { domain: after, stopped: provider?.state === 'Failed' };
+}
+
+// A provider's word about a domain that was verified once never changes back, so only the DNS is asked for those.
+async function word({ provider, dns }: CheckDeps, before: CheckedDomain): Promise<ProviderDomain | null> {
+  if (before.providerId === null || provider === null) return null;
+  if (before.wasVerified && dns !== null) return null;
+  return provider.check(before.providerId);
+}
+
+// A provider may give a domain another key or host; the state of what stays is kept.
+function withNewRecords(before: CheckedDomain, { records }: ProviderDomain): CheckedDomain['records'] {
+  const ofProvider = records.map(({ verified: _, ...record }) => {
+    const known = before.records.find(
+      ({ purpose, name, value }) => purpose === record.purpose && name === record.name && value === record.value,
+    );
+    return known ?? { ...record, required: record.purpose === 'DKIM', status: 'pending' as const, finding: null };
+  });
+  const purposes = new Set(records.map(({ purpose }) => purpose));
+  return [...ofProvider, ...before.records.filter(({ purpose }) => !purposes.has(purpose))];
+}

@@ -1,0 +1,77 @@
+import * as v from 'valibot';
+import type { Handled } from '../../core/http/context.ts';
+import { route } from '../../core/http/route.ts';
+import { projectOfDomain } from './queries.ts';
+import { CreateDomain, DomainBody, DomainCheck } from './schema.ts';
+import { checkDomain, createDomain, type DomainDeps, deleteDomain, listDomains } from './service.ts';
+
+/** The sender domains of a project. */
+export const domainRoutes = [
+  route({
+    method: 'GET',
+    path: '/domains/project/:projectId',
+    access: 'dashboard',
+    summary: 'List the domains of a project',
+    ids: { projectId: '422' },
+    findProject: ({ params }) => params.projectId ?? null,
+    reply: v.array(DomainBody),
+    handle: ({ em, project, params }) => listDomains(em, project, params.projectId ?? ''),
+  }),
+  route({
+    method: 'POST',
+    path: '/domains',
+    access: 'dashboard',
+    role: 'ADMIN',
+    findProject: async ({ body }) => projectNamedIn(await body()),
+    summary: 'Add a sender domain and get the DNS records to set',
+    status: 201,
+    body: CreateDomain,
+    reply: DomainBody,
+    handle: (input) => createDomain(deps(input), input.project, input.body),
+  }),
+  route({
+    method: 'GET',
+    path: '/domains/:id/verify',
+    access: 'dashboard',
+    findProject: ({ app, params, userId }) => projectOfDomain(app.db, params.id ?? '', userId),
+    summary: 'Check the DNS records of a domain now',
+    ids: { id: '422' },
+    reply: DomainCheck,
+    handle: (input) => checkDomain(deps(input), input.project.id, input.params.id ?? ''),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/domains/:id',
+    access: 'dashboard',
+    role: 'ADMIN',
+    findProject: ({ app, params, userId }) => projectOfDomain(app.db, params.id ?? '', userId),
+    summary: 'Remove a sender domain',
+    ids: { id: '422' },
+    reply: v.object({ success: v.literal(true) }),
+    async handle(input) {
+      await deleteDomain(deps(input), input.project.id, input.params.id ?? '');
+      return { success: true };
+    },
+  }),
+];
+
+// Older dashboards send no X-Project-Id here (contract page 3, 3.3): the project is the one that the request names.
+function projectNamedIn(body: unknown): string | null {
+  const named = (body as { projectId?: unknown } | null)?.projectId;
+  return typeof named === 'string' ? named : null;
+}
+
+function deps({ app, em, log, actor }: Handled<unknown, unknown, 'dashboard'>): DomainDeps {
+  return {
+    em,
+    db: app.db,
+    provider: app.domainProvider,
+    dns: app.dns,
+    tell: app.tellMembers,
+    dispatchSoon: (...tickets) => app.outbox.dispatchSoon(...tickets),
+    userId: actor.kind === 'user' ? actor.userId : null,
+    encryptionKey: app.config.APP_ENCRYPTION_KEY,
+    log,
+    now: app.clock(),
+  };
+}

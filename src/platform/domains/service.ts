@@ -1,0 +1,209 @@
+import { UniqueConstraintViolationException } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { parse } from 'tldts';
+import { type Sql, sqlOf } from '../../core/database/sql.ts';
+import { AppError, bareBadRequest, conflict, forbidden, notFound } from '../../core/lib/errors.ts';
+import type { ProjectFacts } from '../projects/directory.ts';
+import { type CheckDeps, checkTaken } from './checks.ts';
+import { Domain } from './entity.ts';
+import { newOwnKey } from './own-key.ts';
+import { ownerOf, takeDomain, useOfDomain } from './queries.ts';
+import { keepAtProvider, removalDone, removeLater } from './removal-queries.ts';
+import type { CreateDomain, DnsRecord, DomainBody, DomainCheck } from './schema.ts';
+import { firstState } from './state.ts';
+
+const checkPauseMs = 10_000;
+
+/** What the routes of domains need. */
+export interface DomainDeps extends CheckDeps {
+  em: EntityManager;
+  /** The signed-in user who asks; null for a key. */
+  userId: string | null;
+  /** Encrypts private keys of our own. */
+  encryptionKey: string;
+  now: Date;
+}
+
+/** The domains of a project, newest first. @throws 403 for the id of another project */
+export async function listDomains(em: EntityManager, project: ProjectFacts, projectId: string): Promise<DomainBody[]> {
+  refuseOtherProject(project, projectId);
+  const domains = await em.find(
+    Domain,
+    { projectId: project.id },
+    { orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] },
+  );
+  return domains.map((domain) => domainBody(domain));
+}
+
+/**
+ * Registers a domain with the provider, or makes a key pair of our own where there is no register, and answers the DNS
+ * records to set (contract page 3, 3.3).
+ * @throws bare 400 when the project has it or another one of the caller's does, bare 403 when a stranger's has it, 403 for
+ * the subdomain of a disabled project's domain, 503 when the provider cannot be asked
+ */
+export async function createDomain(
+  deps: DomainDeps,
+  project: Pick<ProjectFacts, 'id' | 'name'>,
+  body: CreateDomain,
+): Promise<DomainBody> {
+  const { em, provider } = deps;
+  const sql = sqlOf(em);
+  const name = body.domain;
+  if (body.projectId !== undefined) refuseOtherProject(project, body.projectId);
+  await refuseTaken(deps, sql, project, name);
+  await refuseDisabledRoot(sql, name);
+  const facts = provider === null ? await withOwnKey(deps, name) : await registered(deps, name);
+  // Not counted as a check: who has set the records at once may ask at once.
+  const domain = em.create(Domain, { projectId: project.id, domain: name, checkedAt: null, ...facts });
+  try {
+    await em.flush();
+  } catch (error) {
+    if (!(error instanceof UniqueConstraintViolationException)) throw error;
+    // Another request took the name meanwhile; the provider has one entry for both, so it stays.
+    await refuseTaken(deps, sqlOf(em.fork()), project, name);
+    throw error;
+  }
+  return domainBody(domain, project.name);
+}
+
+async function registered(deps: DomainDeps, name: string) {
+  // A sandbox has no DNS of its own: names below .test are taken to be set up.
+  const atOnce = deps.dns === null && name.endsWith('.test');
+  const found = await asked(deps, async (provider) => {
+    await keepAtProvider(deps.db, name);
+    const created = await provider.create(name);
+    return atOnce && created.state !== 'Success' ? provider.check(created.providerId) : created;
+  });
+  const { records, verified, status } = firstState(name, found);
+  const verifiedAt = verified ? deps.now : null;
+  return {
+    records: [...records],
+    verified,
+    status,
+    verifiedAt,
+    dkimTokens: found.tokens,
+    providerId: found.providerId,
+  };
+}
+
+async function withOwnKey(deps: DomainDeps, name: string) {
+  const key = await newOwnKey(name, deps.encryptionKey, deps.now);
+  const { records } = firstState(name, { state: 'Pending', records: [key.record] });
+  return {
+    records: [...records],
+    verified: false,
+    status: 'Pending' as const,
+    dkimTokens: [key.selector],
+    dkimKeySealed: key.keySealed,
+  };
+}
+
+/** Checks a domain now, at most once in ten seconds; in between the last result stands. @throws 404, 503 */
+export async function checkDomain(deps: DomainDeps, projectId: string, id: string): Promise<DomainCheck> {
+  const domain = await load(deps.em, projectId, id);
+  const taken = await takeDomain(deps.db, domain.id, checkPauseMs);
+  if (taken === null) return checkBody(domain);
+  return checkBody((await asked(deps, () => checkTaken(deps, taken, false))).domain);
+}
+
+/** Removes a domain. @throws 404, 409 while templates or unfinished campaigns send from it */
+export async function deleteDomain(deps: DomainDeps, projectId: string, id: string): Promise<void> {
+  const domain = await load(deps.em, projectId, id);
+  const use = await useOfDomain(deps.db, projectId, domain.domain);
+  if (use.templates + use.campaigns > 0)
+    throw conflict(`${use.templates} templates and ${use.campaigns} campaigns send from this domain`, { ...use });
+  const { providerId } = domain;
+  await deps.em.transactional(async (em) => {
+    if (providerId) await removeLater(sqlOf(em), providerId, domain.domain);
+    em.remove(domain);
+  });
+  if (!providerId || !deps.provider) return;
+  try {
+    await deps.provider.remove(providerId);
+    await removalDone(deps.db, providerId);
+  } catch (error) {
+    deps.log.warn(
+      { err: (error as Error).message, projectId },
+      'the mail provider did not remove a domain; it is tried again',
+    );
+  }
+}
+
+type Provider = NonNullable<CheckDeps['provider']>;
+
+async function asked<T>(deps: DomainDeps, call: (provider: Provider) => Promise<T>): Promise<T> {
+  try {
+    return await call(deps.provider as Provider);
+  } catch (error) {
+    deps.log.warn({ err: (error as Error).message }, 'the mail provider did not serve a domain call');
+    throw new AppError(
+      503,
+      'EXTERNAL_SERVICE_ERROR',
+      'The mail provider could not be asked about the domain; nothing was changed. Try again later',
+    );
+  }
+}
+
+async function refuseTaken(deps: DomainDeps, sql: Sql, project: Pick<ProjectFacts, 'id'>, name: string): Promise<void> {
+  const taken = await ownerOf(sql, name, deps.userId);
+  if (taken === null) return;
+  if (taken.projectId === project.id) throw bareBadRequest(`${name} is already a domain of this project`);
+  if (taken.member)
+    throw bareBadRequest(`${name} is already a domain of your project "${taken.name}": send from it there`);
+  throw new AppError(403, 'FORBIDDEN', `${name} is already in use on this service`, {}, true);
+}
+
+// Who was stopped for abuse must not go on below the same name.
+async function refuseDisabledRoot(sql: Sql, name: string): Promise<void> {
+  const root = parse(name).domain;
+  if (root === null || root === name) return;
+  const above = await ownerOf(sql, root, null);
+  if (above?.disabled)
+    throw forbidden(`${root} belongs to a project that is disabled: no domain below it can be added`);
+}
+
+function refuseOtherProject(project: Pick<ProjectFacts, 'id'>, projectId: string): void {
+  if (projectId.toLowerCase() !== project.id)
+    throw new AppError(403, 'PROJECT_ACCESS_DENIED', 'This key belongs to another project than the one named');
+}
+
+async function load(em: EntityManager, projectId: string, id: string): Promise<Domain> {
+  const domain = await em.findOne(Domain, { projectId, id });
+  if (domain === null) throw notFound('domain', id);
+  return domain;
+}
+
+/** 403 for a sender whose domain is not verified for the project; the odd code is the contract's (page 1, 1.3). */
+export function senderDomainRefused(domain: string): AppError {
+  return new AppError(
+    403,
+    'INTERNAL_SERVER_ERROR',
+    `The domain ${domain} is not a verified sender domain of this project: add it with POST /domains and set its DNS records`,
+  );
+}
+
+function checkBody({ domain, dkimTokens, status, verified, records }: CheckedBody): DomainCheck {
+  return { domain, tokens: dkimTokens, status, verified, records: records.map(recordBody) };
+}
+
+type CheckedBody = Pick<Domain, 'domain' | 'dkimTokens' | 'status' | 'verified' | 'records'>;
+
+// Rows of earlier versions know no findings.
+function recordBody(record: DnsRecord): DnsRecord {
+  return { ...record, finding: record.finding ?? null };
+}
+
+function domainBody(domain: Domain, projectName?: string): DomainBody {
+  return {
+    id: domain.id,
+    domain: domain.domain,
+    verified: domain.verified,
+    status: domain.status,
+    dkimTokens: domain.dkimTokens,
+    records: domain.records.map(recordBody),
+    projectId: domain.projectId,
+    ...(projectName === undefined ? {} : { project: { name: projectName } }),
+    createdAt: domain.createdAt.toISOString(),
+    updatedAt: domain.updatedAt.toISOString(),
+  };
+}

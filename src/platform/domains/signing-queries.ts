@@ -1,0 +1,31 @@
+import { type Sql, statement } from '../../core/database/sql.ts';
+import { unseal } from '../../core/lib/seal.ts';
+
+/** A DKIM key of our own in the form in which nodemailer takes it. */
+export interface SigningKey {
+  domainName: string;
+  keySelector: string;
+  /** PKCS #8, PEM. */
+  privateKey: string;
+}
+
+const find = statement(
+  'domains.signing_key',
+  `select domain, dkim_tokens ->> 0 as selector, dkim_key_sealed as sealed from domains
+   where domain = $1 and verified and dkim_key_sealed is not null`,
+);
+
+/**
+ * The key with which mail from a domain is signed; null for a domain that is not verified or that the provider signs for.
+ * `encryptionKeys`: those that may have sealed it.
+ * @throws UnsealError when none of them has
+ */
+export async function signingKey(
+  sql: Sql,
+  encryptionKeys: string | readonly string[],
+  domain: string,
+): Promise<SigningKey | null> {
+  const row = await sql.row<{ domain: string; selector: string; sealed: string }>(find, [domain.toLowerCase()]);
+  if (row === null) return null;
+  return { domainName: row.domain, keySelector: row.selector, privateKey: unseal(row.sealed, encryptionKeys) };
+}

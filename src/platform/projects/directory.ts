@@ -1,0 +1,111 @@
+import { enabledRules, type SuppressionRule } from '../../audience/suppressions/queries.ts';
+import type { TemplateRow } from '../../content/templates/queries.ts';
+import { findTemplate } from '../../content/templates/queries.ts';
+import { type Changes, createCache } from '../../core/database/changes.ts';
+import { type Sql, statement } from '../../core/database/sql.ts';
+import { sha256 } from '../../core/lib/seal.ts';
+import { billingColumns, type ProjectBilling } from '../billing/usage-schema.ts';
+
+/** What requests and mail need to know of a project. */
+export interface ProjectFacts {
+  id: string;
+  name: string;
+  disabled: boolean;
+  /** Everything of the project but itself is being deleted; writes are refused meanwhile. */
+  resetting: boolean;
+  tracking: 'ENABLED' | 'DISABLED' | 'MARKETING_ONLY';
+  language: string;
+  /** Whether values of stored contact data are HTML-escaped where they stand in HTML. */
+  escapeContactData: boolean;
+  /** Messages a second, when the project is set lower than the deployment. */
+  sendRate: number | null;
+  /** What it may use in a month. */
+  billing: ProjectBilling;
+}
+
+/** Who a key belongs to, and which of the two it is. */
+export interface KeyOwner {
+  project: ProjectFacts;
+  kind: 'public' | 'secret';
+}
+
+/** Look-ups that every request makes; kept in memory and right across processes (see `src/core/database/changes.ts`). */
+export interface ProjectDirectory {
+  byKey(key: string): Promise<KeyOwner | null>;
+  byId(projectId: string): Promise<ProjectFacts | null>;
+  /** Domains from which the project may send. */
+  senderDomains(projectId: string): Promise<ReadonlySet<string>>;
+  template(projectId: string, templateId: string): Promise<TemplateRow | null>;
+  /** Enabled rules that catch mail, in the order in which they count. */
+  suppressionRules(projectId: string): Promise<readonly SuppressionRule[]>;
+  /** Forgets a project at once in this process; others hear of the change by notification. */
+  forget(projectId: string): void;
+  /**
+   * Forgets a project here and resolves once the other processes have done so: what must hold for the very next request
+   * anywhere, such as new keys, is answered after it.
+   */
+  forgetEverywhere(projectId: string): Promise<void>;
+}
+
+const factColumns = `id, name, disabled, resetting, tracking, language, escape_contact_data as "escapeContactData", send_rate as "sendRate",
+  ${billingColumns('projects')} as billing`;
+
+const byKeyHash = statement(
+  'projects.by_key',
+  `select ${factColumns}, secret_key_hash = $1 as secret from projects where (secret_key_hash = $1 or public_key_hash = $1) and deleted_at is null`,
+);
+const byProjectId = statement(
+  'projects.by_id',
+  `select ${factColumns} from projects where id = $1 and deleted_at is null`,
+);
+const verifiedDomains = statement('domains.verified', 'select domain from domains where project_id = $1 and verified');
+
+/** The directory over a database whose changes are heard. */
+export function createProjectDirectory(sql: Sql, changes: Changes): ProjectDirectory {
+  const owners = createCache<KeyOwner>(changes, ['projects']);
+  const projects = createCache<ProjectFacts>(changes, ['projects']);
+  const domains = createCache<ReadonlySet<string>>(changes, ['domains']);
+  const templates = createCache<TemplateRow>(changes, ['templates'], 1_000);
+  const suppressions = createCache<readonly SuppressionRule[]>(changes, ['suppression_rules']);
+  const forget = (projectId: string) => {
+    for (const cache of [owners, projects, domains, templates, suppressions]) cache.forget(projectId);
+  };
+  return {
+    byKey: (key) =>
+      owners.get(key, async () => {
+        const row = await sql.row<ProjectFacts & { secret: boolean }>(byKeyHash, [sha256(key)]);
+        if (row === null) return null;
+        const { secret, ...project } = row;
+        return { projectId: project.id, value: { project, kind: secret ? 'secret' : 'public' } };
+      }),
+    byId: (projectId) =>
+      projects.get(projectId, async () => {
+        const value = await sql.row<ProjectFacts>(byProjectId, [projectId]);
+        return value && { projectId, value };
+      }),
+    async senderDomains(projectId) {
+      const known = await domains.get(projectId, async () => {
+        const rows = await sql.rows<{ domain: string }>(verifiedDomains, [projectId]);
+        return { projectId, value: new Set(rows.map((row) => row.domain)) };
+      });
+      return known ?? new Set();
+    },
+    template: (projectId, templateId) =>
+      templates.get(`${projectId}/${templateId}`, async () => {
+        const value = await findTemplate(sql, projectId, templateId);
+        return value && { projectId, value };
+      }),
+    async suppressionRules(projectId) {
+      const known = await suppressions.get(projectId, async () => ({
+        projectId,
+        value: await enabledRules(sql, projectId),
+      }));
+      return known ?? [];
+    },
+    forget,
+    forgetEverywhere(projectId) {
+      forget(projectId);
+      return changes.heardEverywhere();
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import * as v from 'valibot';
+import { route } from '../../core/http/route.ts';
+import { AppError, type FieldProblem, sentenceOf } from '../../core/lib/errors.ts';
+import { listMembers } from './member-queries.ts';
+import { AddMember, ChangeMember, ListedMember, Member } from './member-schema.ts';
+import { addMember, changeMember, removeMember } from './member-service.ts';
+
+const changes = { access: 'project', role: 'ADMIN', refusesKeys: true, tag: 'members' } as const;
+
+/** Who may work in a project. */
+export const memberRoutes = [
+  route({
+    method: 'GET',
+    path: '/projects/:id/members',
+    access: 'project',
+    summary: 'List the members of a project',
+    tag: 'members',
+    reply: v.object({ success: v.literal(true), data: v.array(ListedMember) }),
+    handle: async ({ db, project }) => ({ success: true, data: await listMembers(db, project.id) }),
+  }),
+  route({
+    ...changes,
+    method: 'POST',
+    path: '/projects/:id/members',
+    summary: 'Add a member by the address of their account',
+    body: AddMember,
+    bodyError: firstProblem,
+    reply: v.object({ success: v.literal(true), data: Member }),
+    handle: async ({ db, project, body }) => ({ success: true, data: await addMember(db, project.id, body) }),
+  }),
+  route({
+    ...changes,
+    method: 'PATCH',
+    path: '/projects/:id/members/:userId',
+    summary: 'Change the role of a member',
+    body: ChangeMember,
+    bodyError: firstProblem,
+    reply: v.object({ success: v.literal(true), data: Member }),
+    handle: async ({ db, project, params, body }) => ({
+      success: true,
+      data: await changeMember(db, project.id, params.userId ?? '', body.role),
+    }),
+  }),
+  route({
+    ...changes,
+    method: 'DELETE',
+    path: '/projects/:id/members/:userId',
+    summary: 'Remove a member',
+    reply: v.object({ success: v.literal(true), data: v.object({ message: v.string() }) }),
+    async handle({ db, project, params, actor }) {
+      // Keys are refused before.
+      const caller = actor.kind === 'user' ? actor.userId : '';
+      await removeMember(db, project.id, params.userId ?? '', caller);
+      return { success: true, data: { message: 'The member was removed' } };
+    },
+  }),
+];
+
+// Contract page 3, 1.4: here a body that does not fit is a 400 with its first problem.
+function firstProblem([first]: FieldProblem[]): AppError {
+  return new AppError(400, 'BAD_REQUEST', first ? sentenceOf(first) : 'The request body is invalid');
+}

@@ -1,0 +1,17 @@
+import * as v from 'valibot';
+import { EmailField } from '../../core/lib/email-address.ts';
+import { roles } from './schema.ts';
+
+const GivenRole = v.picklist(['ADMIN', 'MEMBER'], 'must be ADMIN or MEMBER');
+
+/** `POST /projects/{id}/members`. */
+export const AddMember = v.object({ email: EmailField, role: v.optional(GivenRole, 'MEMBER') });
+/** `PATCH /projects/{id}/members/{userId}`. */
+export const ChangeMember = v.object({ role: GivenRole });
+
+/** Somebody in a project, after a change. */
+export const Member = v.object({ userId: v.string(), email: v.string(), role: v.picklist(roles) });
+export type Member = v.InferOutput<typeof Member>;
+/** Somebody in the list of a project's members. */
+export const ListedMember = v.object({ ...Member.entries, createdAt: v.pipe(v.string(), v.isoTimestamp()) });
+export type ListedMember = v.InferOutput<typeof ListedMember>;

@@ -1,0 +1,147 @@
+import * as v from 'valibot';
+import type { App } from '../../core/http/context.ts';
+import { noSuchProject } from '../../core/http/errors.ts';
+import { route } from '../../core/http/route.ts';
+import { removeLater } from '../domains/removal-queries.ts';
+import { deleteProject, resetProject, waitForWipe } from '../wipes/service.ts';
+import { changeProject, projectRecord, projectSummaries, projectSummary, projectsOfUser } from './queries.ts';
+import { ChangeProject, CreateProject, OwnProject, ProjectRecord, ProjectSummary, RotatedProject } from './schema.ts';
+import { foundProject, rotateKeys } from './service.ts';
+
+const Done = v.object({ success: v.literal(true), message: v.string() });
+const resetMayTakeMs = 25_000;
+
+const keysOf = ({ config }: App) => config.encryptionKeys;
+
+/** Projects: what users have, and what may be changed of one. */
+export const projectRoutes = [
+  route({
+    method: 'GET',
+    path: '/users/@me/projects',
+    access: 'account',
+    summary: 'List your projects, with their keys',
+    description:
+      'With a secret key: its own project alone, as ADMIN. `secret` is null for a MEMBER of a project with `hideSecretKey`; keys that the service cannot decrypt any more are null too.',
+    tag: 'projects',
+    reply: v.array(OwnProject),
+    async handle({ app, db, actor, project }) {
+      if (actor.kind === 'user') return projectsOfUser(db, actor.userId, keysOf(app));
+      const own = project && (await projectRecord(db, project.id, keysOf(app)));
+      return own ? [{ ...own, role: 'ADMIN' }] : [];
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/users/@me/projects',
+    access: 'cookie',
+    refusesKeys: true,
+    summary: 'Create a project, of which you are the owner',
+    tag: 'projects',
+    status: 201,
+    body: CreateProject,
+    reply: ProjectRecord,
+    handle: ({ app, em, actor, body }) => foundProject(em, actor.userId, body.name, keysOf(app)),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/users/@me/projects/:id',
+    access: 'project',
+    role: 'ADMIN',
+    summary: 'Rename a project, or change its tracking, language, escaping or who sees the secret key',
+    tag: 'projects',
+    body: ChangeProject,
+    reply: ProjectRecord,
+    async handle({ app, db, project, body }) {
+      const changed = await changeProject(db, project.id, body, keysOf(app));
+      if (changed === null) throw noSuchProject(project.id);
+      await app.directory.forgetEverywhere(project.id);
+      return changed;
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/users/@me/projects/:id',
+    access: 'project',
+    role: 'ADMIN',
+    refusesKeys: true,
+    refusedWhenDisabled: true,
+    summary: 'Delete a project with everything in it',
+    description:
+      'Its keys, members and domains are gone when this answers; its contacts, mail and events are removed in the background.',
+    tag: 'projects',
+    reply: Done,
+    async handle({ app, db, project }) {
+      const { ticket } = await deleteProject(db, project.id, async (sql, { domains }) => {
+        for (const { domain, providerId } of domains)
+          if (providerId !== null) await removeLater(sql, providerId, domain);
+      });
+      app.outbox.dispatchSoon(ticket);
+      await app.directory.forgetEverywhere(project.id);
+      return { success: true, message: `The project ${project.name} was deleted` };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/users/@me/projects/:id/reset',
+    access: 'project',
+    role: 'ADMIN',
+    refusedWhenDisabled: true,
+    summary: 'Delete everything in a project but itself',
+    description:
+      'Keeps keys, members, domains, settings, uploads and usage. Writes are refused with 409 until it has finished, which this waits for up to 25 seconds.',
+    tag: 'projects',
+    reply: Done,
+    async handle({ app, db, project }) {
+      const { id, ticket } = await resetProject(db, project.id);
+      app.outbox.dispatchSoon(ticket);
+      await app.directory.forgetEverywhere(project.id);
+      const finished = await waitForWipe(db, id, resetMayTakeMs);
+      if (finished) await app.directory.forgetEverywhere(project.id);
+      return {
+        success: true,
+        message: finished
+          ? 'The project was reset'
+          : 'The project is being reset: it can be read, and written to afterwards',
+      };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/users/@me/projects/:id/regenerate-keys',
+    access: 'project',
+    role: 'ADMIN',
+    summary: 'Replace both keys of a project',
+    description: 'The old ones stop working before this answers, on every process.',
+    tag: 'projects',
+    reply: RotatedProject,
+    async handle({ app, db, project }) {
+      const rotated = await rotateKeys(db, project.id, keysOf(app));
+      if (rotated === null) throw noSuchProject(project.id);
+      await app.directory.forgetEverywhere(project.id);
+      return rotated;
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/projects',
+    access: 'account',
+    summary: 'The project of the key, or the projects of the session',
+    reply: v.object({ success: v.literal(true), data: v.union([ProjectSummary, v.array(ProjectSummary)]) }),
+    async handle({ db, actor, project }) {
+      if (actor.kind === 'user') return { success: true, data: await projectSummaries(db, actor.userId) };
+      return { success: true, data: project && (await projectSummary(db, project.id)) };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/projects/:id',
+    access: 'project',
+    summary: 'Get a project in short',
+    reply: v.object({ success: v.literal(true), data: ProjectSummary }),
+    async handle({ db, project }) {
+      const data = await projectSummary(db, project.id);
+      if (data === null) throw noSuchProject(project.id);
+      return { success: true, data };
+    },
+  }),
+];

@@ -1,0 +1,85 @@
+import * as v from 'valibot';
+import { textField } from '../../core/lib/validation.ts';
+
+/** What a user may be in a project, least first (contract page 3, 1.2). */
+export const roles = ['MEMBER', 'ADMIN', 'OWNER'] as const;
+export type Role = (typeof roles)[number];
+
+/** Whether a role includes the rights of another. */
+export function roleIncludes(role: Role, least: Role): boolean {
+  return roles.indexOf(role) >= roles.indexOf(least);
+}
+
+const Instant = v.pipe(v.string(), v.isoTimestamp());
+const Id = v.pipe(v.string(), v.uuid());
+const Cap = v.nullable(v.pipe(v.number(), v.integer()));
+export const trackingModes = ['ENABLED', 'DISABLED', 'MARKETING_ONLY'] as const;
+
+/** A project as its members see it, keys included (contract page 3, 2.1). */
+export const ProjectRecord = v.object({
+  id: Id,
+  name: v.string(),
+  /** Null when it cannot be decrypted, because APP_ENCRYPTION_KEY has changed. */
+  public: v.nullable(v.string()),
+  /** Null for a MEMBER where the project hides it, and when it cannot be decrypted. */
+  secret: v.nullable(v.string()),
+  disabled: v.boolean(),
+  disabledReason: v.nullable(v.picklist(['REPUTATION', 'PAYMENT_FAILED', 'CONTENT', 'MANUAL'])),
+  customer: v.nullable(v.string()),
+  subscription: v.nullable(v.string()),
+  billingLimitWorkflows: Cap,
+  billingLimitCampaigns: Cap,
+  billingLimitTransactional: Cap,
+  billingLimitInbound: Cap,
+  tracking: v.picklist(trackingModes),
+  language: v.string(),
+  /** Whether values of stored contact data are HTML-escaped in mail. */
+  escapeContactData: v.boolean(),
+  /** Whether the secret key is shown to admins and the owner only. */
+  hideSecretKey: v.boolean(),
+  createdAt: Instant,
+  updatedAt: Instant,
+});
+export type ProjectRecord = v.InferOutput<typeof ProjectRecord>;
+
+/** A project in the list of somebody's projects. */
+export const OwnProject = v.object({ ...ProjectRecord.entries, role: v.picklist(roles) });
+export type OwnProject = v.InferOutput<typeof OwnProject>;
+
+const Name = v.pipe(textField('The name', 1, 100), v.trim(), v.minLength(1, 'The name must not be empty'));
+
+/** `POST /users/@me/projects`. */
+export const CreateProject = v.object({ name: Name });
+
+/** `PATCH /users/@me/projects/{id}`; what is absent stays. */
+export const ChangeProject = v.object({
+  name: v.optional(Name),
+  tracking: v.optional(v.picklist(trackingModes, 'must be ENABLED, DISABLED or MARKETING_ONLY')),
+  language: v.optional(v.pipe(v.string(), v.regex(/^[a-z]{2}(-[A-Z]{2})?$/, 'must be a language such as en or pt-BR'))),
+  escapeContactData: v.optional(v.boolean('must be true or false')),
+  hideSecretKey: v.optional(v.boolean('must be true or false')),
+});
+export type ChangeProject = v.InferOutput<typeof ChangeProject>;
+
+/** What `regenerate-keys` answers. */
+export const RotatedProject = v.object({
+  id: Id,
+  name: v.string(),
+  public: v.string(),
+  secret: v.string(),
+  createdAt: Instant,
+  updatedAt: Instant,
+  disabled: v.boolean(),
+  customer: v.nullable(v.string()),
+  subscription: v.nullable(v.string()),
+});
+export type RotatedProject = v.InferOutput<typeof RotatedProject>;
+
+/** The short form of `GET /projects` and `GET /projects/{id}`. */
+export const ProjectSummary = v.object({
+  id: Id,
+  name: v.string(),
+  defaultSenderDomain: v.nullable(v.string()),
+  createdAt: Instant,
+});
+export type ProjectSummary = v.InferOutput<typeof ProjectSummary>;

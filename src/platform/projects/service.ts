@@ -1,0 +1,86 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type Sql, sqlOf } from '../../core/database/sql.ts';
+import { AppError } from '../../core/lib/errors.ts';
+import { seal, sha256 } from '../../core/lib/seal.ts';
+import { Membership, Project } from './entity.ts';
+import { type KeyPair, newKeyPair } from './keys.ts';
+import { type EncryptionKeys, isInDisabledProject, projectRecord, replaceKeys, type StoredKeys } from './queries.ts';
+import type { ProjectRecord, RotatedProject } from './schema.ts';
+
+/** Creates a project with these keys, owned by the user. Call inside a transaction. */
+export async function createProject(
+  em: EntityManager,
+  facts: { name: string; ownerId: string; keys: KeyPair; encryptionKey: string },
+): Promise<Project> {
+  const project = em.create(Project, { name: facts.name, ...storedKeys(facts.keys, facts.encryptionKey) });
+  await em.flush();
+  em.create(Membership, { projectId: project.id, userId: facts.ownerId, role: 'OWNER' });
+  await em.flush();
+  return project;
+}
+
+/**
+ * Creates a project with new keys for a user. Members of a disabled project may not, so that nobody leaves a bad
+ * reputation behind. @throws 403 PROJECT_DISABLED
+ */
+export async function foundProject(
+  em: EntityManager,
+  userId: string,
+  name: string,
+  encryptionKeys: EncryptionKeys,
+): Promise<ProjectRecord> {
+  return em.transactional(async (tx) => {
+    if (await isInDisabledProject(sqlOf(tx), userId))
+      throw new AppError(
+        403,
+        'PROJECT_DISABLED',
+        'One of your projects is disabled: you cannot create others meanwhile',
+        {
+          suggestion: 'Ask the operator of this service why the project is disabled.',
+        },
+      );
+    const { id } = await createProject(tx, {
+      name,
+      ownerId: userId,
+      keys: newKeyPair(),
+      encryptionKey: sealingKey(encryptionKeys),
+    });
+    const record = await projectRecord(sqlOf(tx), id, encryptionKeys);
+    if (record === null) throw new Error('The project was not created');
+    return record;
+  });
+}
+
+/** Replaces both keys of a project by one statement; null when it is gone. */
+export async function rotateKeys(sql: Sql, id: string, encryptionKeys: EncryptionKeys): Promise<RotatedProject | null> {
+  const keys = newKeyPair();
+  const record = await replaceKeys(sql, id, storedKeys(keys, sealingKey(encryptionKeys)), encryptionKeys);
+  if (record === null) return null;
+  const { name, createdAt, updatedAt, disabled, customer, subscription } = record;
+  return {
+    id,
+    name,
+    public: keys.publicKey,
+    secret: keys.secretKey,
+    createdAt,
+    updatedAt,
+    disabled,
+    customer,
+    subscription,
+  };
+}
+
+function sealingKey([current]: EncryptionKeys): string {
+  if (current === undefined) throw new Error('There is no key to encrypt with');
+  return current;
+}
+
+/** A pair of keys as the row keeps it. */
+export function storedKeys(keys: KeyPair, encryptionKey: string): StoredKeys {
+  return {
+    publicKeyHash: sha256(keys.publicKey),
+    secretKeyHash: sha256(keys.secretKey),
+    publicKeySealed: seal(keys.publicKey, encryptionKey),
+    secretKeySealed: seal(keys.secretKey, encryptionKey),
+  };
+}

@@ -1,0 +1,73 @@
+import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
+import type { Sql } from '../../core/database/sql.ts';
+import { newId } from '../../core/lib/ids.ts';
+import { seal } from '../../core/lib/seal.ts';
+import { enqueueAll, type OutboxTicket } from '../../core/outbox/enqueue.ts';
+import { writeLetter } from './letter.ts';
+import { insertMails, membersToTell } from './queries.ts';
+import type { SystemMail, SystemMailKind } from './schema.ts';
+
+/** What mail of the service is written with. */
+export interface SystemMailSettings {
+  APP_ENCRYPTION_KEY: string;
+  SYSTEM_FROM_NAME: string;
+}
+
+/**
+ * Puts mails of the service in line, in the caller's transaction; give the tickets to `Outbox.dispatchSoon` after the
+ * commit. No ledger row, event or usage comes of them, and a failing one never fails what caused it.
+ */
+export async function queueSystemMails(
+  sql: Sql,
+  settings: SystemMailSettings,
+  mails: readonly SystemMail[],
+): Promise<OutboxTicket[]> {
+  const rows = mails.map((mail) => ({
+    id: newId(),
+    kind: mail.kind,
+    to_address: mail.to,
+    dedupe_key: mail.dedupeKey ?? null,
+    content_sealed: seal(JSON.stringify(writeLetter(mail, settings.SYSTEM_FROM_NAME)), settings.APP_ENCRYPTION_KEY),
+  }));
+  const added = await insertMails(sql, rows);
+  return enqueueAll(sql, added.map(startOfMail));
+}
+
+/** Puts a mail to each member of a project in line; the texts name it as `{project}` and speak its language. */
+export async function queueMemberMails(
+  sql: Sql,
+  settings: SystemMailSettings,
+  mail: {
+    projectId: string;
+    kind: SystemMailKind;
+    link: string;
+    values?: Readonly<Record<string, string>>;
+    /** Each member gets one mail for each key. */
+    dedupeKey?: string;
+  },
+): Promise<OutboxTicket[]> {
+  const members = await membersToTell(sql, mail.projectId);
+  return queueSystemMails(
+    sql,
+    settings,
+    members.map(({ email, project, language }) => ({
+      kind: mail.kind,
+      to: email,
+      language,
+      link: mail.link,
+      values: { project, ...mail.values },
+      ...(mail.dedupeKey === undefined ? {} : { dedupeKey: `${mail.dedupeKey}:${email}` }),
+    })),
+  );
+}
+
+/** The command that starts the execution of a mail. */
+export function startOfMail(id: string): StartCommand {
+  return {
+    type: 'start',
+    workflow: 'systemMail',
+    id: workflowId.systemMail(id),
+    input: { mailId: id },
+    searchAttributes: { Kind: 'system-mail' },
+  };
+}

@@ -1,0 +1,220 @@
+import { type Database, localSettings, type Sql, type Statement, statement } from '../../core/database/sql.ts';
+import { type BillingSettings, reserveMail } from '../../platform/billing/service.ts';
+import { limitReached, usageCategory } from '../../platform/billing/usage-schema.ts';
+import { type Audience, baseAudience, needsSubscription, sourceTypeOf } from './audience.ts';
+import { lockCampaignSend } from './state.ts';
+
+/** How far the audience of a send is frozen into ledger rows. */
+export interface Expansion {
+  /** False once the campaign is no longer SENDING this send. */
+  sending: boolean;
+  /** Whether every member of the audience has its row. */
+  expanded: boolean;
+  /** The contact up to which rows exist; null before the first. */
+  through: string | null;
+  /** Rows so far. */
+  count: number;
+}
+
+/** What the rows of a send have in common, and who gets one. */
+export interface ExpandedCampaign extends Audience {
+  campaignId: string;
+  sendSeq: number;
+  from: string;
+  fromName: string | null;
+  replyTo: string | null;
+  /** When the send began, as Postgres writes it; contacts that came later are not in its audience. */
+  sentAt: string;
+}
+
+const load = statement(
+  'campaigns.expansion',
+  `select c.project_id as "projectId", c.id as "campaignId", s.send_seq as "sendSeq", c."from", c.from_name as "fromName",
+     c.reply_to as "replyTo", c.type, c.audience_type as "audienceType", c.audience_condition as "audienceCondition",
+     c.segment_id as "segmentId", c.resend_of as "resendOf", c.resend_seq as "resendSeq", c.sent_at::text as "sentAt",
+     c.status = 'SENDING' as sending, s.expanded, s.expanded_through as through, s.expanded_count as count
+   from campaigns c join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
+   where c.id = $1 and c.send_seq = $2`,
+);
+
+/** The send as an expansion begins or goes on; null when it is gone. */
+export function loadExpansion(
+  sql: Sql,
+  campaignId: string,
+  sendSeq: number,
+): Promise<(ExpandedCampaign & Expansion) | null> {
+  return sql.row(load, [campaignId, sendSeq]);
+}
+
+/** Rows that one statement freezes. */
+export const expansionPage = 5000;
+
+/** Lower than every id. A comparison with it can use the index; one with null cannot. */
+export const lowestId = '00000000-0000-0000-0000-000000000000';
+
+// Contacts are locked until their rows are there, for `emails` has no foreign key that would do it (see the migration
+// `ledger_writes`): whoever deletes one waits, and takes its row along.
+const locked = 'for key share of c';
+
+// A page of everybody is found by the index, from the cursor on.
+const wholePage = `
+  select c.id, c.email from contacts c
+  where ${baseAudience} and c.id > $10::uuid
+    and c.created_at <= (select sent_at from campaigns where id = $3::uuid and send_seq = $4::int and status = 'SENDING')
+  order by c.project_id, c.id limit $12::int ${locked}`;
+
+// A page of ids that were found before: whoever left or was deleted meanwhile drops out.
+const chosenPage = `
+  select c.id, c.email from contacts c
+  where ${baseAudience} and c.id = any($10::uuid[])
+    and exists (select from campaigns where id = $3::uuid and send_seq = $4::int and status = 'SENDING')
+  ${locked}`;
+
+// The page counts its rows itself (see the migration `counted_pages`): they are outgoing, and say something of the project
+// unless they go to a simulator.
+const countedHere = localSettings({ 'posthorn.mail_counted': 'on' });
+const insertPage = (name: string, page: string, tail: string) =>
+  statement(
+    name,
+    `with page as materialized (${page}),
+     written as (
+       insert into emails (id, project_id, contact_id, to_address, "from", from_name, reply_to, source_type, message_class,
+         campaign_id, send_seq, simulated)
+       select uuidv7(), $1, id, email, $5, $6, $7, $8, $9, $3, $4, split_part(email, '@', 2) = any ($11::text[])
+       from page ${tail}
+       returning simulated),
+     counted as (
+       insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated,
+         rated_bounced, rated_complained)
+       select $1, date_bin('1 hour', now(), timestamptz 'epoch'), count(*), 0, 0, 0, 0, 0, count(*) filter (where not simulated), 0, 0
+       from written having count(*) > 0)
+     select (select count(*) from page)::int as size, (select count(*) from written)::int as written,
+       (select id from page order by id desc limit 1) as through`,
+  );
+// The cursor keeps pages apart, so that a conflict can only come from a twin. Looking for one beforehand, row by row, would
+// cost a fifth of the insert.
+const ifMissing = 'on conflict do nothing';
+const inserts = {
+  whole: {
+    all: insertPage('campaigns.expand_page', wholePage, ''),
+    missing: insertPage('campaigns.expand_page_again', wholePage, ifMissing),
+  },
+  chosen: {
+    all: insertPage('campaigns.expand_ids', chosenPage, ''),
+    missing: insertPage('campaigns.expand_ids_again', chosenPage, ifMissing),
+  },
+};
+
+const moveCursor = statement(
+  'campaigns.expand_move',
+  `update campaign_sends s set expanded_through = coalesce($4::uuid, s.expanded_through),
+     expanded_count = s.expanded_count + $5::int, expanded = $6::boolean, updated_at = now()
+   from campaigns c
+   where s.campaign_id = $1::uuid and s.send_seq = $2::int and not s.expanded and s.expanded_through is not distinct from $3::uuid
+     and c.id = s.campaign_id and c.send_seq = s.send_seq and c.status = 'SENDING'
+   returning true as sending, s.expanded, s.expanded_through as through, s.expanded_count as count`,
+);
+
+/** Recipients there are simulators, whose bounces and complaints say nothing of a project (contract page 3, 10.7). */
+const simulatorDomains = ['sandbox.test', 'simulator.amazonses.com', 'bounce-testing.postmarkapp.com'];
+
+class CursorMoved extends Error {}
+
+// PostgreSQL manual, appendix A.
+const uniqueViolation = '23505';
+
+/** Which contacts a page freezes: the next of everybody, or ids that were found before, in their order. */
+export type PageOfContacts = { size: number } | { ids: readonly string[]; last: boolean };
+
+/**
+ * Freezes the next page of the audience: one ledger row for each contact, in the order of their ids. Rows and cursor commit
+ * together, and only from the cursor that the caller knows: a twin that runs at the same time changes nothing, and after a
+ * crash the next attempt goes on where the rows end. Rows beyond the project's monthly limit are FAILED at once. Null when
+ * the cursor has moved or the send is over: load it again.
+ */
+export async function expandPage(
+  db: Database,
+  billing: BillingSettings,
+  campaign: ExpandedCampaign,
+  through: string | null,
+  page: PageOfContacts,
+): Promise<Expansion | null> {
+  const { projectId, campaignId, sendSeq, type } = campaign;
+  const chosen = 'ids' in page;
+  const values = [
+    projectId,
+    needsSubscription(type),
+    campaignId,
+    sendSeq,
+    campaign.from,
+    campaign.fromName,
+    campaign.replyTo,
+    sourceTypeOf(type),
+    type,
+    chosen ? page.ids : (through ?? lowestId),
+    simulatorDomains,
+    ...(chosen ? [] : [page.size]),
+  ];
+  const expandWith = (insert: Statement) =>
+    db.transaction(async (sql) => {
+      const rows = await sql.row<{ size: number; written: number; through: string | null }>(insert, values);
+      const { size = 0, written = 0 } = rows ?? {};
+      const reached = chosen ? (page.ids.at(-1) ?? null) : (rows?.through ?? null);
+      await holdLimit(sql, billing, campaign, through, reached, written);
+      // The lock comes last and for a moment, for every claim waits on it.
+      await lockCampaignSend(sql, campaignId, sendSeq);
+      const last = chosen ? page.last : size < page.size;
+      const expansion = await sql.row<Expansion>(moveCursor, [campaignId, sendSeq, through, reached, written, last]);
+      if (expansion === null) throw new CursorMoved();
+      return expansion;
+    }, countedHere);
+  const { all, missing } = chosen ? inserts.chosen : inserts.whole;
+  try {
+    return await expandWith(all).catch((error: unknown) => {
+      if ((error as { code?: unknown }).code !== uniqueViolation) throw error;
+      return expandWith(missing);
+    });
+  } catch (error) {
+    if (error instanceof CursorMoved) return null;
+    throw error;
+  }
+}
+
+const refuseBeyond = statement(
+  'campaigns.expand_refuse',
+  `with refused as (
+     update emails set status = 'FAILED', error = $6
+     where id in (
+       select id from emails where campaign_id = $1::uuid and send_seq = $2::int and contact_id > $3::uuid
+         and contact_id <= $4::uuid and status = 'PENDING'
+       order by contact_id desc limit $5)
+     returning 1)
+   update campaigns set failed_count = failed_count + (select count(*) from refused) where id = $1 and send_seq = $2`,
+);
+
+// The rows are there, so that the ledger says of everybody what became of them.
+async function holdLimit(
+  sql: Sql,
+  billing: BillingSettings,
+  { projectId, campaignId, sendSeq, type }: ExpandedCampaign,
+  after: string | null,
+  through: string | null,
+  written: number,
+): Promise<void> {
+  if (written === 0) return;
+  const category = usageCategory(sourceTypeOf(type), type);
+  const { granted } = await reserveMail(sql, billing, { projectId, category, count: written, partly: true });
+  if (granted < written)
+    await sql.count(refuseBeyond, [campaignId, sendSeq, after ?? lowestId, through, written - granted, limitReached]);
+}
+
+const countRecipients = statement(
+  'campaigns.count_recipients',
+  `update campaigns c set total_recipients = s.expanded_count from campaign_sends s
+   where c.id = $1 and c.send_seq = $2 and c.status = 'SENDING' and s.campaign_id = c.id and s.send_seq = c.send_seq and s.expanded`,
+);
+
+/** Replaces the estimate of the recipients by the number of rows, once all are there. */
+export async function noteRecipients(sql: Sql, campaignId: string, sendSeq: number): Promise<void> {
+  await sql.count(countRecipients, [campaignId, sendSeq]);
+}

@@ -1,0 +1,33 @@
+import { reply, route } from '../../core/http/route.ts';
+import { listRecipients, recipientsCsv } from './recipients.ts';
+import { ListRecipients, RecipientsPage } from './report-schema.ts';
+
+/** Who got a campaign, who did not, and why. */
+export const campaignRecipientRoutes = [
+  route({
+    method: 'GET',
+    path: '/campaigns/:id/recipients',
+    access: 'dashboard',
+    summary: 'The recipients of a campaign and what became of each',
+    description:
+      'The ledger of the current send, of one `verdict` (handed_over, skipped, failed, unknown, pending) or of all; as a CSV file with `format=csv` or `Accept: text/csv`. With `type` (bounced, complained) those whose mail came back or was complained about, newest first.',
+    ids: { id: '422' },
+    query: ListRecipients,
+    reply: RecipientsPage,
+    textReply: 'text/csv',
+    async handle({ db, project, params, query, header }) {
+      const id = params.id ?? '';
+      const asFile = query.format === 'csv' || (query.format === undefined && wantsCsv(header('accept')));
+      if (!asFile) return listRecipients(db, project.id, id, query);
+      return reply(200, await recipientsCsv(db, project.id, id, query), {
+        'Content-Type': 'text/csv; charset=utf-8; header=present',
+        'Content-Disposition': `attachment; filename="campaign-${id}-recipients.csv"`,
+        'Cache-Control': 'no-store',
+      });
+    },
+  }),
+];
+
+function wantsCsv(accept: string): boolean {
+  return /^\s*text\/csv\s*(?:[;,]|$)/i.test(accept);
+}

@@ -1,0 +1,78 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { segmentsByIds } from '../../audience/segments/service.ts';
+import { type Sql, sqlOf } from '../../core/database/sql.ts';
+import { type Hold, holdFor, holdSentence } from '../engine/breaker.ts';
+import type { Campaign } from './entity.ts';
+import type { CampaignBody, CampaignWithSegment } from './schema.ts';
+
+/** A campaign as answers show it. */
+export function campaignBody(campaign: Campaign): CampaignBody {
+  return {
+    id: campaign.id,
+    name: campaign.name,
+    description: campaign.description ?? null,
+    subject: campaign.subject,
+    body: campaign.body,
+    from: campaign.from,
+    fromName: campaign.fromName ?? null,
+    replyTo: campaign.replyTo ?? null,
+    type: campaign.type,
+    status: campaign.status,
+    audienceType: campaign.audienceType,
+    audienceCondition: campaign.audienceCondition ?? null,
+    segmentId: campaign.segmentId ?? null,
+    scheduledFor: campaign.scheduledFor?.toISOString() ?? null,
+    totalRecipients: campaign.totalRecipients,
+    sentCount: campaign.sentCount,
+    deliveredCount: campaign.deliveredCount,
+    openedCount: campaign.openedCount,
+    clickedCount: campaign.clickedCount,
+    bouncedCount: campaign.bouncedCount,
+    complainedCount: campaign.complainedCount,
+    unsubscribedCount: campaign.unsubscribedCount,
+    archived: campaign.archived,
+    pausedAt: campaign.pausedAt?.toISOString() ?? null,
+    resendOf: campaign.resendOf ?? null,
+    projectId: campaign.projectId,
+    sentAt: campaign.sentAt?.toISOString() ?? null,
+    createdAt: campaign.createdAt.toISOString(),
+    updatedAt: campaign.updatedAt.toISOString(),
+  };
+}
+
+/** `campaignBody` with the segments of the campaigns, and why those that are SENDING stand still. */
+export async function withSegments(
+  em: EntityManager,
+  provider: string,
+  campaigns: readonly Campaign[],
+): Promise<CampaignWithSegment[]> {
+  const ids = campaigns.flatMap(({ segmentId }) => segmentId ?? []);
+  const projectId = campaigns[0]?.projectId ?? '';
+  const [segments, hold] = await Promise.all([
+    segmentsByIds(em, projectId, ids),
+    campaigns.some(mayBeHeld) ? holdFor(sqlOf(em), provider) : null,
+  ]);
+  return campaigns.map((campaign) => ({
+    ...campaignBody(campaign),
+    segment: segments.get(campaign.segmentId ?? '') ?? null,
+    held: heldBy(hold, campaign),
+  }));
+}
+
+/** Why a campaign that is SENDING stands still, as a sentence; null while it moves. `provider`: the mailer's name. */
+export async function heldSentence(sql: Sql, provider: string, campaign: Campaign): Promise<string | null> {
+  return mayBeHeld(campaign) ? heldBy(await holdFor(sql, provider), campaign) : null;
+}
+
+/** Recipients of a campaign that is under way without a verdict yet, by its counters. */
+export function pendingCount({ totalRecipients, sentCount, skippedCount, failedCount }: Campaign): number {
+  return Math.max(0, totalRecipients - sentCount - skippedCount - failedCount);
+}
+
+function mayBeHeld({ status, pausedAt }: Campaign): boolean {
+  return status === 'SENDING' && !pausedAt;
+}
+
+function heldBy(hold: Hold | null, campaign: Campaign): string | null {
+  return hold !== null && mayBeHeld(campaign) ? holdSentence(hold, pendingCount(campaign)) : null;
+}

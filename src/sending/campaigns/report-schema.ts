@@ -1,0 +1,100 @@
+import * as v from 'valibot';
+import { CursorParameter } from '../../core/lib/cursor.ts';
+import { parameter } from '../../core/lib/validation.ts';
+import { verdicts } from './verdicts.ts';
+
+const Uuid = v.pipe(v.string(), v.uuid());
+const Instant = v.pipe(v.string(), v.isoTimestamp());
+
+/** Counts and rates of a campaign; a rate is a percentage of `sentCount`, 0 when nothing was sent. */
+export const CampaignStats = v.object({
+  totalRecipients: v.number(),
+  sentCount: v.number(),
+  deliveredCount: v.number(),
+  openedCount: v.number(),
+  clickedCount: v.number(),
+  bouncedCount: v.number(),
+  complainedCount: v.number(),
+  unsubscribedCount: v.number(),
+  /** Left out on purpose: unsubscribed, suppressed, cancelled. */
+  skippedCount: v.number(),
+  failedCount: v.number(),
+  /** Without a verdict yet. */
+  pendingCount: v.number(),
+  openRate: v.number(),
+  clickRate: v.number(),
+  bounceRate: v.number(),
+  deliveryRate: v.number(),
+  complaintRate: v.number(),
+  unsubscribeRate: v.number(),
+  pausedAt: v.nullable(Instant),
+  held: v.nullable(v.string()),
+});
+export type CampaignStats = v.InferOutput<typeof CampaignStats>;
+
+/** The ledger of a campaign's current send, counted row by row. */
+export const CampaignAudit = v.object({
+  /** Rows of the ledger. */
+  recipients: v.number(),
+  handedOver: v.number(),
+  skipped: v.number(),
+  failed: v.number(),
+  /** May be with the provider; it is being found out. */
+  unknown: v.number(),
+  /** Not begun yet. */
+  pending: v.number(),
+  /** Rows that went with contacts which were deleted after the send had ended. */
+  removed: v.number(),
+  /** Whether the send has ended with a verdict for every row, and rows and the campaign's counters agree. */
+  addsUp: v.boolean(),
+  /** SHA-256, in hex, of the file that `GET …/recipients?format=csv` answers; null until the send has ended. */
+  hash: v.nullable(v.string()),
+  /**
+   * Reasons of what was skipped or failed, with how many rows have each; the most frequent first, ten at most. The
+   * recipient's own address in a reason is left out here, so that refusals of one kind are one.
+   */
+  reasons: v.array(v.object({ reason: v.string(), count: v.number() })),
+});
+export type CampaignAudit = v.InferOutput<typeof CampaignAudit>;
+
+/** `GET /campaigns/{id}/recipients`: `type` for bounces and complaints, otherwise the whole ledger. */
+export const ListRecipients = v.object({
+  type: parameter(
+    '`bounced` or `complained`: those whose mail came back or was complained about, in place of the ledger.',
+  ),
+  verdict: parameter(`One of ${verdicts.join(', ')}; all when absent.`),
+  format: parameter('`csv` for a file of all rows, which `limit` and `cursor` do not cut.'),
+  limit: parameter('Rows of one page: 50 when absent, 100 at most.'),
+  cursor: CursorParameter,
+});
+export type ListRecipients = v.InferOutput<typeof ListRecipients>;
+
+/** A recipient whose message bounced or was complained about. */
+export const ReportedRecipient = v.object({ emailId: Uuid, contactId: Uuid, email: v.string(), occurredAt: Instant });
+export type ReportedRecipient = v.InferOutput<typeof ReportedRecipient>;
+
+/** A row of the ledger. */
+export const LedgerRecipient = v.object({
+  emailId: Uuid,
+  contactId: Uuid,
+  email: v.string(),
+  verdict: v.picklist(verdicts),
+  /** Why it was skipped or failed. */
+  reason: v.nullable(v.string()),
+  /** The provider's id. */
+  messageId: v.nullable(v.string()),
+  sentAt: v.nullable(Instant),
+  /** When the message was handed over; of others, when the row changed last. */
+  occurredAt: Instant,
+});
+export type LedgerRecipient = v.InferOutput<typeof LedgerRecipient>;
+
+/** A page of recipients; `cursor` is there while there is more. */
+export const RecipientsPage = v.object({
+  success: v.literal(true),
+  data: v.union([v.array(LedgerRecipient), v.array(ReportedRecipient)]),
+  cursor: v.optional(v.string()),
+  hasMore: v.boolean(),
+  /** The campaign's counter of what is listed. */
+  total: v.nullable(v.number()),
+});

@@ -1,0 +1,248 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import * as v from 'valibot';
+import type { App } from '../../core/http/context.ts';
+import { route } from '../../core/http/route.ts';
+import { auditCampaign } from './audit.ts';
+import { CampaignAudit, CampaignStats } from './report-schema.ts';
+import { resendCampaign } from './resending.ts';
+import {
+  BulkUpdateCampaigns,
+  CampaignBody,
+  CampaignPage,
+  CampaignWithSegment,
+  CreateCampaign,
+  ListCampaigns,
+  SendCampaign,
+  TestCampaign,
+  UpdateCampaign,
+  wrapped,
+} from './schema.ts';
+import { sendCampaign } from './sending.ts';
+import {
+  campaignStats,
+  createCampaign,
+  duplicateCampaign,
+  getCampaign,
+  listCampaigns,
+  updateCampaign,
+} from './service.ts';
+import { archiveCampaign, bulkUpdateCampaigns, deleteCampaign } from './shelf.ts';
+import { cancelCampaign, pauseCampaign } from './stopping.ts';
+import { sendTest } from './test-send.ts';
+
+// A malformed id of a campaign is a 422 (contract page 2, section 0), not the 404 that other resources answer.
+const ids = { id: '422' };
+const ok = <Data>(data: Data) => ({ success: true, data });
+const message = v.object({ success: v.literal(true), message: v.string() });
+const withMessage = <Schema extends v.GenericSchema>(data: Schema) =>
+  v.object({ ...wrapped(data).entries, message: v.string() });
+const depsOf = ({ app, em }: { app: App; em: EntityManager }) => ({
+  em,
+  db: app.db,
+  outbox: app.outbox,
+  senderDomains: app.directory.senderDomains,
+  clock: app.clock,
+  provider: app.mailer.name,
+  billing: app.config,
+});
+
+/** Campaigns of a project. */
+export const campaignRoutes = [
+  route({
+    method: 'GET',
+    path: '/campaigns',
+    access: 'dashboard',
+    summary: 'List campaigns',
+    query: ListCampaigns,
+    reply: CampaignPage,
+    handle: (input) => listCampaigns(depsOf(input), input.project.id, input.query),
+  }),
+  route({
+    method: 'POST',
+    path: '/campaigns',
+    access: 'dashboard',
+    summary: 'Create a campaign',
+    status: 201,
+    body: CreateCampaign,
+    bodyLimit: 'document',
+    reply: wrapped(CampaignBody),
+    handle: async (input) => ok(await createCampaign(depsOf(input), input.project.id, input.body)),
+  }),
+  route({
+    method: 'GET',
+    path: '/campaigns/:id',
+    access: 'dashboard',
+    summary: 'Get a campaign',
+    ids,
+    reply: wrapped(CampaignWithSegment),
+    handle: async (input) => ok(await getCampaign(depsOf(input), input.project.id, input.params.id ?? '')),
+  }),
+  route({
+    method: 'PUT',
+    path: '/campaigns/:id',
+    access: 'dashboard',
+    summary: 'Change a campaign that is not under way',
+    ids,
+    body: UpdateCampaign,
+    bodyLimit: 'document',
+    reply: wrapped(CampaignBody),
+    handle: async (input) =>
+      ok(await updateCampaign(depsOf(input), input.project.id, input.params.id ?? '', input.body)),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/campaigns/:id',
+    access: 'dashboard',
+    summary: 'Delete a draft',
+    ids,
+    reply: message,
+    async handle({ db, project, params }) {
+      await deleteCampaign(db, project.id, params.id ?? '');
+      return { success: true, message: 'Campaign deleted' };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/campaigns/:id/duplicate',
+    access: 'dashboard',
+    summary: 'Copy a campaign into a draft',
+    ids,
+    status: 201,
+    reply: withMessage(CampaignBody),
+    handle: async (input) => ({
+      ...ok(await duplicateCampaign(depsOf(input), input.project.id, input.params.id ?? '')),
+      message: 'Campaign duplicated',
+    }),
+  }),
+  route({
+    method: 'POST',
+    path: '/campaigns/:id/send',
+    access: 'dashboard',
+    summary: 'Send a campaign, now or at a time',
+    description:
+      'Answers before any mail leaves; the stats tell how far it is. A scheduled one is moved to the new time.',
+    ids,
+    body: SendCampaign,
+    reply: withMessage(CampaignWithSegment),
+    async handle(input) {
+      const { project, params, body } = input;
+      const sent = await sendCampaign(depsOf(input), project, params.id ?? '', body);
+      return { ...ok(sent.campaign), message: sent.message };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/campaigns/:id/cancel',
+    access: 'dashboard',
+    summary: 'Cancel a campaign that is scheduled or under way',
+    description: 'Recipients that have not been handed over are not sent to. Back to draft when none was.',
+    ids,
+    reply: v.object({ ...wrapped(CampaignBody).entries, revertPending: v.boolean(), message: v.string() }),
+    async handle(input) {
+      const cancelled = await cancelCampaign(depsOf(input), input.project.id, input.params.id ?? '');
+      return { ...ok(cancelled.campaign), revertPending: cancelled.revertPending, message: cancelled.message };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/campaigns/:id/pause',
+    access: 'dashboard',
+    summary: 'Pause a campaign that is being sent',
+    description: 'Nothing further is handed over until it is resumed. Safe to repeat.',
+    ids,
+    reply: withMessage(CampaignWithSegment),
+    async handle(input) {
+      const paused = await pauseCampaign(depsOf(input), input.project.id, input.params.id ?? '', true);
+      return { ...ok(paused.campaign), message: paused.message };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/campaigns/:id/resume',
+    access: 'dashboard',
+    summary: 'Let a paused campaign go on',
+    ids,
+    reply: withMessage(CampaignWithSegment),
+    async handle(input) {
+      const resumed = await pauseCampaign(depsOf(input), input.project.id, input.params.id ?? '', false);
+      return { ...ok(resumed.campaign), message: resumed.message };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/campaigns/:id/resend',
+    access: 'dashboard',
+    summary: 'Send to those whom a campaign missed',
+    description:
+      'Makes a copy that goes to the recipients who were skipped or failed and may be written to now, and starts it. Nobody to whom the campaign was handed over gets it again. One resend for each send.',
+    ids,
+    status: 201,
+    reply: withMessage(CampaignWithSegment),
+    async handle(input) {
+      const { project, params } = input;
+      const resent = await resendCampaign(depsOf(input), project, params.id ?? '');
+      return { ...ok(resent.campaign), message: resent.message };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/campaigns/:id/test',
+    access: 'dashboard',
+    summary: 'Send a campaign to a member of the project',
+    description: 'At once, and without a trace in ledger, events and counters.',
+    ids,
+    body: TestCampaign,
+    reply: message,
+    async handle(input) {
+      const { app, db, em, project, params, body } = input;
+      const deps = { db, em, mailer: app.mailer, config: app.config, senderDomains: app.directory.senderDomains };
+      await sendTest(deps, project, params.id ?? '', body.email);
+      return { success: true, message: `Test sent to ${body.email}` };
+    },
+  }),
+  ...(['archive', 'unarchive'] as const).map((action) =>
+    route({
+      method: 'POST',
+      path: `/campaigns/:id/${action}`,
+      access: 'dashboard',
+      summary: action === 'archive' ? 'Take a campaign out of the list' : 'Put a campaign back into the list',
+      ids,
+      reply: wrapped(CampaignWithSegment),
+      async handle(input) {
+        const { db, project, params } = input;
+        await archiveCampaign(db, project.id, params.id ?? '', action === 'archive');
+        return ok(await getCampaign(depsOf(input), project.id, params.id ?? ''));
+      },
+    }),
+  ),
+  route({
+    method: 'POST',
+    path: '/campaigns/bulk-update',
+    access: 'dashboard',
+    summary: 'Delete or archive several campaigns, all or none',
+    body: BulkUpdateCampaigns,
+    bodyLimit: 'data',
+    reply: v.union([v.object({ deleted: v.number() }), v.object({ updated: v.number() })]),
+    handle: ({ db, project, body }) => db.transaction((sql) => bulkUpdateCampaigns(sql, project.id, body)),
+  }),
+  route({
+    method: 'GET',
+    path: '/campaigns/:id/stats',
+    access: 'dashboard',
+    summary: 'Counts and rates of a campaign',
+    ids,
+    reply: wrapped(CampaignStats),
+    handle: async (input) => ok(await campaignStats(depsOf(input), input.project.id, input.params.id ?? '')),
+  }),
+  route({
+    method: 'GET',
+    path: '/campaigns/:id/audit',
+    access: 'dashboard',
+    summary: 'Add up the ledger of a campaign',
+    description:
+      'Counts the rows of the current send by what became of them, says whether they add up, and gives the hash of the ledger.',
+    ids,
+    reply: wrapped(CampaignAudit),
+    handle: async ({ db, project, params }) => ok(await auditCampaign(db, project.id, params.id ?? '')),
+  }),
+];

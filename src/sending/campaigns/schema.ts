@@ -1,0 +1,151 @@
+import * as v from 'valibot';
+import { SegmentBody } from '../../audience/segments/schema.ts';
+import { BodySource, ReplyTo, SenderName, SubjectSource, templateTypes } from '../../content/templates/schema.ts';
+import { EmailField } from '../../core/lib/email-address.ts';
+import { PageFigures } from '../../core/lib/offset-page.ts';
+import { JsonObject, parameter, textField } from '../../core/lib/validation.ts';
+
+/** The states of a campaign (contract page 2, 2.2). */
+export const campaignStatuses = ['DRAFT', 'SCHEDULED', 'SENDING', 'SENT', 'CANCELLED'] as const;
+export type CampaignStatus = (typeof campaignStatuses)[number];
+
+/** How a campaign's audience is chosen (contract page 2, 2.3). */
+export const audienceTypes = ['ALL', 'SEGMENT', 'FILTERED'] as const;
+export type AudienceType = (typeof audienceTypes)[number];
+
+const TypeField = v.picklist(templateTypes, `must be one of ${templateTypes.join(', ')}`);
+const AudienceTypeField = v.picklist(audienceTypes, `must be one of ${audienceTypes.join(', ')}`);
+const Uuid = v.pipe(v.string(), v.uuid('must be a UUID'));
+/** An id in a request; ids are kept and compared in lower case. */
+const GivenId = v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase());
+const Instant = v.pipe(v.string(), v.isoTimestamp());
+const Name = v.pipe(v.string(), v.minLength(1, 'name must not be empty'));
+const Description = v.nullish(textField('description', 0, 2000));
+
+/** A campaign in an answer. */
+export const CampaignBody = v.object({
+  id: Uuid,
+  name: v.string(),
+  description: v.nullable(v.string()),
+  subject: v.string(),
+  body: v.string(),
+  from: v.string(),
+  fromName: v.nullable(v.string()),
+  replyTo: v.nullable(v.string()),
+  type: TypeField,
+  status: v.picklist(campaignStatuses),
+  audienceType: AudienceTypeField,
+  audienceCondition: v.nullable(v.record(v.string(), v.unknown())),
+  segmentId: v.nullable(Uuid),
+  scheduledFor: v.nullable(Instant),
+  totalRecipients: v.number(),
+  sentCount: v.number(),
+  deliveredCount: v.number(),
+  openedCount: v.number(),
+  clickedCount: v.number(),
+  bouncedCount: v.number(),
+  complainedCount: v.number(),
+  unsubscribedCount: v.number(),
+  archived: v.boolean(),
+  /** Since when a campaign that is SENDING is paused. */
+  pausedAt: v.nullable(Instant),
+  /** The campaign whose missed recipients this one goes to. */
+  resendOf: v.nullable(Uuid),
+  projectId: Uuid,
+  sentAt: v.nullable(Instant),
+  createdAt: Instant,
+  updatedAt: Instant,
+});
+export type CampaignBody = v.InferOutput<typeof CampaignBody>;
+
+/** A campaign with its segment, as the list, the single look-up and `send` answer it. */
+export const CampaignWithSegment = v.object({
+  ...CampaignBody.entries,
+  segment: v.nullable(SegmentBody),
+  /** Why a campaign that is SENDING stands still, as a sentence; null while it moves. */
+  held: v.nullable(v.string()),
+});
+export type CampaignWithSegment = v.InferOutput<typeof CampaignWithSegment>;
+
+/** `POST /campaigns`. */
+export const CreateCampaign = v.object({
+  name: Name,
+  description: Description,
+  subject: SubjectSource,
+  body: BodySource,
+  from: EmailField,
+  fromName: SenderName,
+  replyTo: ReplyTo,
+  type: v.optional(TypeField, 'MARKETING'),
+  audienceType: AudienceTypeField,
+  audienceCondition: v.nullish(JsonObject),
+  segmentId: v.nullish(GivenId),
+});
+export type CreateCampaign = v.InferOutput<typeof CreateCampaign>;
+
+/** `PUT /campaigns/{id}`: what is absent stays, `null` clears. */
+export const UpdateCampaign = v.object({
+  name: v.optional(Name),
+  description: Description,
+  subject: v.optional(SubjectSource),
+  body: v.optional(BodySource),
+  from: v.optional(EmailField),
+  fromName: SenderName,
+  replyTo: ReplyTo,
+  type: v.optional(TypeField),
+  audienceType: v.optional(AudienceTypeField),
+  audienceCondition: v.nullish(JsonObject),
+  segmentId: v.nullish(GivenId),
+});
+export type UpdateCampaign = v.InferOutput<typeof UpdateCampaign>;
+
+/** What campaigns are listed by. */
+export const campaignSorts = ['name', 'subject', 'status', 'scheduledFor', 'sentAt', 'createdAt', 'updatedAt'] as const;
+
+/** `GET /campaigns`; an unknown sort or direction falls back to the default. */
+export const ListCampaigns = v.object({
+  page: parameter('Number of the page, from 1 on.'),
+  pageSize: parameter('Campaigns of one page: 20 when absent, 1000 at most.'),
+  status: parameter(`One of ${campaignStatuses.join(', ')}; all when absent.`),
+  search: parameter('Text in name, subject or sender, in any letter case.'),
+  archived: parameter('`true` lists the archive; otherwise it is left out.'),
+  sort: parameter(`One of ${campaignSorts.join(', ')}; createdAt when absent.`),
+  dir: parameter('`asc` or `desc`; `desc` when absent.'),
+});
+export type ListCampaigns = v.InferOutput<typeof ListCampaigns>;
+
+/** A page of campaigns. */
+export const CampaignPage = v.object({
+  data: v.array(CampaignWithSegment),
+  ...PageFigures.entries,
+  archivedCount: v.number(),
+});
+
+/** `POST /campaigns/{id}/send`: anything a JavaScript date parser reads, or nothing for now. */
+export const SendCampaign = v.object({
+  scheduledFor: v.optional(
+    v.pipe(
+      v.unknown(),
+      v.description('When to send: a date such as `2026-03-01T09:00:00Z`, or epoch milliseconds. Absent or null: now.'),
+    ),
+  ),
+});
+export type SendCampaign = v.InferOutput<typeof SendCampaign>;
+
+/** `POST /campaigns/{id}/test`. */
+export const TestCampaign = v.object({ email: EmailField });
+
+/** `POST /campaigns/bulk-update`: one of the two modes. */
+export const BulkUpdateCampaigns = v.object({
+  ids: v.pipe(
+    v.array(GivenId),
+    v.minLength(1, 'must name at least one id'),
+    v.maxLength(1000, 'must name at most 1000 ids'),
+  ),
+  delete: v.optional(v.boolean()),
+  archived: v.optional(v.boolean()),
+});
+export type BulkUpdateCampaigns = v.InferOutput<typeof BulkUpdateCampaigns>;
+
+/** The envelope of the endpoints for one campaign. */
+export const wrapped = <Schema extends v.GenericSchema>(data: Schema) => v.object({ success: v.literal(true), data });

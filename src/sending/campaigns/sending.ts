@@ -1,0 +1,110 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { checkSender, type SenderDomains } from '../../content/templates/service.ts';
+import type { Database, Sql } from '../../core/database/sql.ts';
+import { badRequest, notFound } from '../../core/lib/errors.ts';
+import { type Clock, parseDate } from '../../core/lib/time.ts';
+import type { Outbox } from '../../core/outbox/dispatcher.ts';
+import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
+import { type BillingSettings, campaignTooLarge, limitExceeded, roomFor } from '../../platform/billing/service.ts';
+import { usageCategory } from '../../platform/billing/usage-schema.ts';
+import type { ProjectFacts } from '../../platform/projects/directory.ts';
+import { audienceSize, sourceTypeOf } from './audience.ts';
+import { launchCampaign, wakeCampaign } from './launch.ts';
+import type { CampaignStatus, CampaignWithSegment, SendCampaign } from './schema.ts';
+import { getCampaign } from './service.ts';
+import { type LockedCampaign, lockCampaign, scheduleSend, startSend } from './state.ts';
+
+/** What starting and stopping a send needs. */
+export interface SendingDeps {
+  em: EntityManager;
+  db: Database;
+  outbox: Outbox;
+  senderDomains: SenderDomains;
+  clock: Clock;
+  /** The mailer's name, for what holds it. */
+  provider: string;
+  billing: BillingSettings;
+}
+
+/** A send that was asked for. */
+export interface Sent {
+  campaign: CampaignWithSegment;
+  message: string;
+}
+
+/**
+ * Starts a send, now or at a time, or moves a scheduled one: status, number of the send and the outbox row commit
+ * together, and Temporal is told after that (contract page 2, 2.5). Of two requests at once the second finds the status
+ * that the first made.
+ * @throws 400 for a date that does not parse, the status, an empty audience or a time that is past; 404; 402 and 403 for the
+ * billing limit; 403 for the domain
+ */
+export async function sendCampaign(
+  deps: SendingDeps,
+  project: ProjectFacts,
+  id: string,
+  body: SendCampaign,
+): Promise<Sent> {
+  const at = readSchedule(body.scheduledFor);
+  const ticket = await deps.db.transaction(async (sql) => {
+    const campaign = await lockCampaign(sql, project.id, id);
+    if (campaign === null) throw notFound('campaign', id);
+    if (campaign.status !== 'DRAFT' && campaign.status !== 'SCHEDULED') throw notSendable(campaign.status);
+    const recipients = await audienceSize(sql, campaign, deps.clock());
+    if (recipients === 0) throw badRequest('The audience of this campaign is empty');
+    await checkRoom(sql, deps.billing, campaign, recipients);
+    if (at !== null && at.getTime() <= campaign.nowMs) throw badRequest('"scheduledFor" must lie in the future');
+    await checkSender(deps.senderDomains, project.id, campaign.from);
+    return commitSend(sql, campaign, project.name, recipients, at);
+  });
+  deps.outbox.dispatchSoon(ticket);
+  const campaign = await getCampaign(deps, project.id, id);
+  // The answer is about the send that was asked for, however fast it was.
+  if (at === null) return { campaign: { ...campaign, status: 'SENDING' }, message: 'Sending started' };
+  const scheduledFor = at.toISOString();
+  return { campaign: { ...campaign, status: 'SCHEDULED', scheduledFor }, message: `Scheduled for ${scheduledFor}` };
+}
+
+/** Looks whether the month's limit holds the campaign. @throws 402 when it is used up, 403 when too little is left */
+export async function checkRoom(
+  sql: Sql,
+  billing: BillingSettings,
+  { projectId, type }: Pick<LockedCampaign, 'projectId' | 'type'>,
+  recipients: number,
+): Promise<void> {
+  const category = usageCategory(sourceTypeOf(type), type);
+  const room = await roomFor(sql, billing, { projectId, category, count: recipients });
+  if (room.granted >= recipients) return;
+  if ((room.usage ?? 0) >= (room.limit ?? 0)) throw limitExceeded(category, room);
+  throw campaignTooLarge(recipients, room);
+}
+
+/** Moves a locked campaign and writes down what Temporal must be told. @throws 400 when its status forbids it */
+export async function commitSend(
+  sql: Sql,
+  campaign: LockedCampaign,
+  projectName: string,
+  recipients: number,
+  at: Date | null,
+): Promise<OutboxTicket> {
+  const { id, status } = campaign;
+  const moved = at === null ? await startSend(sql, id, recipients) : await scheduleSend(sql, id, recipients, at);
+  if (moved === null) throw notSendable(status);
+  const { sendSeq } = moved;
+  // A scheduled one has its execution, which looks again.
+  if (status === 'SCHEDULED') return enqueue(sql, wakeCampaign(id, sendSeq));
+  const dueAt = at?.toISOString() ?? null;
+  return enqueue(sql, launchCampaign({ ...campaign, sendSeq, dueAt }, projectName, recipients));
+}
+
+function notSendable(status: CampaignStatus) {
+  return badRequest(`A campaign that is ${status} cannot be sent: only a draft or a scheduled one can`, { status });
+}
+
+/** Reads `scheduledFor`: null for now. @throws 400 when it is no date */
+function readSchedule(value: unknown): Date | null {
+  if (value === undefined || value === null || value === '' || value === 0) return null;
+  const date = typeof value === 'string' || typeof value === 'number' ? parseDate(value) : null;
+  if (date === null) throw badRequest('"scheduledFor" must be a date, for example 2026-03-01T09:00:00Z');
+  return date;
+}

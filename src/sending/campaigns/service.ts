@@ -1,0 +1,251 @@
+import { isDeepStrictEqual } from 'node:util';
+import { LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { checkedDefinition } from '../../audience/segments/service.ts';
+import { checkSender, checkSources, type SenderDomains } from '../../content/templates/service.ts';
+import { type Sql, sqlOf, statement } from '../../core/database/sql.ts';
+import { badRequest, notFound } from '../../core/lib/errors.ts';
+import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
+import type { Clock } from '../../core/lib/time.ts';
+import { audienceSize } from './audience.ts';
+import { checkConditionShape } from './condition-shape.ts';
+import { Campaign } from './entity.ts';
+import { campaignBody, heldSentence, pendingCount, withSegments } from './record.ts';
+import type { CampaignStats } from './report-schema.ts';
+import {
+  type CampaignBody,
+  type CampaignWithSegment,
+  type CreateCampaign,
+  campaignSorts,
+  campaignStatuses,
+  type ListCampaigns,
+  type UpdateCampaign,
+} from './schema.ts';
+
+/** What reading and writing campaigns needs. */
+export interface CampaignDeps {
+  em: EntityManager;
+  senderDomains: SenderDomains;
+  clock: Clock;
+  /** The mailer's name, for what holds it. */
+  provider: string;
+}
+
+/** A page of campaigns, newest first unless asked otherwise. @throws 400 for an unknown status */
+export async function listCampaigns({ em, provider }: CampaignDeps, projectId: string, query: ListCampaigns) {
+  const page = offsetPage(query, 1000);
+  const status = query.status ? campaignStatuses.find((known) => known === query.status) : undefined;
+  if (query.status && !status) throw badRequest(`"status" must be one of ${campaignStatuses.join(', ')}`);
+  const search = query.search?.trim();
+  // No stored text has this character, and Postgres takes none.
+  const findsNothing = search?.includes('\u0000') ?? false;
+  const pattern = search ? `%${search.replaceAll(/[\\%_]/g, '\\$&')}%` : null;
+  const sort = campaignSorts.find((known) => known === query.sort) ?? 'createdAt';
+  const dir = query.dir === 'asc' ? 'asc' : 'desc';
+  const [campaigns, total] = findsNothing
+    ? [[], 0]
+    : await em.findAndCount(
+        Campaign,
+        {
+          projectId,
+          archived: query.archived === 'true',
+          ...(status ? { status } : {}),
+          ...(pattern
+            ? { $or: [{ name: { $ilike: pattern } }, { subject: { $ilike: pattern } }, { from: { $ilike: pattern } }] }
+            : {}),
+        },
+        { orderBy: [{ [sort]: dir }, { id: dir }], limit: page.pageSize, offset: page.offset },
+      );
+  const archivedCount = await em.count(Campaign, { projectId, archived: true });
+  return { ...offsetAnswer(await withSegments(em, provider, campaigns), page, total), archivedCount };
+}
+
+/**
+ * Creates a campaign as a draft (contract page 2, 2.5).
+ * @throws 422 for a condition that is no tree; 400 for an audience that is incomplete, a template that does not parse or a
+ * faulty condition; 403 for the sender's domain; 404 for the segment
+ */
+export async function createCampaign(
+  { em, senderDomains, clock }: CampaignDeps,
+  projectId: string,
+  body: CreateCampaign,
+): Promise<CampaignBody> {
+  if (body.audienceType === 'FILTERED' && body.audienceCondition) checkConditionShape(body.audienceCondition);
+  checkCompanions(body);
+  checkSources(body);
+  await checkSender(senderDomains, projectId, body.from);
+  return em.transactional(async (inner) => {
+    const sql = sqlOf(inner as EntityManager);
+    await checkAudience(sql, projectId, body);
+    const campaign = inner.create(Campaign, {
+      projectId,
+      ...body,
+      description: body.description ?? null,
+      fromName: body.fromName || null,
+      replyTo: body.replyTo ?? null,
+      audienceCondition: body.audienceCondition ?? null,
+      segmentId: body.segmentId ?? null,
+      totalRecipients: await audienceSize(sql, { projectId, ...body }, clock()),
+    });
+    await inner.flush();
+    return campaignBody(campaign);
+  });
+}
+
+/** One campaign, archived ones too. @throws 404 CAMPAIGN_NOT_FOUND */
+export async function getCampaign(
+  { em, provider }: Pick<CampaignDeps, 'em' | 'provider'>,
+  projectId: string,
+  id: string,
+): Promise<CampaignWithSegment> {
+  const [body] = await withSegments(em, provider, [await load(em, projectId, id)]);
+  return body as CampaignWithSegment;
+}
+
+/**
+ * Changes a campaign that is not under way; parts that are absent stay, null clears what may be empty.
+ * @throws 404, 400 for its status or an incomplete audience, and as on creation
+ */
+export async function updateCampaign(
+  { em, senderDomains, clock }: CampaignDeps,
+  projectId: string,
+  id: string,
+  body: UpdateCampaign,
+): Promise<CampaignBody> {
+  return em.transactional(async (inner) => {
+    const sql = sqlOf(inner as EntityManager);
+    // Locked, so that a send that begins at the same moment sends either the old content or the new one.
+    const campaign = await load(inner as EntityManager, projectId, id, LockMode.PESSIMISTIC_WRITE);
+    const { status } = campaign;
+    if (status !== 'DRAFT' && status !== 'SCHEDULED')
+      throw badRequest(`A campaign that is ${status} cannot be changed`, { status });
+    const audience = {
+      audienceType: body.audienceType ?? campaign.audienceType,
+      segmentId: body.segmentId === undefined ? campaign.segmentId : body.segmentId,
+      audienceCondition: body.audienceCondition === undefined ? campaign.audienceCondition : body.audienceCondition,
+    };
+    if (audience.audienceType === 'FILTERED' && body.audienceCondition) checkConditionShape(body.audienceCondition);
+    checkCompanions(body);
+    checkSources(body);
+    if (body.from !== undefined) await checkSender(senderDomains, projectId, body.from);
+    if (status === 'SCHEDULED' && body.segmentId !== undefined && body.segmentId !== (campaign.segmentId ?? null))
+      throw badRequest('The segment of a scheduled campaign cannot be changed: cancel it first', { status });
+    if (campaign.resendOf && changesAudience(campaign, body))
+      throw badRequest('This campaign goes to those whom another one missed: duplicate it to choose another audience', {
+        resendOf: campaign.resendOf,
+      });
+    const keys = [body.audienceType, body.audienceCondition, body.segmentId];
+    if (keys.some((value) => value !== undefined)) await checkAudience(sql, projectId, audience);
+    for (const [field, value] of Object.entries(body))
+      if (value !== undefined) inner.assign(campaign, { [field]: value });
+    if (campaign.fromName === '') campaign.fromName = null;
+    if (status === 'DRAFT' && [body.type, ...keys].some((value) => value !== undefined))
+      campaign.totalRecipients = await audienceSize(sql, campaign, clock());
+    await inner.flush();
+    return campaignBody(campaign);
+  });
+}
+
+/** Copies content and audience into a draft named `<name> (Copy)`, from any status. @throws 404 */
+export async function duplicateCampaign(
+  { em, clock }: Pick<CampaignDeps, 'em' | 'clock'>,
+  projectId: string,
+  id: string,
+): Promise<CampaignBody> {
+  const original = await load(em, projectId, id);
+  const { description, subject, body, from, fromName, replyTo, type, audienceType, audienceCondition, segmentId } =
+    original;
+  const audience = { projectId, type, audienceType, audienceCondition, segmentId };
+  const copy = em.create(Campaign, {
+    ...audience,
+    name: `${original.name} (Copy)`,
+    description,
+    subject,
+    body,
+    from,
+    fromName,
+    replyTo,
+    totalRecipients: await audienceSize(sqlOf(em), audience, clock()),
+  });
+  await em.flush();
+  return campaignBody(copy);
+}
+
+/** Counts and rates (contract page 2, 2.5); the skipped, failed and pending ones make them add up. @throws 404 */
+export async function campaignStats(
+  { em, provider }: Pick<CampaignDeps, 'em' | 'provider'>,
+  projectId: string,
+  id: string,
+): Promise<CampaignStats> {
+  const campaign = await load(em, projectId, id);
+  const { sentCount } = campaign;
+  const rate = (count: number) => (sentCount === 0 ? 0 : (count / sentCount) * 100);
+  const underWay = campaign.status === 'SENDING' || campaign.status === 'CANCELLED';
+  return {
+    totalRecipients: campaign.totalRecipients,
+    sentCount,
+    deliveredCount: campaign.deliveredCount,
+    openedCount: campaign.openedCount,
+    clickedCount: campaign.clickedCount,
+    bouncedCount: campaign.bouncedCount,
+    complainedCount: campaign.complainedCount,
+    unsubscribedCount: campaign.unsubscribedCount,
+    skippedCount: campaign.skippedCount,
+    failedCount: campaign.failedCount,
+    pendingCount: underWay ? pendingCount(campaign) : 0,
+    openRate: rate(campaign.openedCount),
+    clickRate: rate(campaign.clickedCount),
+    bounceRate: rate(campaign.bouncedCount),
+    deliveryRate: rate(campaign.deliveredCount),
+    complaintRate: rate(campaign.complainedCount),
+    unsubscribeRate: rate(campaign.unsubscribedCount),
+    pausedAt: campaign.pausedAt?.toISOString() ?? null,
+    held: await heldSentence(sqlOf(em), provider, campaign),
+  };
+}
+
+function checkCompanions(body: UpdateCampaign): void {
+  if (body.audienceType === 'SEGMENT' && !body.segmentId)
+    throw badRequest('"segmentId" is required with audienceType SEGMENT');
+  if (body.audienceType === 'FILTERED' && !body.audienceCondition)
+    throw badRequest('"audienceCondition" is required with audienceType FILTERED');
+}
+
+// Held until the transaction ends, so that the segment cannot be deleted before the campaign that uses it is there.
+const holdSegment = statement(
+  'campaigns.hold_segment',
+  'select 1 as found from segments where project_id = $1 and id = $2 for key share',
+);
+
+/** @throws 404 for a segment that the project does not have, 400 for a faulty condition */
+async function checkAudience(
+  sql: Sql,
+  projectId: string,
+  {
+    audienceType,
+    segmentId,
+    audienceCondition,
+  }: Pick<Partial<Campaign>, 'segmentId' | 'audienceCondition'> & {
+    audienceType: Campaign['audienceType'];
+  },
+): Promise<void> {
+  if (audienceType === 'SEGMENT' && segmentId && (await sql.row(holdSegment, [projectId, segmentId])) === null)
+    throw notFound('segment', segmentId);
+  if (audienceType === 'FILTERED' && audienceCondition) await checkedDefinition(sql, projectId, audienceCondition);
+}
+
+function changesAudience(campaign: Campaign, body: UpdateCampaign): boolean {
+  const differs = (given: unknown, stored: unknown) => given !== undefined && !isDeepStrictEqual(given, stored ?? null);
+  return (
+    differs(body.audienceType, campaign.audienceType) ||
+    differs(body.segmentId, campaign.segmentId) ||
+    differs(body.audienceCondition, campaign.audienceCondition)
+  );
+}
+
+/** Loads a campaign of the project. @throws 404 CAMPAIGN_NOT_FOUND */
+export async function load(em: EntityManager, projectId: string, id: string, lockMode?: LockMode): Promise<Campaign> {
+  const campaign = await em.findOne(Campaign, { projectId, id }, lockMode === undefined ? {} : { lockMode });
+  if (campaign === null) throw notFound('campaign', id);
+  return campaign;
+}

@@ -1,0 +1,26 @@
+import { type Sql, statement } from '../../core/database/sql.ts';
+import { enqueueAll, type OutboxTicket } from '../../core/outbox/enqueue.ts';
+import { wakeCampaign } from './launch.ts';
+import { refusalReasons } from './reasons.ts';
+import { unscheduleSend } from './state.ts';
+
+/** What is written beside mail and campaigns of a project that may not send. */
+export const disabledReason = refusalReasons.disabled;
+
+const lockScheduled = statement(
+  'campaigns.lock_scheduled',
+  `select id, send_seq as "sendSeq" from campaigns where project_id = $1 and status = 'SCHEDULED' order by id for no key update`,
+);
+
+/**
+ * Moves every scheduled campaign of a disabled project back to DRAFT, in the caller's transaction. Give the tickets to
+ * `Outbox.dispatchSoon` after the commit. What is being sent ends by itself: each claim asks whether the project may send.
+ */
+export async function unscheduleCampaigns(sql: Sql, projectId: string): Promise<OutboxTicket[]> {
+  const campaigns = await sql.rows<{ id: string; sendSeq: number }>(lockScheduled, [projectId]);
+  for (const { id, sendSeq } of campaigns) await unscheduleSend(sql, id, sendSeq, disabledReason);
+  return enqueueAll(
+    sql,
+    campaigns.map(({ id, sendSeq }) => wakeCampaign(id, sendSeq)),
+  );
+}

@@ -1,0 +1,100 @@
+import { type Sql, sqlOf } from '../../core/database/sql.ts';
+import { badRequest, notFound } from '../../core/lib/errors.ts';
+import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
+import { wakeCampaign } from './launch.ts';
+import { campaignBody } from './record.ts';
+import type { CampaignBody, CampaignStatus, CampaignWithSegment } from './schema.ts';
+import type { SendingDeps } from './sending.ts';
+import { getCampaign, load } from './service.ts';
+import { cancelSend, hasDeparted, lockCampaign, lockCampaignSend, setPaused, unscheduleSend } from './state.ts';
+
+type StoppingDeps = Pick<SendingDeps, 'em' | 'db' | 'outbox' | 'provider'>;
+
+/** How a cancellation went. */
+export interface Cancelled {
+  campaign: CampaignBody;
+  /** Whether the campaign becomes a draft again once its unsent rows are gone. */
+  revertPending: boolean;
+  message: string;
+}
+
+/**
+ * Cancels a send. When this resolves no further recipient is claimed; what is with the provider still goes out and is
+ * counted. Asking again for a cancelled campaign repairs a cleanup that got lost (contract page 2, 2.2).
+ * @throws 404, 400 for a draft or a campaign that was sent
+ */
+export async function cancelCampaign(deps: StoppingDeps, projectId: string, id: string): Promise<Cancelled> {
+  const { sendSeq, ticket, wasScheduled } = await deps.db.transaction((sql) => moveToCancelled(sql, projectId, id));
+  if (ticket !== null) deps.outbox.dispatchSoon(ticket);
+  const campaign = campaignBody(await load(deps.em, projectId, id));
+  if (wasScheduled) {
+    // The answer is about what was asked for, even when somebody has sent the draft already.
+    const message = cancelMessage('DRAFT', false);
+    return { campaign: { ...campaign, status: 'DRAFT', scheduledFor: null }, revertPending: false, message };
+  }
+  // The answer is taken after the commit: a row that departed in between keeps the campaign CANCELLED.
+  const revertPending = campaign.status === 'CANCELLED' && !(await hasDeparted(sqlOf(deps.em), id, sendSeq));
+  return { campaign, revertPending, message: cancelMessage(campaign.status, revertPending) };
+}
+
+async function moveToCancelled(
+  sql: Sql,
+  projectId: string,
+  id: string,
+): Promise<{ sendSeq: number; ticket: OutboxTicket | null; wasScheduled: boolean }> {
+  const campaign = await lockCampaign(sql, projectId, id);
+  if (campaign === null) throw notFound('campaign', id);
+  const { sendSeq, status } = campaign;
+  // With the send locked no claim is being made, so that none can follow the commit.
+  if (status === 'SENDING') await lockCampaignSend(sql, id, sendSeq);
+  const moved =
+    status === 'SCHEDULED'
+      ? await unscheduleSend(sql, id, sendSeq)
+      : status === 'CANCELLED' || (await cancelSend(sql, id, sendSeq));
+  if (moved) {
+    const ticket = await enqueue(sql, wakeCampaign(id, sendSeq));
+    return { sendSeq, ticket, wasScheduled: status === 'SCHEDULED' };
+  }
+  throw badRequest(
+    status === 'SENT' ? 'The campaign has been sent already' : `A campaign that is ${status} cannot be cancelled`,
+    { status },
+  );
+}
+
+function cancelMessage(status: CampaignStatus, revertPending: boolean): string {
+  if (status === 'DRAFT') return 'Campaign returned to draft';
+  if (revertPending) return 'Campaign cancelled: it returns to draft as soon as its unsent messages are removed';
+  return 'Campaign cancelled: messages that had been handed over stay sent';
+}
+
+/** A campaign after a pause or its end. */
+export interface Paused {
+  campaign: CampaignWithSegment;
+  message: string;
+}
+
+/**
+ * Pauses a campaign that is SENDING, or lets it go on; safe to repeat. When a pause resolves no further recipient is
+ * claimed; what is with the provider still goes out and is counted.
+ * @throws 404, 400 for a campaign that is not SENDING
+ */
+export async function pauseCampaign(
+  deps: StoppingDeps,
+  projectId: string,
+  id: string,
+  paused: boolean,
+): Promise<Paused> {
+  const ticket = await deps.db.transaction(async (sql) => {
+    const campaign = await lockCampaign(sql, projectId, id);
+    if (campaign === null) throw notFound('campaign', id);
+    const { sendSeq, status } = campaign;
+    const verb = paused ? 'paused' : 'resumed';
+    if (status !== 'SENDING')
+      throw badRequest(`A campaign that is ${status} cannot be ${verb}: only one that is SENDING can`, { status });
+    await lockCampaignSend(sql, id, sendSeq);
+    return (await setPaused(sql, id, sendSeq, paused)) ? enqueue(sql, wakeCampaign(id, sendSeq)) : null;
+  });
+  if (ticket !== null) deps.outbox.dispatchSoon(ticket);
+  const campaign = await getCampaign(deps, projectId, id);
+  return { campaign, message: paused ? 'Campaign paused' : 'Campaign resumed' };
+}

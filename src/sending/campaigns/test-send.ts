@@ -1,0 +1,110 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { contentAsWritten, prepareContent } from '../../content/rendering/prepare.ts';
+import { checkSender, type SenderDomains, withinLimits } from '../../content/templates/service.ts';
+import type { Database } from '../../core/database/sql.ts';
+import { statement } from '../../core/database/sql.ts';
+import { AppError, forbidden } from '../../core/lib/errors.ts';
+import { newId } from '../../core/lib/ids.ts';
+import type { JsonObjectValue } from '../../core/lib/json.ts';
+import type { ProjectFacts } from '../../platform/projects/directory.ts';
+import type { ComposerSettings } from '../engine/compose.ts';
+import { type Mailer, type OutgoingMessage, systemProjectId } from '../providers/mailer.ts';
+import type { Campaign } from './entity.ts';
+import { load } from './service.ts';
+
+/** What a test is sent with. */
+export interface TestDeps {
+  db: Database;
+  em: EntityManager;
+  mailer: Mailer;
+  config: Pick<ComposerSettings, 'DASHBOARD_URI' | 'API_URI' | 'LINK_SECRET'>;
+  senderDomains: SenderDomains;
+}
+
+const isMember = statement(
+  'campaigns.test_member',
+  `select 1 as member from memberships m join users u on u.id = m.user_id where m.project_id = $1 and lower(u.email) = $2`,
+);
+const findContact = statement(
+  'campaigns.test_contact',
+  'select id, email, subscribed, data from contacts where project_id = $1 and email = $2',
+);
+
+/**
+ * Hands a campaign's message to one member of the project, at once: `[TEST]` before its subject, without footer, tracking
+ * and List-Unsubscribe, and without a row, an event or a count (contract page 2, 2.5). It is filled in for the contact of
+ * that address; without one it goes out as it is written.
+ * @throws 404; 403 for an address that is no member's and for the domain; 500 EXTERNAL_SERVICE_ERROR when the provider
+ * does not take it
+ */
+export async function sendTest(deps: TestDeps, project: ProjectFacts, id: string, address: string): Promise<void> {
+  const campaign = await load(deps.em, project.id, id);
+  if ((await deps.db.row(isMember, [project.id, address])) === null)
+    throw forbidden(
+      'A test can only be sent to a member of the project',
+      { email: address },
+      'Members are listed by GET /projects/{id}/members; the dashboard adds them.',
+    );
+  await checkSender(deps.senderDomains, project.id, campaign.from);
+  const message = await testMessage(deps, project, campaign, address);
+  const [verdict] = await deps.mailer.send(`test-${message.emailId}`, [message]);
+  if (verdict?.kind === 'accepted') return;
+  throw new AppError(
+    500,
+    'EXTERNAL_SERVICE_ERROR',
+    `The mail provider did not take the test: ${verdict?.reason ?? 'it gave no answer'}`,
+    { suggestion: 'Try again; if the provider refuses it for good, its reason says what to change.' },
+  );
+}
+
+async function testMessage(
+  { db, config }: TestDeps,
+  project: ProjectFacts,
+  campaign: Campaign,
+  address: string,
+): Promise<OutgoingMessage> {
+  const { subject, html, text } = await contentFor(db, config, project, campaign, address);
+  return {
+    emailId: newId(),
+    // There is no row that reports about it could change.
+    projectId: systemProjectId,
+    from: { address: campaign.from, name: campaign.fromName ?? project.name },
+    to: { address, name: null },
+    replyTo: campaign.replyTo ?? null,
+    subject: `[TEST] ${subject}`,
+    html,
+    text,
+    headers: [{ name: 'X-Posthorn-Test', value: 'true' }],
+    attachments: [],
+    tag: 'TEST',
+    stream: 'transactional',
+    tracking: false,
+  };
+}
+
+async function contentFor(
+  db: Database,
+  config: TestDeps['config'],
+  project: ProjectFacts,
+  campaign: Campaign,
+  address: string,
+) {
+  const contact = await db.row<{ id: string; email: string; subscribed: boolean; data: JsonObjectValue }>(findContact, [
+    project.id,
+    address,
+  ]);
+  if (contact === null) return withinLimits(() => contentAsWritten(campaign));
+  const prepared = prepareContent(
+    {
+      subject: campaign.subject,
+      body: campaign.body,
+      messageClass: campaign.type,
+      projectName: project.name,
+      language: project.language,
+      escapeContactData: project.escapeContactData,
+      isTest: true,
+    },
+    { pagesUrl: config.DASHBOARD_URI, apiUrl: config.API_URI, secret: config.LINK_SECRET },
+  );
+  return withinLimits(() => prepared.renderFor({ emailId: null, contact, isCampaign: true }));
+}

@@ -1,0 +1,48 @@
+import { submissionUnknown } from '../engine/attempts.ts';
+import { isSkipped, refusedByProvider } from './reasons.ts';
+
+/**
+ * What became of one recipient. `handed_over`: the provider has the message. `skipped`: left out on purpose. `failed`: it
+ * could not be sent. `unknown`: it is with the provider or was, and nobody has said yet what became of it. `pending`: its
+ * turn has not come.
+ */
+export const verdicts = ['handed_over', 'skipped', 'failed', 'unknown', 'pending'] as const;
+/** One of `verdicts`. */
+export type LedgerVerdict = (typeof verdicts)[number];
+
+// A notification can prove a hand-over before our own record of it is written: then there is a message id without sent_at.
+const departed = (e: string) => `(${e}.sent_at is not null or ${e}.message_id is not null)`;
+
+/**
+ * The verdict of the ledger row `alias`. Rows in the range of a claim that is under way, or was interrupted, may be with
+ * the provider.
+ */
+export function verdictOf(alias: string): string {
+  return `case
+    when ${departed(alias)} then 'handed_over'
+    when ${alias}.status in ('PENDING', 'SENDING') then
+      case when exists (select from campaign_claims k
+        where k.campaign_id = ${alias}.campaign_id and k.send_seq = ${alias}.send_seq and not k.settled
+          and k.handed_at is not null and ${alias}.contact_id <= k.through_contact
+          and (k.after_contact is null or ${alias}.contact_id > k.after_contact))
+        then 'unknown' else 'pending' end
+    when ${isSkipped(alias)} then 'skipped'
+    else 'failed' end`;
+}
+
+/** Why the row was skipped or failed; null for other verdicts. */
+export function reasonOf(alias: string): string {
+  return `case when ${departed(alias)} or ${alias}.status in ('PENDING', 'SENDING') then null
+    when ${alias}.status = 'SUPPRESSED' then 'Suppressed' || coalesce(' by rule "' || (${alias}.suppression ->> 'name') || '"', '')
+    else coalesce(${alias}.error, 'Unknown') end`;
+}
+
+/**
+ * The condition that a later send may make good what the row missed: it never left, the provider did not refuse it for
+ * good, and it was not given up because nobody can tell whether it arrived. Whoever is still unsubscribed or suppressed is
+ * left out of that send again.
+ */
+export function isMissed(alias: string): string {
+  return `(${alias}.sent_at is null and ${alias}.message_id is null and ${alias}.status in ('FAILED', 'SUPPRESSED')
+    and coalesce(${alias}.error not like '${refusedByProvider}%' and ${alias}.error <> '${submissionUnknown}', true))`;
+}

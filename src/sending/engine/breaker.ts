@@ -1,0 +1,160 @@
+import { isoInstant } from '../../core/database/columns.ts';
+import { type Sql, statement } from '../../core/database/sql.ts';
+import type { Verdict } from '../providers/mailer.ts';
+import { longestAskedMs } from './attempts.ts';
+
+/** Why nobody calls the provider at the moment. Instants are ISO; `waitMs` is measured by the database's clock. */
+export interface Hold {
+  reason: string;
+  since: string;
+  until: string;
+  /** How long until it may be tried again. */
+  waitMs: number;
+}
+
+/** What a call says of the provider as a whole; null when it says nothing. */
+export type CallReport = { ok: true } | { ok: false; reason: string; afterMs: number | null; account: boolean } | null;
+
+/** Consecutive failures after which calls stop. One that names a time to wait, or refuses the account, stops them at once. */
+const patience = 3;
+/** How long somebody who waits for a hold sleeps at most: meanwhile their mail may come to need no provider, as that of a disabled project. */
+export const longestHeldMs = 60_000;
+// While one caller tries a held provider, the others wait this long for its result.
+const probeMs = 10_000;
+
+/** Reads the verdicts of one call: it speaks for the provider when it failed as a whole or got through. */
+export function reportOf(verdicts: readonly Verdict[]): CallReport {
+  let failed: CallReport = null;
+  let answered = false;
+  for (const verdict of verdicts) {
+    if (verdict.kind === 'accepted' || verdict.kind === 'rejected') answered = true;
+    else if (verdict.kind === 'unknown')
+      failed ??= { ok: false, reason: verdict.reason, afterMs: null, account: false };
+    else if (verdict.scope === 'account')
+      return { ok: false, reason: verdict.reason, afterMs: verdict.afterMs, account: true };
+    else if (verdict.scope === 'call')
+      failed ??= { ok: false, reason: verdict.reason, afterMs: verdict.afterMs, account: false };
+  }
+  return answered ? { ok: true } : failed;
+}
+
+/**
+ * How long to leave the provider alone after so many consecutive failures, in milliseconds: 1 s, 2 s, 4 s … 60 s, or
+ * what it asked for, an hour at most; 30 s … 10 min where the account is refused. `random` in [0, 1) spreads callers by up
+ * to a quarter.
+ */
+export function backOff(failures: number, account: boolean, afterMs: number | null, random: number): number {
+  const [first, last] = account ? [30_000, 600_000] : [1_000, 60_000];
+  const wait = Math.min(last, first * 2 ** Math.min(failures - 1, 20));
+  return Math.round(Math.max(wait * (0.75 + random / 4), Math.min(afterMs ?? 0, longestAskedMs)));
+}
+
+const read = statement(
+  'breaker.read',
+  `select reason, held_since as since, held_until as until,
+     ceil(1000 * extract(epoch from held_until - clock_timestamp()))::float8 as "waitMs"
+   from provider_holds where provider = $1 and held_until is not null`,
+);
+
+/** Why the provider is held, or null when it may be called. For people; callers ask `mayCall`. */
+export async function holdFor(sql: Sql, provider: string): Promise<Hold | null> {
+  const row = await sql.row<{ reason: string | null; since: string; until: string; waitMs: number }>(read, [provider]);
+  if (row === null) return null;
+  return {
+    reason: row.reason ?? 'provider does not answer',
+    since: isoInstant(row.since),
+    until: isoInstant(row.until),
+    waitMs: row.waitMs,
+  };
+}
+
+const probe = statement(
+  'breaker.probe',
+  `update provider_holds set held_until = clock_timestamp() + $2 * interval '1 millisecond'
+   where provider = $1 and held_until <= clock_timestamp()`,
+);
+
+/** Leave to claim mail for the provider. `probing`: its hold is over but for a call that gets through; see `takeProbe`. */
+export type Leave = { hold: null; probing: boolean } | { hold: Hold };
+
+/** Asks before mail is claimed. Takes nothing: several may get leave to probe, and the first who has a call to make does. */
+export async function mayCall(sql: Sql, provider: string): Promise<Leave> {
+  const hold = await holdFor(sql, provider);
+  if (hold === null) return { hold: null, probing: false };
+  return hold.waitMs <= 0 ? { hold: null, probing: true } : { hold };
+}
+
+/**
+ * Asks with leave to probe, right before the call: null for the one caller that makes it. The others are answered the hold,
+ * prolonged until that call has been noted by `noteCall` or is overdue. Null as well when the hold has ended meanwhile.
+ */
+export async function takeProbe(sql: Sql, provider: string): Promise<Hold | null> {
+  if ((await sql.count(probe, [provider, probeMs])) > 0) return null;
+  const hold = await holdFor(sql, provider);
+  return hold && { ...hold, waitMs: Math.max(hold.waitMs, 100) };
+}
+
+// A probe that said nothing of the provider leaves the question to the next one.
+const handBack = statement(
+  'breaker.hand_back',
+  `update provider_holds set held_until = date_trunc('milliseconds', clock_timestamp())
+   where provider = $1 and held_until > clock_timestamp()`,
+);
+
+// Only the probe's answer counts while a hold lasts: calls that were already under way when it began neither end nor
+// lengthen it.
+const close = statement(
+  'breaker.close',
+  `update provider_holds set failures = 0, reason = null, held_since = null, held_until = null
+   where provider = $1 and failures > 0 and ($2 or held_until is null or held_until <= clock_timestamp())`,
+);
+
+const countFailure = statement(
+  'breaker.count',
+  `insert into provider_holds as h (provider, failures, reason, held_since) values ($1, 1, $2, clock_timestamp())
+   on conflict (provider) do update set failures = h.failures + 1, reason = excluded.reason,
+     held_since = coalesce(h.held_since, excluded.held_since)
+   where $3 or h.held_until is null or h.held_until <= clock_timestamp()
+   returning failures`,
+);
+
+const open = statement(
+  'breaker.open',
+  `update provider_holds set held_until = clock_timestamp() + $2 * interval '1 millisecond'
+   where provider = $1 and failures > 0`,
+);
+
+/**
+ * Notes how a call went: a success ends a hold, consecutive failures begin or lengthen one, and a probe that told nothing is
+ * free for the next caller. Answers whether a failed call left the provider held.
+ */
+export async function noteCall(
+  sql: Sql,
+  provider: string,
+  report: CallReport,
+  probing: boolean,
+  random = Math.random(),
+): Promise<boolean> {
+  if (report === null) {
+    if (probing) await sql.count(handBack, [provider]);
+    return false;
+  }
+  if (report.ok) {
+    await sql.count(close, [provider, probing]);
+    return false;
+  }
+  const { reason, afterMs, account } = report;
+  const counted = await sql.row<{ failures: number }>(countFailure, [provider, reason, probing]);
+  if (counted === null) return true;
+  const atOnce = account || afterMs !== null;
+  if (!probing && !atOnce && counted.failures < patience) return false;
+  const step = atOnce ? counted.failures : Math.max(1, counted.failures - patience + 1);
+  await sql.count(open, [provider, backOff(step, account, afterMs, random)]);
+  return true;
+}
+
+/** The hold as a sentence for operators: `held: provider answers 429 since 10:41, 41,200 waiting, next try 10:46`. */
+export function holdSentence(hold: Hold, waiting: number): string {
+  const clock = (instant: string) => `${new Date(instant).toISOString().slice(11, 16)} UTC`;
+  return `held: ${hold.reason} since ${clock(hold.since)}, ${waiting.toLocaleString('en-US')} waiting, next try ${clock(hold.until)}`;
+}

@@ -1,0 +1,124 @@
+import { contentCache } from '../../content/rendering/cache.ts';
+import type { MessageClass } from '../../content/rendering/headers.ts';
+import type { LinkSettings } from '../../content/rendering/links.ts';
+import type { Recipient } from '../../content/rendering/prepare.ts';
+import { type TrackingMode, tracksEmail } from '../../content/rendering/tracking.ts';
+import type { Config } from '../../core/config/config.ts';
+import type { ClaimedMail } from '../ledger/types.ts';
+import type { OutgoingAttachment, OutgoingMessage } from '../providers/mailer.ts';
+
+/** What composing needs of the settings. */
+export type ComposerSettings = Pick<Config, 'DASHBOARD_URI' | 'API_URI' | 'LINK_SECRET' | 'POSTMARK_UNSUBSCRIBES'>;
+
+/** What all messages of a send share, and what one of them is. */
+export interface Composition {
+  subject: string;
+  body: string;
+  messageClass: MessageClass;
+  sourceType: 'TRANSACTIONAL' | 'CAMPAIGN' | 'WORKFLOW';
+  project: { name: string; tracking: TrackingMode; language: string; escapeContactData: boolean };
+  projectId: string;
+  emailId: string;
+  from: string;
+  fromName: string | null;
+  replyTo: string | null;
+  to: { address: string; name: string | null };
+  contact: Recipient['contact'];
+  requestData?: Recipient['requestData'];
+  event?: Recipient['event'];
+  headers?: Readonly<Record<string, string>> | null;
+  attachments?: readonly OutgoingAttachment[];
+  /** Override of the project's tracking mode. */
+  tracking?: boolean | null;
+}
+
+/** Turns content and a recipient into the message that the provider gets. */
+export type Composer = (composition: Composition) => OutgoingMessage;
+
+/** Where a template that does not work as its author meant is told of. */
+export interface ComposerLog {
+  warn(facts: object, text: string): void;
+}
+
+const mostTold = 1000;
+
+/** Builds the composer of a process; prepared templates are shared between all of its messages. */
+export function createComposer(settings: ComposerSettings, log: ComposerLog): Composer {
+  const links: LinkSettings = {
+    pagesUrl: settings.DASHBOARD_URI,
+    apiUrl: settings.API_URI,
+    secret: settings.LINK_SECRET,
+  };
+  const prepared = contentCache(links);
+  const told = new Set<string>();
+  // Once for each project and fault, not for each of a million messages.
+  const tell = (projectId: string, problem: string) => {
+    const key = `${projectId} ${problem}`;
+    if (told.has(key) || told.size >= mostTold) return;
+    told.add(key);
+    log.warn({ projectId, problem }, 'a template could only be filled in plainly');
+  };
+  return (facts) => {
+    const { project, messageClass, sourceType } = facts;
+    const broadcast = messageClass !== 'TRANSACTIONAL' && sourceType !== 'TRANSACTIONAL';
+    const content = prepared({
+      subject: facts.subject,
+      body: facts.body,
+      messageClass,
+      projectName: project.name,
+      language: project.language,
+      escapeContactData: project.escapeContactData,
+    }).fillFor({
+      emailId: facts.emailId,
+      contact: facts.contact,
+      requestData: facts.requestData,
+      event: facts.event,
+      isCampaign: sourceType === 'CAMPAIGN',
+      customHeaders: facts.headers,
+      ownUnsubscribeHeaders: !(broadcast && settings.POSTMARK_UNSUBSCRIBES === 'postmark'),
+    });
+    if (content.problem !== null) tell(facts.projectId, content.problem);
+    return {
+      emailId: facts.emailId,
+      projectId: facts.projectId,
+      from: { address: facts.from, name: facts.fromName ?? project.name },
+      to: facts.to,
+      replyTo: facts.replyTo,
+      subject: content.subject,
+      html: content.html,
+      text: content.text,
+      headers: content.headers,
+      attachments: facts.attachments ?? [],
+      // Contract page 2, 1.2: also a campaign or step is transactional mail when its type says so.
+      tag: messageClass === 'TRANSACTIONAL' ? 'TRANSACTIONAL' : sourceType,
+      stream: broadcast ? 'broadcast' : 'transactional',
+      tracking: tracksEmail({ override: facts.tracking ?? null, mode: project.tracking, messageClass }),
+    };
+  };
+}
+
+/** Composes queued mail: what is not rendered yet is, with the values that were kept when it was accepted. */
+export function composeQueued(compose: Composer, mail: ClaimedMail): OutgoingMessage {
+  const { render, contact } = mail;
+  return compose({
+    ...mail,
+    emailId: mail.id,
+    subject: render?.subject ?? mail.subject ?? '',
+    body: render?.body ?? mail.body ?? '',
+    to: { address: mail.toAddress, name: mail.toName },
+    contact: {
+      id: mail.contactId,
+      email: contact.email,
+      subscribed: render?.subscribed ?? contact.subscribed,
+      data: render?.contact ?? contact.data,
+    },
+    requestData: render?.data ?? null,
+    event: render?.event ?? null,
+    attachments: (mail.attachments ?? []).map((file) => ({
+      filename: file.filename,
+      content: file.content,
+      contentType: file.contentType,
+      contentId: file.disposition === 'inline' ? (file.contentId ?? null) : null,
+    })),
+  });
+}

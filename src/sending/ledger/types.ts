@@ -1,0 +1,75 @@
+import type { JsonObjectValue } from '../../core/lib/json.ts';
+import type { StoredRender } from './stored-render.ts';
+
+/** What a mail is sent for. */
+export type SourceType = 'TRANSACTIONAL' | 'CAMPAIGN' | 'WORKFLOW';
+
+/** Which rules of subscription, footer and headers a mail follows (contract page 1, 2.5). */
+export type MessageClass = 'TRANSACTIONAL' | 'MARKETING' | 'HEADLESS';
+
+/** A stored attachment; `content` is base64 and gone once the mail is final. */
+export interface StoredAttachment {
+  filename: string;
+  content: string;
+  contentType: string;
+  disposition?: 'attachment' | 'inline';
+  contentId?: string;
+}
+
+/** A mail as it waits in the queue: the ledger row, with what is needed to render, check and send it. */
+export interface QueuedMail {
+  id: string;
+  projectId: string;
+  contactId: string;
+  toAddress: string;
+  toName: string | null;
+  from: string;
+  fromName: string | null;
+  replyTo: string | null;
+  /** Final subject and body; null while `render` holds what they are made of. */
+  subject: string | null;
+  body: string | null;
+  render: StoredRender | null;
+  headers: Record<string, string> | null;
+  attachments: StoredAttachment[] | null;
+  sourceType: SourceType;
+  messageClass: MessageClass;
+  templateId: string | null;
+  campaignId: string | null;
+  /** Override of the project's tracking mode. */
+  tracking: boolean | null;
+}
+
+/** A claimed mail, with the state of the world at the claim. */
+export interface ClaimedMail extends QueuedMail {
+  /** Earlier attempts that failed. */
+  attempts: number;
+  /** Milliseconds since the mail was queued, by the database's clock. */
+  ageMs: number;
+  contact: { email: string; subscribed: boolean; data: JsonObjectValue };
+  project: {
+    name: string;
+    disabled: boolean;
+    tracking: 'ENABLED' | 'DISABLED' | 'MARKETING_ONLY';
+    language: string;
+    escapeContactData: boolean;
+  };
+  /** Whether the sender's domain is verified for the project now. */
+  domainVerified: boolean;
+}
+
+/** Whether mail of this kind goes to subscribed contacts only (contract page 1, 2.5). */
+export function needsSubscription(mail: Pick<QueuedMail, 'messageClass' | 'sourceType'>): boolean {
+  if (mail.messageClass === 'MARKETING') return true;
+  return mail.messageClass === 'HEADLESS' && mail.sourceType !== 'TRANSACTIONAL';
+}
+
+/** Why a mail must not be handed over after all, or null (contract page 3, 9.2: final checks). */
+export function refusalOf(mail: ClaimedMail): string | null {
+  if (mail.project.disabled) return 'Project is disabled';
+  if (!mail.domainVerified)
+    return `The sender's domain is not verified: ${mail.from.slice(mail.from.lastIndexOf('@') + 1)}`;
+  const asksContact = needsSubscription(mail) && mail.render?.isForOthers !== true;
+  if (asksContact && !mail.contact.subscribed) return 'The contact is not subscribed';
+  return null;
+}

@@ -1,0 +1,52 @@
+import { pause } from '../../core/lib/time.ts';
+
+/** Spreads the calls of one process over time and over so many connections. */
+export interface Pacer {
+  /**
+   * Runs the work when its turn has come; answers null, without running it, when that would be after `deadline`
+   * (`performance.now()`).
+   */
+  run<T>(deadline: number, work: () => Promise<T>): Promise<T | null>;
+  /** Calls a second from now on; null for no limit. */
+  limit(rate: number | null): void;
+  /** Nobody begins for a while: the provider has said that it is too fast. */
+  rest(milliseconds: number): void;
+}
+
+/** A pacer for so many calls at once. */
+export function createPacer(connections: number): Pacer {
+  let free = connections;
+  let gapMs = 0;
+  let next = 0;
+  const waiting: (() => void)[] = [];
+  const enter = async () => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+  };
+  const leave = () => {
+    const first = waiting.shift();
+    if (first === undefined) free += 1;
+    else first();
+  };
+  return {
+    async run(deadline, work) {
+      await enter();
+      try {
+        const now = performance.now();
+        const turn = Math.max(now, next);
+        if (turn > deadline) return null;
+        next = turn + gapMs;
+        if (turn > now) await pause(turn - now);
+        return await work();
+      } finally {
+        leave();
+      }
+    },
+    limit(rate) {
+      gapMs = rate === null || rate <= 0 ? 0 : 1000 / rate;
+    },
+    rest(milliseconds) {
+      next = Math.max(next, performance.now() + milliseconds);
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import * as v from 'valibot';
+import { route } from '../../core/http/route.ts';
+import { publicContact, setOwnSubscription } from './public-service.ts';
+import { limitVisits } from './service.ts';
+
+const LinkQuery = v.object({ e: v.optional(v.string()), t: v.optional(v.string()) });
+const OwnSubscription = v.object({ id: v.string(), email: v.string(), subscribed: v.boolean() });
+const common = { access: 'none', ids: { id: 'contact' }, query: LinkQuery, exemptFromRateLimit: true } as const;
+
+/** What recipients see and change of themselves, without a key. */
+export const publicContactRoutes = [
+  route({
+    ...common,
+    method: 'GET',
+    path: '/contacts/public/:id',
+    summary: 'Get a recipient’s own subscription',
+    description:
+      '`t` is the signature in the links of mails; without it the address is masked. 60 requests a minute for each client address.',
+    reply: v.object({ ...OwnSubscription.entries, language: v.string() }),
+    async handle({ app, db, params, query, ip }) {
+      await limitVisits(db, ip, app.config);
+      return publicContact(db, params.id ?? '', query, app.config);
+    },
+  }),
+  ...([true, false] as const).map((subscribed) =>
+    route({
+      ...common,
+      method: 'POST',
+      path: `/contacts/public/:id/${subscribed ? 'subscribe' : 'unsubscribe'}`,
+      summary: subscribed ? 'Subscribe a recipient again' : 'Unsubscribe a recipient',
+      description: subscribed
+        ? 'Needs the signature `t` of a link from a mail; `e` names the mail.'
+        : 'Needs no signature; `e` names the mail it came from.',
+      reply: OwnSubscription,
+      async handle({ app, db, params, query, ip }) {
+        await limitVisits(db, ip, app.config);
+        return setOwnSubscription(db, params.id ?? '', subscribed, query, app.config);
+      },
+    }),
+  ),
+];

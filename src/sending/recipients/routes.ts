@@ -1,0 +1,118 @@
+import * as v from 'valibot';
+import type { Handled } from '../../core/http/context.ts';
+import { type Reply, reply, route } from '../../core/http/route.ts';
+import { AppError } from '../../core/lib/errors.ts';
+import { pageHtml } from './html.ts';
+import type { PageName } from './pages.ts';
+import { leaveQuietly } from './public-service.ts';
+import {
+  limitVisits,
+  openPage,
+  type PageAnswer,
+  type PageRequest,
+  pageElsewhere,
+  submitPage,
+  troublePage,
+} from './service.ts';
+import { policy } from './style.ts';
+
+// Whatever else a link has come to carry must not keep a recipient from their page.
+const parameter = v.fallback(v.optional(v.string()), undefined);
+const LinkQuery = v.object({ e: parameter, t: parameter });
+type Visit = Handled<v.InferOutput<typeof LinkQuery>, unknown, 'none'>;
+
+const common = { access: 'none', query: LinkQuery, exemptFromRateLimit: true, tag: 'recipients' } as const;
+
+const summaries: Record<PageName, string> = {
+  unsubscribe: 'Page on which a recipient unsubscribes',
+  subscribe: 'Page on which a recipient subscribes again',
+  manage: 'Page of a recipient’s preferences',
+};
+
+/** The pages of recipients and the one-click unsubscribe of mail clients: no key, no cookie, no script. */
+export const recipientRoutes = [
+  ...(['unsubscribe', 'subscribe', 'manage'] as const).map((name) =>
+    route({
+      ...common,
+      method: 'GET',
+      path: `/${name}/:id`,
+      summary: summaries[name],
+      description: 'HTML; changes nothing. A link that is not one of ours is answered with a page of status 404.',
+      textReply: 'text/html',
+      handle: (visit) =>
+        served(visit, async () => {
+          const request = requestOf(visit, name);
+          const elsewhere = pageElsewhere(visit.header('host'), request, visit.app.config);
+          if (elsewhere !== null) return reply(302, '', { Location: elsewhere, 'Cache-Control': 'no-store' });
+          await limitVisits(visit.db, visit.ip, visit.app.config);
+          return answered(await openPage(visit.db, request, visit.app.config));
+        }),
+    }),
+  ),
+  route({
+    ...common,
+    method: 'POST',
+    path: '/manage/:id',
+    summary: 'The form on the pages of recipients',
+    description: 'Form fields: `action` (subscribe, unsubscribe) and `page`, the page it stands on.',
+    bodyKind: 'raw',
+    bodyLimit: 'recipientForm',
+    status: 303,
+    textReply: 'text/html',
+    handle: (visit) =>
+      served(visit, async () => {
+        await limitVisits(visit.db, visit.ip, visit.app.config);
+        const form = new URLSearchParams((visit.body as unknown as Buffer).toString('utf8'));
+        const action = form.get('action');
+        if (action !== 'subscribe' && action !== 'unsubscribe')
+          return html(422, troublePage(visit.header('accept-language'), false));
+        const page = form.get('page');
+        const name = page === 'unsubscribe' || page === 'subscribe' ? page : 'manage';
+        return answered(await submitPage(visit.db, requestOf(visit, name), action, visit.app.config));
+      }),
+  }),
+  route({
+    ...common,
+    method: 'POST',
+    path: '/unsubscribe/:id',
+    summary: 'One-click unsubscribe (RFC 8058)',
+    description: 'Where `List-Unsubscribe` points. Any body and any id are answered alike.',
+    textReply: 'text/plain',
+    async handle({ db, params, query }) {
+      await leaveQuietly(db, params.id ?? '', query);
+      return reply(200, 'Unsubscribed', { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' });
+    },
+  }),
+];
+
+function requestOf({ params, query, header }: Visit, name: PageName): PageRequest {
+  return { name, contactId: params.id ?? '', link: query, accepts: header('accept-language') };
+}
+
+// A person is looking: what goes wrong is said on a page, and in the log.
+async function served(visit: Visit, work: () => Promise<Reply>): Promise<Reply> {
+  try {
+    return await work();
+  } catch (error) {
+    const known = error instanceof AppError ? error : null;
+    if (known === null) visit.log.error({ err: error, requestId: visit.requestId }, 'a page of a recipient failed');
+    const page = troublePage(visit.header('accept-language'), known?.status === 429);
+    return html(known?.status ?? 503, page, known?.extra.headers ?? { 'Retry-After': '60' });
+  }
+}
+
+function answered(answer: PageAnswer): Reply {
+  if ('goTo' in answer) return reply(303, '', { Location: answer.goTo, 'Cache-Control': 'no-store' });
+  return html(answer.status, answer.page);
+}
+
+function html(status: number, page: Parameters<typeof pageHtml>[0], headers: Record<string, string> = {}): Reply {
+  return reply(status, pageHtml(page), {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Language': page.language,
+    'Content-Security-Policy': policy,
+    'Cache-Control': 'no-store',
+    'X-Robots-Tag': 'noindex, nofollow',
+    ...headers,
+  });
+}

@@ -1,0 +1,86 @@
+import type { Database } from '../../core/database/sql.ts';
+import { type Clock, pause } from '../../core/lib/time.ts';
+import type { BillingSettings } from '../../platform/billing/service.ts';
+import { systemProjectId } from '../providers/mailer.ts';
+import type { Notification } from '../providers/notification.ts';
+import { applyNotification, findByMessageId, type Notified } from './notify.ts';
+
+/** What a webhook is answered. */
+export interface WebhookAnswer {
+  status: number;
+  body: { success: boolean; message?: string; error?: string; duplicate?: boolean };
+}
+
+/** What webhooks of providers are handled with. */
+export interface WebhookDeps {
+  db: Database;
+  clock: Clock;
+  /** Decides how much mail a project may receive. */
+  billing: BillingSettings;
+  log: { warn(facts: object, text: string): void };
+  /** How long our own record of a hand-over is waited for, in milliseconds; 1,500 when absent. */
+  patienceMs?: number;
+  /** Told of the project whose mail bounced for good or was reported as spam, once that is written down. Never rejects. */
+  harmed?: (projectId: string) => Promise<void>;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/**
+ * Takes one report about a mail (contract page 3, 8.1): applied once. What is about a mail that is not known yet is answered
+ * 503, so that the provider repeats it, for a day. `source` names the provider's channel in the receipts. Rejects when
+ * Postgres does.
+ */
+export async function takeReport(
+  deps: WebhookDeps,
+  source: string,
+  notification: Notification,
+): Promise<WebhookAnswer> {
+  // Mail of the service itself has no ledger row that a report could change.
+  if (notification.projectId === systemProjectId) return { status: 200, body: { success: true, message: 'Ignored' } };
+  const { outcome, projectId } = await apply(deps, source, notification);
+  if (outcome === 'done' && projectId !== null && doesHarm(notification)) await deps.harmed?.(projectId);
+  if (outcome === 'done') return { status: 200, body: { success: true } };
+  if (outcome === 'duplicate') return { status: 200, body: { success: true, duplicate: true } };
+  const { messageId, effect, at } = notification;
+  if (deps.clock().getTime() - Date.parse(at) <= dayMs)
+    return { status: 503, body: { success: false, message: 'The mail is not known yet' } };
+  deps.log.warn({ messageId, kind: effect.kind }, 'a report about an unknown mail was dropped after a day');
+  return { status: 200, body: { success: true, message: 'Dropped: no such mail' } };
+}
+
+function doesHarm({ effect }: Notification): boolean {
+  return effect.kind === 'complaint' || (effect.kind === 'bounce' && effect.bounceType === 'Permanent');
+}
+
+/** What became of a report, and whose mail it was about. */
+interface Applied {
+  outcome: Notified;
+  projectId: string | null;
+}
+
+// A report can overtake the record of its own hand-over by some milliseconds. Waiting keeps `email.sent` first and lets the
+// event carry the rendered subject; a mail whose hand-over is in doubt is changed all the same, for the report proves it.
+async function apply(deps: WebhookDeps, source: string, notification: Notification): Promise<Applied> {
+  const { recipient, messageId } = notification;
+  const mail = await mailOf(deps, notification);
+  if (mail === null) return { outcome: 'unknown', projectId: null };
+  const deadline = performance.now() + (deps.patienceMs ?? 1500);
+  let outcome = await applyNotification(deps.db, source, mail, notification, false);
+  for (let wait = 20; outcome === 'unsettled'; wait = Math.min(wait * 2, 250)) {
+    const late = performance.now() + wait > deadline;
+    if (!late) await pause(wait);
+    outcome = await applyNotification(deps.db, source, mail, notification, late);
+  }
+  if (outcome !== 'unknown' || messageId === null) return { outcome, projectId: mail.projectId };
+  // Ids that name no mail of ours may have been set by another system on the same account.
+  const other = await findByMessageId(deps.db, recipient, messageId);
+  if (other === null) return { outcome: 'unknown', projectId: null };
+  outcome = await applyNotification(deps.db, source, other, notification, true);
+  return { outcome, projectId: other.projectId };
+}
+
+async function mailOf({ db }: WebhookDeps, { emailId, projectId, recipient, messageId }: Notification) {
+  if (emailId !== null && projectId !== null) return { emailId, projectId };
+  return messageId === null ? null : findByMessageId(db, recipient, messageId);
+}

@@ -1,0 +1,94 @@
+import type { IncomingMessage } from 'node:http';
+import { BodyReader, discard } from '../../core/http/body.ts';
+import type { App, Handled } from '../../core/http/context.ts';
+import { type Reply, type Route, reply, route } from '../../core/http/route.ts';
+import { AppError } from '../../core/lib/errors.ts';
+import { createReputationGuard, type ReputationGuard } from '../reputation/guard-service.ts';
+import type { WebhookAnswer } from './report.ts';
+import { receiveSns } from './sns-webhook.ts';
+import { mayNotify, receivePostmark } from './webhooks.ts';
+
+type Call = Handled<unknown, unknown, 'none'>;
+
+async function withText(
+  { body, ip }: Call,
+  limit: 'postmarkWebhook' | 'snsWebhook',
+  take: (text: string) => Promise<WebhookAnswer>,
+): Promise<Reply> {
+  const reader = new BodyReader();
+  try {
+    const owner = limit === 'snsWebhook' ? { kind: 'open' as const, id: ip } : { kind: 'keyed' as const, id: limit };
+    const answer = await take(await reader.text(body as IncomingMessage, limit, owner));
+    return reply(answer.status, answer.body);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return reply(error.status, { success: false, message: error.message }, error.extra.headers ?? {});
+  } finally {
+    reader.release();
+  }
+}
+
+async function postmark(call: Call): Promise<Reply> {
+  const { app, db, params, body, header, log } = call;
+  if (!mayNotify(app.config, header('authorization'), params.token ?? null)) {
+    // Not 403: Postmark would stop repeating it for good, also when it is our setting that is wrong.
+    discard(body as IncomingMessage);
+    return reply(401, { success: false, message: 'Unauthorized' });
+  }
+  return withText(call, 'postmarkWebhook', (text) =>
+    receivePostmark({ db, clock: app.clock, billing: app.config, log, harmed: guardOf(app) }, text),
+  );
+}
+
+function sns(call: Call): Promise<Reply> {
+  const { app, db, log } = call;
+  const deps = {
+    db,
+    clock: app.clock,
+    billing: app.config,
+    log,
+    harmed: guardOf(app),
+    topics: app.config.SNS_TOPIC_ARNS,
+    door: app.amazon,
+  };
+  return withText(call, 'snsWebhook', (text) => receiveSns(deps, text));
+}
+
+const guards = new WeakMap<App, ReputationGuard>();
+
+function guardOf(app: App): ReputationGuard {
+  const { db, clock, outbox, config, log, directory } = app;
+  const guard =
+    guards.get(app) ??
+    createReputationGuard({ db, clock, outbox, settings: config, log }, (projectId) => directory.forget(projectId));
+  guards.set(app, guard);
+  return guard;
+}
+
+const shared = {
+  method: 'POST',
+  access: 'none',
+  tag: 'webhooks',
+  bodyKind: 'stream',
+  exemptFromRateLimit: true,
+} as const;
+const ofPostmark = {
+  ...shared,
+  description:
+    'Delivery, Bounce, SpamComplaint, Open, Click and SubscriptionChange records and received mail, one in each request. A record counts once however often it is sent. 503 asks Postmark to repeat it.',
+  handle: postmark,
+} as const;
+
+/** Where mail providers report what became of mail. */
+export const webhookRoutes: readonly Route[] = [
+  route({ ...ofPostmark, path: '/webhooks/postmark', summary: 'Webhooks of Postmark, by HTTP Basic credentials' }),
+  route({ ...ofPostmark, path: '/webhooks/postmark/:token', summary: 'Webhooks of Postmark, by a token in the path' }),
+  route({
+    ...shared,
+    path: '/webhooks/sns',
+    summary: 'Events and received mail of Amazon SES, by Amazon SNS',
+    description:
+      'Messages of the topics in SNS_TOPIC_ARNS, signed by Amazon (signature version 1 or 2). A message counts once by its id. Subscriptions are confirmed by themselves.',
+    handle: sns,
+  }),
+];

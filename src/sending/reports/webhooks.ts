@@ -1,0 +1,58 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Config } from '../../core/config/config.ts';
+import { parsePostmark, readPostmarkRecord } from '../providers/postmark-notification.ts';
+import { readPostmarkReceived } from '../providers/postmark-received.ts';
+import type { ReceivedMail } from '../providers/received.ts';
+import { receiveMail } from './receive.ts';
+import { takeReport, type WebhookAnswer, type WebhookDeps } from './report.ts';
+
+type Credentials = Pick<Config, 'POSTMARK_WEBHOOK_USER' | 'POSTMARK_WEBHOOK_PASSWORD' | 'POSTMARK_WEBHOOK_TOKEN'>;
+
+/**
+ * Whether a call may be Postmark's: by HTTP Basic credentials or by the token in its path. Postmark does not sign, so
+ * that without either setting nobody is let in.
+ */
+export function mayNotify(config: Credentials, authorization: string, token: string | null): boolean {
+  const { POSTMARK_WEBHOOK_USER: user, POSTMARK_WEBHOOK_PASSWORD: password, POSTMARK_WEBHOOK_TOKEN } = config;
+  const basic = /^basic +(\S+)$/i.exec(authorization.trim())?.[1];
+  const byBasic =
+    user !== null &&
+    password !== null &&
+    basic !== undefined &&
+    same(Buffer.from(basic, 'base64').toString('utf8'), `${user}:${password}`);
+  const byToken = POSTMARK_WEBHOOK_TOKEN !== null && token !== null && same(token, POSTMARK_WEBHOOK_TOKEN);
+  return byBasic || byToken;
+}
+
+// Digests have one length, so that the comparison tells nothing about the secret, not even its length.
+function same(given: string, expected: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(expected));
+}
+
+/**
+ * Takes one webhook of Postmark (contract page 3, 8.3): one record, or one received mail, applied once. Rejects when
+ * Postgres does.
+ */
+export async function receivePostmark(deps: WebhookDeps, body: string): Promise<WebhookAnswer> {
+  let record: object;
+  try {
+    record = parsePostmark(body);
+  } catch {
+    return { status: 400, body: { success: false, message: 'The body is no JSON object' } };
+  }
+  const mail = readPostmarkReceived(record, deps.clock());
+  if (mail !== null) return takeMail(deps, mail);
+  const notification = readPostmarkRecord(record);
+  // Records about nobody's mail are taken and left alone.
+  if (notification === null) return { status: 200, body: { success: true, message: 'Ignored' } };
+  return takeReport(deps, 'postmark', notification);
+}
+
+/** Takes a mail that a provider received for us (contract page 3, 8.4). Rejects when Postgres does. */
+export async function takeMail({ db, billing }: WebhookDeps, mail: ReceivedMail): Promise<WebhookAnswer> {
+  const outcome = await receiveMail(db, billing, mail);
+  if (outcome === 'duplicate') return { status: 200, body: { success: true, duplicate: true } };
+  const message = outcome === 'done' ? 'Inbound email processed' : 'Ignored: for no domain that is verified here';
+  return { status: 200, body: { success: true, message } };
+}

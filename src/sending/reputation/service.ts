@@ -1,0 +1,132 @@
+import type { Config } from '../../core/config/config.ts';
+import { isoInstant } from '../../core/database/columns.ts';
+import type { Database, Sql } from '../../core/database/sql.ts';
+import { dayMs, hourMs, sqlSpan } from '../../core/lib/span.ts';
+import type { Clock } from '../../core/lib/time.ts';
+import type { Outbox } from '../../core/outbox/dispatcher.ts';
+import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
+import { queueMemberMails } from '../../platform/system-mail/service.ts';
+import { disabledReason, unscheduleCampaigns } from '../campaigns/stop-service.ts';
+import { type MailCounts, mailCounts } from '../ledger/mail-count-queries.ts';
+import { disableForReputation, failQueued, projectAge } from './queries.ts';
+import { type Finding, type Judgement, judge, levelsOf, type Reputation, rateWindow } from './rules.ts';
+import type { Security } from './schema.ts';
+
+const newForDays = 30;
+
+/** The figures that a project's reputation is judged by, as of now; null when the project is gone. */
+export async function reputationOf(
+  sql: Sql,
+  projectId: string,
+  now: Date,
+): Promise<(Reputation & { disabled: boolean }) | null> {
+  const project = await projectAge(sql, projectId);
+  if (project === null) return null;
+  const since = async (from: Date | null) =>
+    windowOf(await mailCounts(sql, projectId, sqlSpan({ from, until: null }, hourMs)));
+  const twentyFourHour = await since(new Date(now.getTime() - dayMs));
+  const sevenDay = await since(new Date(now.getTime() - 7 * dayMs));
+  return {
+    twentyFourHour,
+    sevenDay,
+    allTime: await since(null),
+    isNewProject: now.getTime() - Date.parse(isoInstant(project.createdAt)) < newForDays * dayMs,
+    disabled: project.disabled,
+  };
+}
+
+function windowOf({ rated, ratedBounced, ratedComplained }: MailCounts) {
+  return rateWindow(rated, ratedBounced, ratedComplained);
+}
+
+// Thresholds are nobody's business but the operator's (contract page 3, 2.4).
+const sentences: Record<'critical' | 'warning', Record<Finding['of'], string>> = {
+  critical: {
+    bounces: 'Too much of the mail of this project bounces',
+    complaints: 'Too much of the mail of this project is reported as spam',
+  },
+  warning: {
+    bounces: 'More of the mail of this project bounces than is good for its reputation',
+    complaints: 'More of the mail of this project is reported as spam than is good for its reputation',
+  },
+};
+
+/** How a project's mail is received, as its members see it; null when the project is gone. */
+export async function securityOf(sql: Sql, projectId: string, now: Date): Promise<Security | null> {
+  const reputation = await reputationOf(sql, projectId, now);
+  if (reputation === null) return null;
+  const { critical, warnings } = judge(reputation);
+  return {
+    status: {
+      projectId,
+      isHealthy: critical.length === 0,
+      shouldDisable: critical.length > 0,
+      twentyFourHour: rateWindow(0, 0, 0),
+      sevenDay: reputation.sevenDay,
+      allTime: reputation.allTime,
+      isNewProject: false,
+      violations: critical.map((finding) => sentences.critical[finding.of]),
+      warnings: warnings.map((finding) => sentences.warning[finding.of]),
+    },
+    levels: levelsOf(reputation) as Security['levels'],
+    isDisabled: reputation.disabled,
+  };
+}
+
+/** What guards reputations. */
+export interface GuardDeps {
+  db: Database;
+  clock: Clock;
+  outbox: Pick<Outbox, 'dispatchSoon'>;
+  settings: Pick<Config, 'AUTO_PROJECT_DISABLE' | 'APP_ENCRYPTION_KEY' | 'SYSTEM_FROM_NAME' | 'DASHBOARD_URI'>;
+  log: { warn(facts: object, text: string): void };
+}
+
+/** A project that was disabled, and what Temporal must be told after the commit. */
+export interface Stopped {
+  projectId: string;
+  tickets: OutboxTicket[];
+}
+
+/**
+ * Judges a project and disables it where a limit is reached, in the caller's transaction: the project, its scheduled
+ * campaigns, and a mail to each member. Null when nothing changed; give what it answers to `afterStop` after the commit.
+ */
+export async function stopIfHarmful(sql: Sql, deps: GuardDeps, projectId: string): Promise<Stopped | null> {
+  const reputation = await reputationOf(sql, projectId, deps.clock());
+  if (reputation === null || reputation.disabled) return null;
+  const judgement = judge(reputation);
+  if (judgement.critical.length === 0) return null;
+  if (!deps.settings.AUTO_PROJECT_DISABLE) {
+    deps.log.warn(factsOf(projectId, reputation, judgement), 'a project should be disabled for its reputation');
+    return null;
+  }
+  if (!(await disableForReputation(sql, projectId))) return null;
+  deps.log.warn(factsOf(projectId, reputation, judgement), 'a project was disabled for its reputation');
+  const wakes = await unscheduleCampaigns(sql, projectId);
+  const link = `${deps.settings.DASHBOARD_URI}/settings/security`;
+  const mails = await queueMemberMails(sql, deps.settings, { projectId, kind: 'project-disabled', link });
+  return { projectId, tickets: [...wakes, ...mails] };
+}
+
+function factsOf(projectId: string, { sevenDay, allTime }: Reputation, { critical }: Judgement) {
+  return { projectId, limits: critical.map(({ limit }) => limit), sevenDay, allTime };
+}
+
+const mailsPerStep = 2_000;
+
+/**
+ * Tells Temporal, and ends the mail that waits. What a crash leaves over is refused with the same reason when its turn
+ * comes.
+ */
+export async function afterStop({ db, outbox }: Pick<GuardDeps, 'db' | 'outbox'>, stopped: Stopped): Promise<void> {
+  outbox.dispatchSoon(...stopped.tickets);
+  while ((await failQueued(db, stopped.projectId, disabledReason, mailsPerStep)) === mailsPerStep);
+}
+
+/** Judges a project in a transaction of its own, after one of its mails bounced for good or was reported as spam. */
+export async function guardReputation(deps: GuardDeps, projectId: string): Promise<boolean> {
+  const stopped = await deps.db.transaction((sql) => stopIfHarmful(sql, deps, projectId));
+  if (stopped !== null) await afterStop(deps, stopped);
+  return stopped !== null;
+}

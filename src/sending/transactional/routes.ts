@@ -1,0 +1,52 @@
+import { route } from '../../core/http/route.ts';
+import { invalid } from '../../core/lib/errors.ts';
+import { mostRecipients, SendBody, SendReply } from './schema.ts';
+import { acceptSend } from './service.ts';
+
+const megabyte = 1024 * 1024;
+
+/** Mail that a caller sends to named recipients. */
+export const transactionalRoutes = [
+  route({
+    method: 'POST',
+    path: '/v1/send',
+    access: 'secret',
+    summary: 'Send an email',
+    description:
+      'Answers when the messages are queued durably; delivery follows. Each recipient becomes a contact and counts as a request in the rate window; a request has at most 1,000.',
+    tag: 'public API',
+    idempotent: true,
+    bodyLimit: 'message',
+    rateCost: recipientsIn,
+    body: SendBody,
+    // Nothing at all fits none of the forms of "to" either (contract page 1, 1.3).
+    bodyError: (problems, _, suggestion) =>
+      invalid(
+        problems.map((problem) =>
+          problem.field === 'to' && problem.received === 'undefined'
+            ? { field: 'to', code: 'invalid_union', message: problem.message }
+            : problem,
+        ),
+        suggestion,
+      ),
+    reply: SendReply,
+    async handle({ app, db, writeOnce, project, body }) {
+      const { config, directory, mailer } = app;
+      const limits = {
+        attachments: config.MAX_ATTACHMENTS_COUNT,
+        attachmentBytes: config.MAX_ATTACHMENT_SIZE_MB * megabyte,
+        messageBytes: mailer.maxMessageBytes,
+        refusedExtensions: mailer.refusedExtensions ?? new Set<string>(),
+      };
+      const emails = await acceptSend({ db, writeOnce, directory, limits, billing: config }, project, body);
+      if (emails.length > 0) app.waker.wake(project.id);
+      return { success: true, data: { emails, timestamp: app.clock().toISOString() } };
+    },
+  }),
+];
+
+// What is over the maximum is refused by the schema, and is one request.
+function recipientsIn(body: unknown): number {
+  const { to } = body as { to?: unknown };
+  return Array.isArray(to) && to.length <= mostRecipients ? Math.max(1, to.length) : 1;
+}

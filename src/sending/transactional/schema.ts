@@ -1,0 +1,121 @@
+import * as v from 'valibot';
+import { EmailField } from '../../core/lib/email-address.ts';
+import { coded, codedAt, JsonObject, singleLine, textField } from '../../core/lib/validation.ts';
+
+const DisplayName = v.pipe(v.string(), singleLine('name'));
+const Address = v.object({ name: v.nullish(DisplayName), email: EmailField });
+const Recipient = v.union([EmailField, Address]);
+
+const HeaderName = v.pipe(
+  v.string(),
+  coded(
+    'invalid_string',
+    (name) => /^[\x21-\x39\x3b-\x7e]+$/.test(name),
+    'a header name must be printable ASCII without blanks and colons',
+  ),
+);
+const HeaderValue = v.pipe(
+  v.string(),
+  v.maxLength(998, 'must have at most 998 characters'),
+  singleLine('a header value'),
+);
+
+/** A file to attach (contract page 1, 2.6). Count and total size are limits of the deployment, checked later. */
+export const Attachment = v.pipe(
+  v.object({
+    filename: v.pipe(
+      textField('filename', 1, 255),
+      coded('invalid_string', (name: string) => !/[\r\n"]/.test(name), 'must not contain line breaks or quotes'),
+    ),
+    content: v.pipe(v.string(), coded('invalid_string', isBase64, 'must be base64')),
+    contentType: v.pipe(textField('contentType', 1, 255), singleLine('contentType')),
+    disposition: v.optional(v.picklist(['attachment', 'inline'], 'must be attachment or inline'), 'attachment'),
+    contentId: v.optional(
+      v.pipe(
+        textField('contentId', 1, 255),
+        coded('invalid_string', (id: string) => !/[<>\r\n]/.test(id), 'must not contain <, > or line breaks'),
+      ),
+    ),
+  }),
+  codedAt(
+    'custom',
+    'contentId',
+    (file) => file.disposition !== 'inline' || file.contentId !== undefined,
+    'is required for an inline attachment',
+  ),
+);
+export type Attachment = v.InferOutput<typeof Attachment>;
+
+/** Most recipients of one request. */
+export const mostRecipients = 1_000;
+
+// Names under which other services take what is named differently here, or is not done at all. To drop them silently would
+// send a mail without its copies, its text or its time.
+const foreignKeys: Readonly<Record<string, string>> = {
+  cc: 'is not supported: every recipient in "to" gets a message of their own',
+  bcc: 'is not supported: every recipient in "to" gets a message of their own',
+  tags: 'is not supported: pass a header in "headers", or values in "data"',
+  html: 'is called "body" here',
+  text: 'is not taken: the text part is derived from "body"',
+  scheduledAt: 'is not supported: the message is sent at once',
+  scheduled_at: 'is not supported: the message is sent at once',
+  reply_to: 'is called "reply" here',
+};
+
+function noForeignKeys<Body extends Record<string, unknown>>() {
+  return v.rawCheck<Body>(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    for (const [key, message] of Object.entries(foreignKeys)) {
+      const value = dataset.value[key];
+      if (value === undefined || value === null) continue;
+      addIssue({ message, path: [{ type: 'object', origin: 'value', input: dataset.value, key, value }] });
+    }
+  });
+}
+
+/** `POST /v1/send` (contract page 1, 2.3). */
+export const SendBody = v.pipe(
+  v.looseObject({
+    to: v.union([
+      EmailField,
+      Address,
+      v.pipe(v.array(Recipient), v.maxLength(mostRecipients, `must have at most ${mostRecipients} recipients`)),
+    ]),
+    subject: v.optional(v.pipe(textField('subject', 1, 998), singleLine('subject'))),
+    body: v.optional(v.pipe(v.string(), v.minLength(1, 'must not be empty'))),
+    template: v.optional(v.pipe(v.string(), v.uuid('must be the id of a template'))),
+    from: v.optional(v.union([EmailField, Address])),
+    fromName: v.optional(DisplayName),
+    name: v.optional(DisplayName),
+    reply: v.optional(EmailField),
+    /** What other services, and templates here, call `reply`; `reply` wins when both are given. */
+    replyTo: v.optional(EmailField),
+    subscribed: v.optional(v.boolean()),
+    data: v.nullish(JsonObject),
+    headers: v.optional(v.record(HeaderName, HeaderValue)),
+    attachments: v.optional(v.array(Attachment)),
+    tracking: v.optional(v.boolean()),
+  }),
+  noForeignKeys(),
+  codedAt(
+    'custom',
+    'template',
+    (body) => body.template !== undefined || (body.subject !== undefined && body.body !== undefined),
+    'send either "template", or both "subject" and "body"',
+  ),
+);
+export type SendBody = v.InferOutput<typeof SendBody>;
+
+/** The answer of `POST /v1/send`: one item for each recipient, in the order of `to`. */
+export const SendReply = v.object({
+  success: v.literal(true),
+  data: v.object({
+    emails: v.array(v.object({ contact: v.object({ id: v.string(), email: v.string() }), email: v.string() })),
+    timestamp: v.string(),
+  }),
+});
+
+function isBase64(text: string): boolean {
+  const compact = /\s/.test(text) ? text.replaceAll(/\s+/g, '') : text;
+  return compact.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(compact);
+}

@@ -1,0 +1,247 @@
+import type { SuppressionRule } from '../../audience/suppressions/queries.ts';
+import type { TemplateRow } from '../../content/templates/queries.ts';
+import type { Joined, Sql, WriteOnce } from '../../core/database/sql.ts';
+import { extensionOf } from '../../core/lib/attachment-types.ts';
+import { splitData } from '../../core/lib/contact-data.ts';
+import { domainOf } from '../../core/lib/email-address.ts';
+import { badRequest, invalid, invalidField, notFound } from '../../core/lib/errors.ts';
+import { newId } from '../../core/lib/ids.ts';
+import type { JsonObjectValue } from '../../core/lib/json.ts';
+import { type BillingSettings, limitExceeded, type Room, reserveMail } from '../../platform/billing/service.ts';
+import { usageGate } from '../../platform/billing/usage-schema.ts';
+import { senderDomainRefused } from '../../platform/domains/service.ts';
+import type { ProjectDirectory, ProjectFacts } from '../../platform/projects/directory.ts';
+import { suppressionOf } from '../suppressed/service.ts';
+import {
+  type AcceptedEmail,
+  acceptEmails,
+  acceptWithin,
+  type SendFacts,
+  type SendRecipient,
+  subscribedAddresses,
+} from './queries.ts';
+import type { SendBody } from './schema.ts';
+
+/** What accepting mail needs. */
+export interface SendDeps {
+  /** For what is only read. */
+  db: Sql;
+  writeOnce: WriteOnce;
+  directory: ProjectDirectory;
+  /** Limits of the deployment. */
+  limits: {
+    attachments: number;
+    attachmentBytes: number;
+    messageBytes: number;
+    /** Extensions of files that the provider never carries. */
+    refusedExtensions: ReadonlySet<string>;
+  };
+  billing: BillingSettings;
+}
+
+const recipientsPerStatement = 1_000;
+const simulators = new Set(['sandbox.test', 'simulator.amazonses.com', 'bounce-testing.postmarkapp.com']);
+
+/**
+ * Accepts mail for each recipient of the request (contract page 1, 2.3): everything is checked before the first write,
+ * and when this resolves all messages are queued durably. Answers them in the order of `to`.
+ * @throws 422, 404 TEMPLATE_NOT_FOUND, 403 for the sender's domain, 402 BILLING_LIMIT_EXCEEDED, 400 for an unsubscribed
+ * recipient of marketing mail
+ */
+export async function acceptSend(
+  deps: SendDeps,
+  project: ProjectFacts,
+  body: SendBody,
+): Promise<{ contact: { id: string; email: string }; email: string }[]> {
+  checkAttachments(deps.limits, body);
+  const template = body.template === undefined ? null : await deps.directory.template(project.id, body.template);
+  if (body.template !== undefined && template === null) throw notFound('template', body.template);
+  const { from, fromName } = senderOf(project, body, template);
+  const facts: SendFacts = {
+    subscribed: body.subscribed ?? null,
+    ...dataOf(body),
+    subject: body.subject ?? template?.subject ?? '',
+    body: body.body ?? template?.body ?? '',
+    from,
+    fromName,
+    replyTo: body.reply ?? body.replyTo ?? template?.replyTo ?? null,
+    headers: body.headers ?? null,
+    attachments: body.attachments && body.attachments.length > 0 ? body.attachments : null,
+    messageClass: template?.type ?? 'TRANSACTIONAL',
+    templateId: template?.id ?? null,
+    tracking: body.tracking ?? null,
+  };
+  checkMessageSize(deps.limits.messageBytes, facts);
+  const domains = await deps.directory.senderDomains(project.id);
+  if (!domains.has(domainOf(from))) throw senderDomainRefused(domainOf(from));
+  const recipients = recipientsOf(body.to, await deps.directory.suppressionRules(project.id));
+  if (facts.messageClass === 'MARKETING' && body.subscribed !== true)
+    await refuseUnsubscribed(deps.db, project.id, recipients, body);
+  const accepted = await accept(deps, project, recipients, facts);
+  return recipients.map((recipient) => {
+    const email = accepted.get(recipient.email_id);
+    if (!email) throw new Error('A recipient has no message');
+    return { contact: { id: email.contactId, email: email.email }, email: email.emailId };
+  });
+}
+
+/** What became of a request's mail: accepted, or refused by a monthly limit. */
+type Acceptance = { accepted: ReadonlyMap<string, AcceptedEmail> } | { noRoom: Room };
+
+async function accept(
+  { writeOnce, billing }: SendDeps,
+  project: ProjectFacts,
+  recipients: readonly SendRecipient[],
+  facts: SendFacts,
+): Promise<ReadonlyMap<string, AcceptedEmail>> {
+  const acceptance = await writeOnce(
+    (db) => acceptWithinLimit(db, billing, project, recipients, facts),
+    (result) => 'accepted' in result,
+  );
+  // Thrown after the commit, which keeps a counter that has begun.
+  if ('noRoom' in acceptance) throw limitExceeded('TRANSACTIONAL', acceptance.noRoom);
+  return acceptance.accepted;
+}
+
+// Only mail that is sent counts: what a rule catches takes no room.
+async function acceptWithinLimit(
+  db: Joined,
+  billing: BillingSettings,
+  project: ProjectFacts,
+  recipients: readonly SendRecipient[],
+  facts: SendFacts,
+): Promise<Acceptance> {
+  const [first, ...others] = wavesOfDistinct(recipients);
+  if (!first) return { accepted: new Map() };
+  const gate = usageGate(project.billing, 'TRANSACTIONAL', billing.freeTier);
+  const count = recipients.filter(({ suppression }) => suppression === null).length;
+  if (others.length === 0 && first.length === 1) {
+    if (gate === null || count === 0) return { accepted: await acceptWave(db, project.id, first, facts) };
+    const within = await acceptWithin(db, project.id, first, facts, gate);
+    if (within !== null && within.length > 0)
+      return { accepted: new Map(within.map((email) => [email.emailId, email])) };
+    if (within !== null) return { accepted: await acceptWave(db, project.id, first, facts) };
+    // No room, or nobody has begun to count this month: the way of several recipients finds out.
+  }
+  return db.transaction(async (sql): Promise<Acceptance> => {
+    const request = { projectId: project.id, category: 'TRANSACTIONAL' as const, count, billing: project.billing };
+    const room = await reserveMail(sql, billing, request);
+    if (room.granted < count) return { noRoom: room };
+    const accepted = new Map<string, AcceptedEmail>();
+    for (const wave of [first, ...others])
+      for (const [id, email] of await acceptWave(sql, project.id, wave, facts)) accepted.set(id, email);
+    return { accepted };
+  });
+}
+
+async function acceptWave(sql: Sql, projectId: string, wave: readonly SendRecipient[], facts: SendFacts) {
+  const accepted = new Map<string, AcceptedEmail>();
+  let missing = wave;
+  for (let attempt = 0; attempt < 10 && missing.length > 0; attempt++) {
+    for (const email of await acceptEmails(sql, projectId, missing, facts)) accepted.set(email.emailId, email);
+    missing = missing.filter((recipient) => !accepted.has(recipient.email_id));
+  }
+  return accepted;
+}
+
+// One statement cannot write a contact twice, and a second message to an address must see what the first one wrote.
+function wavesOfDistinct(recipients: readonly SendRecipient[]): SendRecipient[][] {
+  const waves: SendRecipient[][] = [];
+  const waveOf = new Map<string, number>();
+  for (const recipient of recipients) {
+    let index = (waveOf.get(recipient.email) ?? -1) + 1;
+    while ((waves[index]?.length ?? 0) >= recipientsPerStatement) index++;
+    waveOf.set(recipient.email, index);
+    const wave = waves[index];
+    if (wave) wave.push(recipient);
+    else waves[index] = [recipient];
+  }
+  return waves.filter((wave) => wave !== undefined);
+}
+
+function recipientsOf(to: SendBody['to'], rules: readonly SuppressionRule[]): SendRecipient[] {
+  const now = new Date();
+  const list = Array.isArray(to) ? to : [to];
+  return list.map((recipient) => {
+    const { email, name } = typeof recipient === 'string' ? { email: recipient, name: null } : recipient;
+    return {
+      email,
+      contact_id: newId(),
+      email_id: newId(),
+      flip_id: newId(),
+      to_name: name ? name : null,
+      simulated: simulators.has(domainOf(email)),
+      suppression: suppressionOf(rules, email, now),
+    };
+  });
+}
+
+function senderOf(
+  project: ProjectFacts,
+  body: SendBody,
+  template: TemplateRow | null,
+): { from: string; fromName: string } {
+  const own = typeof body.from === 'object' ? body.from : null;
+  const from = own?.email ?? (typeof body.from === 'string' ? body.from : template?.from);
+  if (from === undefined)
+    throw invalidField('from', 'is required: neither the request nor a template names a sender', 'required');
+  // The older name fields never override the name of a sender object, not even a missing one.
+  const older = own ? null : (body.fromName ?? body.name);
+  return { from, fromName: own?.name || older || template?.fromName || project.name };
+}
+
+function dataOf(body: SendBody): Pick<SendFacts, 'set' | 'remove' | 'variables'> {
+  return splitData((body.data ?? {}) as JsonObjectValue);
+}
+
+function checkAttachments(limits: SendDeps['limits'], body: SendBody): void {
+  const attachments = body.attachments ?? [];
+  if (attachments.length > limits.attachments)
+    throw invalidField('attachments', `must have at most ${limits.attachments} items`, 'too_big');
+  const refused = attachments.flatMap(({ filename }, place) => {
+    const extension = extensionOf(filename);
+    if (!limits.refusedExtensions.has(extension)) return [];
+    const message = `is a file of a type that the mail provider never carries (.${extension}): put it into an archive, or send a link`;
+    return [{ field: `attachments.${place}.filename`, code: 'custom', message }];
+  });
+  if (refused.length > 0) throw invalid(refused);
+  const encoded = attachments.reduce((sum, attachment) => sum + attachment.content.length, 0);
+  const most = Math.floor((limits.attachmentBytes * 4) / 3);
+  if (encoded > most)
+    throw invalidField(
+      'attachments',
+      `are ${encoded} characters of base64 together; at most ${most} are allowed`,
+      'custom',
+    );
+}
+
+function checkMessageSize(limit: number, facts: SendFacts): void {
+  const files = (facts.attachments ?? []).reduce(
+    (sum, file) => sum + ((file as { content?: string }).content?.length ?? 0),
+    0,
+  );
+  const size = files + Buffer.byteLength(facts.body) + Buffer.byteLength(facts.subject);
+  if (size <= limit) return;
+  const most = `${Math.floor(limit / 1024 / 1024)} MB`;
+  throw invalidField(
+    files > 0 ? 'attachments' : 'body',
+    `make the message larger than the ${most} that the mail provider takes`,
+    'too_big',
+  );
+}
+
+async function refuseUnsubscribed(
+  sql: Sql,
+  projectId: string,
+  recipients: readonly SendRecipient[],
+  body: SendBody,
+): Promise<void> {
+  const addresses = [...new Set(recipients.map((recipient) => recipient.email))];
+  const subscribed = body.subscribed === false ? new Set() : await subscribedAddresses(sql, projectId, addresses);
+  const refused = addresses.find((address) => !subscribed.has(address));
+  if (refused !== undefined)
+    throw badRequest(
+      `${refused} is not subscribed, and the template is of type MARKETING: nothing was sent. Pass "subscribed": true if the recipient agreed.`,
+      { email: refused },
+    );
+}
