@@ -6,9 +6,9 @@ import type { Clock } from '../src/core/lib/time.ts';
 import type { Outbox } from '../src/core/outbox/dispatcher.ts';
 import type { DeliveryWaker } from '../src/core/outbox/wake.ts';
 import type { Payments } from '../src/platform/billing/payments.ts';
-import type { TellMembers } from '../src/platform/domains/checks.ts';
 import type { DnsLookup } from '../src/platform/domains/dns.ts';
 import type { DomainProvider } from '../src/platform/domains/provider.ts';
+import type { TellMembers } from '../src/platform/system-mail/service.ts';
 import type { Mailer } from '../src/sending/providers/mailer.ts';
 import type { TemporalConnection } from '../temporal/connection.ts';
 

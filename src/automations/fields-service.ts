@@ -1,6 +1,6 @@
 import { listFields } from '../audience/contacts/fields-service.ts';
+import { eventData } from '../audience/events/mail-data.ts';
 import type { Database, Sql } from '../core/database/sql.ts';
-import { eventData } from '../sending/ledger/sql.ts';
 
 /** Keys at the top of the data of the newest 100 events with data, of one name or of all. */
 async function newestEventKeys(sql: Sql, projectId: string, name: string | null): Promise<string[]> {

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 import type { Config } from '../core/config/config.ts';
 import type { Sql } from '../core/database/sql.ts';
-import type { TellMembers } from '../platform/domains/checks.ts';
 import { type DnsLookup, dnsLookup } from '../platform/domains/dns.ts';
 import type { DomainProvider } from '../platform/domains/provider.ts';
 import { signingKey } from '../platform/domains/signing-queries.ts';
+import type { TellMembers } from '../platform/system-mail/service.ts';
 import { queueMemberMails } from '../platform/system-mail/service.ts';
 import { createJournal } from '../sending/providers/journal.ts';
 import type { Mailer } from '../sending/providers/mailer.ts';

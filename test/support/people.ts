@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../../src/core/config/config.ts';
 import type { Sql } from '../../src/core/database/sql.ts';
+import type { Role } from '../../src/core/lib/roles.ts';
 import { hashPassword } from '../../src/platform/accounts/passwords.ts';
 import { type AccountType, insertUser } from '../../src/platform/accounts/queries.ts';
 import { sessionCookie, signSession } from '../../src/platform/accounts/sessions.ts';
-import type { Role } from '../../src/platform/projects/schema.ts';
 
 /** Somebody with an account, as a test needs them. */
 export interface Person {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { networkOf } from '../../src/core/lib/network.ts';
+import { roleIncludes, roles } from '../../src/core/lib/roles.ts';
 import {
   endedSessionHeader,
   readCookie,
@@ -7,7 +8,6 @@ import {
   sessionHeader,
   signSession,
 } from '../../src/platform/accounts/sessions.ts';
-import { roleIncludes, roles } from '../../src/platform/projects/schema.ts';
 
 const secret = 'a secret of at least thirty-two bytes';
 const now = new Date('2026-03-01T09:30:00Z');

@@ -1,7 +1,7 @@
+import { eventData } from '../../audience/events/mail-data.ts';
 import { type Database, type Sql, statement } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
-import { eventData } from '../../sending/ledger/sql.ts';
 import { type StartOutcome, startRuns } from '../starting.ts';
 import { startsUnderWay } from './under-way.ts';
 import { contextOf } from './values.ts';

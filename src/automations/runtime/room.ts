@@ -1,7 +1,8 @@
 import type { Sql } from '../../core/database/sql.ts';
 import { type BillingSettings, reserveMail } from '../../platform/billing/service.ts';
 import { projectBilling } from '../../platform/billing/usage-queries.ts';
-import { limitReached, type UsageCategory, usageCategory, usageGate } from '../../platform/billing/usage-schema.ts';
+import { limitReached, usageCategory, usageGate } from '../../platform/billing/usage-schema.ts';
+import type { UsageCategory } from '../../platform/projects/limits-columns.ts';
 import { StepFailure } from './failure.ts';
 import type { MailKind } from './mail-step.ts';
 

@@ -1,7 +1,7 @@
+import { eventData } from '../../audience/events/mail-data.ts';
 import { isoInstant, isoInstantOrNull } from '../../core/database/columns.ts';
 import { type Sql, statement } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { eventData } from '../../sending/ledger/sql.ts';
 import type { WaitOutcome } from '../graph.ts';
 import type { RunStatus, StepRunStatus } from '../rows.ts';
 import type { StepType } from '../step-configs.ts';

@@ -31,3 +31,8 @@ export function isoInstant(text: string): string {
 export function isoInstantOrNull(text: string | null): string | null {
   return text === null ? null : isoInstant(text);
 }
+
+/** An instant column as ISO text with milliseconds and `Z`, as events carry it. */
+export function isoText(column: string): string {
+  return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+}

@@ -1,6 +1,6 @@
 import type * as v from 'valibot';
-import type { Role } from '../../platform/projects/schema.ts';
 import type { AppError, FieldProblem } from '../lib/errors.ts';
+import type { Role } from '../lib/roles.ts';
 import type { BodyLimitName } from './body.ts';
 import type { App, Handled } from './context.ts';
 

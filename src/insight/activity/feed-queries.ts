@@ -1,9 +1,9 @@
 import { mostContactBytes } from '../../audience/contacts/limit-queries.ts';
+import { eventData } from '../../audience/events/mail-data.ts';
 import { mostListedEventBytes } from '../../audience/events/queries.ts';
 import { jsonWithin } from '../../core/database/bounded-page.ts';
 import { type Sql, statement } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { eventData } from '../../sending/ledger/sql.ts';
 import type { Bound } from './cursor.ts';
 import { type Source, sources } from './types.ts';
 

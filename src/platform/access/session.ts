@@ -3,10 +3,10 @@ import { noSuchProject, unauthorized } from '../../core/http/errors.ts';
 import type { Route } from '../../core/http/route.ts';
 import { AppError, forbidden } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
+import { type Role, roleIncludes } from '../../core/lib/roles.ts';
 import type { Clock } from '../../core/lib/time.ts';
 import { type SessionState, type SessionUser, sessionState } from '../accounts/session-queries.ts';
 import { readCookie, readSession, sessionCookie, sessionHash } from '../accounts/sessions.ts';
-import { type Role, roleIncludes } from '../projects/schema.ts';
 import type { Door, Knock } from './authenticate.ts';
 
 /** What sessions are checked by. */

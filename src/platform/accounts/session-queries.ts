@@ -1,5 +1,5 @@
 import { type Sql, statement } from '../../core/database/sql.ts';
-import type { Role } from '../projects/schema.ts';
+import type { Role } from '../../core/lib/roles.ts';
 import { sessionSeconds } from './sessions.ts';
 
 /** A signed-in user, with what they are in the project that the request is about. */

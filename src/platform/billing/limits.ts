@@ -2,12 +2,13 @@ import type { Logger } from 'pino';
 import type { Database, Sql } from '../../core/database/sql.ts';
 import { bareBadRequest, notFound } from '../../core/lib/errors.ts';
 import type { ProjectDirectory } from '../projects/directory.ts';
+import type { UsageCategory } from '../projects/limits-columns.ts';
 import type { Payments } from './payments.ts';
 import { type BillingProject, billingProject, writeLimits } from './project-queries.ts';
 import type { BillingLimits, ChangeLimits, UsageLimit } from './schema.ts';
 import { type BillingSettings, sumOf } from './service.ts';
 import { stopCounting, usageOf } from './usage-queries.ts';
-import { type UsageCategory, usageGate } from './usage-schema.ts';
+import { usageGate } from './usage-schema.ts';
 
 /** What limits are read and set with. */
 export interface LimitDeps extends BillingSettings {

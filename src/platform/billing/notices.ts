@@ -1,9 +1,10 @@
 import { type Database, type Sql, statement } from '../../core/database/sql.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
-import type { TellMembers } from '../domains/checks.ts';
+import { billingColumns, type ProjectBilling, type UsageCategory } from '../projects/limits-columns.ts';
+import type { TellMembers } from '../system-mail/service.ts';
 import { type BillingSettings, sumOf } from './service.ts';
 import { usageOf } from './usage-queries.ts';
-import { billingColumns, type ProjectBilling, type UsageCategory, type UsageGate, usageGate } from './usage-schema.ts';
+import { type UsageGate, usageGate } from './usage-schema.ts';
 
 /** What notices are written with. */
 export interface NoticeDeps extends BillingSettings {

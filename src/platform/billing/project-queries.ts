@@ -1,6 +1,6 @@
 import { type Sql, statement } from '../../core/database/sql.ts';
+import { billingColumns, type ProjectBilling } from '../projects/limits-columns.ts';
 import type { ChangeLimits } from './schema.ts';
-import { billingColumns, type ProjectBilling } from './usage-schema.ts';
 
 /** What a project has with the payment processor. */
 export interface BillingProject {

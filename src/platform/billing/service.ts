@@ -1,7 +1,8 @@
 import type { Sql } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
+import type { ProjectBilling, UsageCategory } from '../projects/limits-columns.ts';
 import { beginCounting, countReceived, projectBilling, reserveRoom, usageOf } from './usage-queries.ts';
-import { type ProjectBilling, type UsageCategory, type UsageGate, usageGate } from './usage-schema.ts';
+import { type UsageGate, usageGate } from './usage-schema.ts';
 
 /** What the deployment says of billing. */
 export interface BillingSettings {

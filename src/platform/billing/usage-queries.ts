@@ -1,12 +1,12 @@
 import { type Sql, statement } from '../../core/database/sql.ts';
-import { usageMonth } from './counting-queries.ts';
 import {
   billingColumns,
   type ProjectBilling,
   type UsageCategory,
-  type UsageGate,
   usageCategories,
-} from './usage-schema.ts';
+} from '../projects/limits-columns.ts';
+import { usageMonth } from './counting-queries.ts';
+import type { UsageGate } from './usage-schema.ts';
 
 const thisMonth = usageMonth('now()');
 

@@ -1,16 +1,5 @@
-import type { MessageClass, SourceType } from '../../sending/ledger/types.ts';
-
-/** What mail is counted as (contract page 3, 6.7). */
-export const usageCategories = ['WORKFLOW', 'CAMPAIGN', 'TRANSACTIONAL', 'INBOUND'] as const;
-export type UsageCategory = (typeof usageCategories)[number];
-
-/** What a project may use, as its row says. */
-export interface ProjectBilling {
-  /** Whether it pays by a subscription. */
-  subscribed: boolean;
-  /** Mails a month for each category; null for no limit. */
-  limits: Record<UsageCategory, number | null>;
-}
+import type { MessageClass, SourceType } from '../../core/lib/message-kinds.ts';
+import type { ProjectBilling, UsageCategory } from '../projects/limits-columns.ts';
 
 /** The limit that mail has to pass: that of its category, or that of the free tier over all of them. */
 export interface UsageGate {
@@ -18,11 +7,6 @@ export interface UsageGate {
   /** Mails a month. */
   limit: number;
 }
-
-/** Columns of `projects` as a `ProjectBilling`. */
-export const billingColumns = (alias: string) => `jsonb_build_object('subscribed', ${alias}.subscription is not null,
-  'limits', jsonb_build_object('WORKFLOW', ${alias}.billing_limit_workflows, 'CAMPAIGN', ${alias}.billing_limit_campaigns,
-    'TRANSACTIONAL', ${alias}.billing_limit_transactional, 'INBOUND', ${alias}.billing_limit_inbound))`;
 
 /** The error of mail that was not sent for want of room. */
 export const limitReached = 'Billing limit reached';

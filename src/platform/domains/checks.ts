@@ -1,25 +1,12 @@
 import type { Logger } from 'pino';
-import type { Database, Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
+import type { TellMembers } from '../system-mail/service.ts';
 import type { DnsLookup } from './dns.ts';
 import { lookAt } from './findings.ts';
 import type { DomainProvider, ProviderDomain } from './provider.ts';
 import { type CheckedDomain, settleCheck } from './queries.ts';
 import { nextState } from './state.ts';
-
-/** Puts a mail of the service to each member of a project in line, inside a transaction. */
-export type TellMembers = (
-  sql: Sql,
-  mail: {
-    projectId: string;
-    kind: 'domain-verified' | 'domain-lost' | 'usage-warning' | 'usage-reached' | 'payment-failed';
-    /** Where its button leads, below the dashboard. */
-    path: string;
-    values?: Readonly<Record<string, string>>;
-    /** Each member gets one mail for each key. */
-    dedupeKey?: string;
-  },
-) => Promise<OutboxTicket[]>;
 
 /** What checks of domains are made with. */
 export interface CheckDeps {

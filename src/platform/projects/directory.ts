@@ -4,7 +4,7 @@ import { findTemplate } from '../../content/templates/queries.ts';
 import { type Changes, createCache } from '../../core/database/changes.ts';
 import { type Sql, statement } from '../../core/database/sql.ts';
 import { sha256 } from '../../core/lib/seal.ts';
-import { billingColumns, type ProjectBilling } from '../billing/usage-schema.ts';
+import { billingColumns, type ProjectBilling } from './limits-columns.ts';
 
 /** What requests and mail need to know of a project. */
 export interface ProjectFacts {

@@ -1,7 +1,7 @@
 import { isoInstant } from '../../core/database/columns.ts';
 import { type Sql, statement } from '../../core/database/sql.ts';
+import type { Role } from '../../core/lib/roles.ts';
 import type { ListedMember, Member } from './member-schema.ts';
-import type { Role } from './schema.ts';
 
 const list = statement(
   'members.list',

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { EmailField } from '../../core/lib/email-address.ts';
-import { roles } from './schema.ts';
+import { roles } from '../../core/lib/roles.ts';
 
 const GivenRole = v.picklist(['ADMIN', 'MEMBER'], 'must be ADMIN or MEMBER');
 

@@ -1,7 +1,8 @@
 import { isoInstant } from '../../core/database/columns.ts';
 import { type Sql, statement } from '../../core/database/sql.ts';
+import { type Role, roleIncludes } from '../../core/lib/roles.ts';
 import { tryUnseal } from '../../core/lib/seal.ts';
-import { type ChangeProject, type ProjectRecord, type ProjectSummary, type Role, roleIncludes } from './schema.ts';
+import type { ChangeProject, ProjectRecord, ProjectSummary } from './schema.ts';
 
 type StoredProject = Omit<ProjectRecord, 'public' | 'secret'> & { publicSealed: string; secretSealed: string };
 

@@ -33,6 +33,20 @@ export async function queueSystemMails(
   return enqueueAll(sql, added.map(startOfMail));
 }
 
+/** Puts a mail of the service to each member of a project in line, inside a transaction. */
+export type TellMembers = (
+  sql: Sql,
+  mail: {
+    projectId: string;
+    kind: 'domain-verified' | 'domain-lost' | 'usage-warning' | 'usage-reached' | 'payment-failed';
+    /** Where its button leads, below the dashboard. */
+    path: string;
+    values?: Readonly<Record<string, string>>;
+    /** Each member gets one mail for each key. */
+    dedupeKey?: string;
+  },
+) => Promise<OutboxTicket[]>;
+
 /** Puts a mail to each member of a project in line; the texts name it as `{project}` and speak its language. */
 export async function queueMemberMails(
   sql: Sql,

@@ -1,7 +1,7 @@
 import { type StartCommand, signals } from '../../../temporal/commands.ts';
+import { isoText } from '../../core/database/columns.ts';
 import { type Sql, statement } from '../../core/database/sql.ts';
 import { type RecoverableKind, stalledBefore, stalledParams } from '../../core/outbox/recovery.ts';
-import { isoText } from '../ledger/sql.ts';
 import { launchCampaign } from './launch.ts';
 
 interface Unfinished {

@@ -1,6 +1,7 @@
 import { type Sql, statement } from '../../core/database/sql.ts';
+import type { MessageClass, SourceType } from '../../core/lib/message-kinds.ts';
 import type { StoredRender } from './stored-render.ts';
-import type { MessageClass, SourceType, StoredAttachment } from './types.ts';
+import type { StoredAttachment } from './types.ts';
 
 /** A new mail that is no campaign's. Ids of automations are null where none sends it. */
 export interface NewMail {

@@ -1,7 +1,9 @@
+import { mailPayload } from '../../audience/events/mail-data.ts';
+import { isoText } from '../../core/database/columns.ts';
 import { type Sql, statement } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { usageMoved } from '../../platform/billing/counting-queries.ts';
-import { isoText, mailPayload, untold, withoutBytes } from './sql.ts';
+import { untold, withoutBytes } from './sql.ts';
 
 /** What became of one claimed mail. */
 export type Settlement =

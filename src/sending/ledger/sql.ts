@@ -1,28 +1,3 @@
-/** An instant column as ISO text with milliseconds and `Z`, as events carry it. */
-export function isoText(column: string): string {
-  return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-}
-
-/**
- * What every `email.*` event says of its mail (contract page 1, 5.2): jsonb from the row that the alias names. `more` adds
- * pairs of keys and values; joining two objects afterwards would cost as much as building one.
- */
-export function mailPayload(alias: string, more?: string): string {
-  return `jsonb_build_object('subject', ${alias}.subject, 'from', ${alias}."from", 'fromName', ${alias}.from_name,
-    'messageId', ${alias}.message_id, 'emailId', ${alias}.id, 'templateId', ${alias}.template_id,
-    'campaignId', ${alias}.campaign_id, 'sourceType', ${alias}.source_type${more === undefined ? '' : `, ${more}`})`;
-}
-
-/**
- * The data of an event that the alias names. An `email.sent` of a campaign is stored without any: all it says stands in the
- * ledger row, and a copy of that for each message would be larger than the row.
- */
-export function eventData(alias: string): string {
-  return `case when ${alias}.data is null and ${alias}.name = 'email.sent' then (
-    select ${mailPayload('mail', `'sentAt', ${isoText('mail.sent_at')}`)} from emails mail where mail.id = ${alias}.email_id)
-    else ${alias}.data end`;
-}
-
 /** How far a status is: it only climbs (contract page 3, 9.2). PENDING, SENDING and FAILED are 0. */
 export function statusRank(status: string): string {
   return `case ${status} when 'SENT' then 1 when 'DELIVERED' then 2 when 'RECEIVED' then 2 when 'OPENED' then 3

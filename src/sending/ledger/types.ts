@@ -1,11 +1,6 @@
 import type { JsonObjectValue } from '../../core/lib/json.ts';
+import type { MessageClass, SourceType } from '../../core/lib/message-kinds.ts';
 import type { StoredRender } from './stored-render.ts';
-
-/** What a mail is sent for. */
-export type SourceType = 'TRANSACTIONAL' | 'CAMPAIGN' | 'WORKFLOW';
-
-/** Which rules of subscription, footer and headers a mail follows (contract page 1, 2.5). */
-export type MessageClass = 'TRANSACTIONAL' | 'MARKETING' | 'HEADLESS';
 
 /** A stored attachment; `content` is base64 and gone once the mail is final. */
 export interface StoredAttachment {
