@@ -1,9 +1,13 @@
 import { cancellationSignal, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { type AdvanceDeps, advance } from '../src/automations/runtime/advance.ts';
-import type { Directive } from '../src/automations/runtime/directive.ts';
-import { cancelByOperator } from '../src/automations/runtime/operator.ts';
-import { callWebhook, type WebhookDeps } from '../src/automations/runtime/webhook-step.ts';
+import {
+  type AdvanceDeps,
+  advance,
+  callWebhook,
+  cancelByOperator,
+  type Directive,
+  type WebhookDeps,
+} from '../src/automations/index.ts';
 
 /** The short database steps of runs, as workflows call them. */
 export type AutomationActivities = ReturnType<typeof automationActivities>;

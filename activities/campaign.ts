@@ -6,18 +6,34 @@ import {
   cancellationSignal,
   heartbeat,
 } from '@temporalio/activity';
-import { needsSubscription } from '../src/sending/campaigns/audience.ts';
-import { beginDueSend } from '../src/sending/campaigns/begin.ts';
-import { claimsOpen } from '../src/sending/campaigns/claims.ts';
-import { type CleanUpReport, cleanUpCancelled } from '../src/sending/campaigns/cleanup.ts';
-import { finishSend, rewindClaims, type SendView, viewSend } from '../src/sending/campaigns/completion.ts';
-import { claimSize, loadContent, type PrepareCampaign } from '../src/sending/campaigns/content.ts';
-import { type ExpansionDeps, expandFrom } from '../src/sending/campaigns/expand-audience.ts';
-import { loadExpansion, noteRecipients } from '../src/sending/campaigns/expansion.ts';
-import { type LanePace, type LaneReport, runLane } from '../src/sending/campaigns/lane.ts';
-import type { LaneDeps, LaneSend } from '../src/sending/campaigns/lane-deps.ts';
-import { cancelSend, lockCampaign, lockCampaignSend, unscheduleSend } from '../src/sending/campaigns/state.ts';
-import { holdSentence } from '../src/sending/engine/breaker.ts';
+import {
+  beginDueSend,
+  type CleanUpReport,
+  cancelSend,
+  claimSize,
+  claimsOpen,
+  cleanUpCancelled,
+  type ExpansionDeps,
+  expandFrom,
+  finishSend,
+  type LaneDeps,
+  type LanePace,
+  type LaneReport,
+  type LaneSend,
+  loadContent,
+  loadExpansion,
+  lockCampaign,
+  lockCampaignSend,
+  needsSubscription,
+  noteRecipients,
+  type PrepareCampaign,
+  rewindClaims,
+  runLane,
+  type SendView,
+  unscheduleSend,
+  viewSend,
+} from '../src/sending/campaigns/index.ts';
+import { holdSentence } from '../src/sending/engine/index.ts';
 
 /** What the activities of campaigns are built from. */
 export interface CampaignActivityDeps extends LaneDeps, ExpansionDeps {

@@ -5,11 +5,10 @@ import type { Database } from '../src/core/database/sql.ts';
 import type { Clock } from '../src/core/lib/time.ts';
 import type { Outbox } from '../src/core/outbox/dispatcher.ts';
 import type { DeliveryWaker } from '../src/core/outbox/wake.ts';
-import type { Payments } from '../src/platform/billing/payments.ts';
-import type { DnsLookup } from '../src/platform/domains/dns.ts';
-import type { DomainProvider } from '../src/platform/domains/provider.ts';
-import type { TellMembers } from '../src/platform/system-mail/service.ts';
-import type { Mailer } from '../src/sending/providers/mailer.ts';
+import type { Payments } from '../src/platform/billing/index.ts';
+import type { DnsLookup, DomainProvider } from '../src/platform/domains/index.ts';
+import type { TellMembers } from '../src/platform/system-mail/index.ts';
+import type { Mailer } from '../src/sending/providers/index.ts';
 import type { TemporalConnection } from '../temporal/connection.ts';
 
 /** Everything activities are built from; made once for each worker process. */

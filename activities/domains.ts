@@ -1,6 +1,11 @@
 import { heartbeat } from '@temporalio/activity';
-import type { CheckDeps } from '../src/platform/domains/checks.ts';
-import { checkDueDomains, type DomainPage, removeLeftovers, restartDomain } from '../src/platform/domains/sweep.ts';
+import {
+  type CheckDeps,
+  checkDueDomains,
+  type DomainPage,
+  removeLeftovers,
+  restartDomain,
+} from '../src/platform/domains/index.ts';
 
 /** The activities of sender domains, as workflows call them. */
 export type DomainActivities = ReturnType<typeof domainActivities>;

@@ -1,6 +1,5 @@
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
-import type { DeliveryDeps } from '../src/sending/engine/deps.ts';
-import { type DeliveryReport, deliverPending, type Pace } from '../src/sending/engine/pending.ts';
+import { type DeliveryDeps, type DeliveryReport, deliverPending, type Pace } from '../src/sending/engine/index.ts';
 
 /** What the activities of mail delivery are built from. */
 export interface EmailActivityDeps extends DeliveryDeps {

@@ -1,10 +1,5 @@
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
-import {
-  type Enrolment,
-  type EnrolmentDeps,
-  type EnrolmentPlace,
-  enrolAudience,
-} from '../src/automations/enrolment.ts';
+import { type Enrolment, type EnrolmentDeps, type EnrolmentPlace, enrolAudience } from '../src/automations/index.ts';
 
 /** The activities of schedules, as workflows call them. */
 export type EnrolmentActivities = ReturnType<typeof enrolmentActivities>;

@@ -1,37 +1,38 @@
-import { removeLostParts } from '../src/audience/jobs/files-queries.ts';
-import { removeOldJobs } from '../src/audience/jobs/queries.ts';
-import { recoverableJobs } from '../src/audience/jobs/recovery.ts';
+import { recoverableJobs, removeLostParts, removeOldJobs } from '../src/audience/jobs/index.ts';
 
-import { restoreSchedules } from '../src/automations/enrolment.ts';
-import { recoverableMigrations } from '../src/automations/migrating/service.ts';
-import { guardedConnector } from '../src/automations/runtime/guard.ts';
-import { callLimits } from '../src/automations/runtime/http-call.ts';
-import { createOrphanCheck, recoverableRuns, recoverableWaits } from '../src/automations/runtime/recovery.ts';
-import { removeUnusedVersions } from '../src/automations/versions.ts';
+import {
+  callLimits,
+  createOrphanCheck,
+  guardedConnector,
+  recoverableMigrations,
+  recoverableRuns,
+  recoverableWaits,
+  removeUnusedVersions,
+  restoreSchedules,
+} from '../src/automations/index.ts';
 import { endExecutionsOf, isOpen } from '../src/core/outbox/calls.ts';
 import { openAutomations } from '../src/core/outbox/open-executions.ts';
 import { removeDone } from '../src/core/outbox/queries.ts';
 import { createRecovery, type RecoverableKind, type RecoveryDeps } from '../src/core/outbox/recovery.ts';
 import { scheduleRevision } from '../src/core/outbox/schedules.ts';
 import { checkStore, isKnown } from '../src/core/outbox/store-state.ts';
-import { removeOldAttempts } from '../src/platform/accounts/attempt-queries.ts';
-import { removeEndedSessions } from '../src/platform/accounts/session-queries.ts';
-import { removeOldTokens } from '../src/platform/accounts/token-queries.ts';
-import { removeOldCounts } from '../src/platform/billing/usage-queries.ts';
-import { removeOldMails } from '../src/platform/system-mail/queries.ts';
-import { removeOldWipes } from '../src/platform/wipes/queries.ts';
-import { recoverableWipes } from '../src/platform/wipes/wipe.ts';
-import type { PrepareCampaign } from '../src/sending/campaigns/content.ts';
-import { createGate } from '../src/sending/campaigns/gate.ts';
-import { recoverableCampaigns } from '../src/sending/campaigns/recovery.ts';
-import { type Composer, composeQueued, createComposer } from '../src/sending/engine/compose.ts';
-import type { DeliveryDeps } from '../src/sending/engine/deps.ts';
-import { reconcileClaims } from '../src/sending/engine/doubts.ts';
-import { emptyOldBodies, removeExpiredKeys, removeOldLosses } from '../src/sending/ledger/retention/queries.ts';
-import { removeOldHandovers } from '../src/sending/providers/journal.ts';
-import { removeOldVisits } from '../src/sending/recipients/visits.ts';
-import { removeOldReceipts } from '../src/sending/reports/notify.ts';
-import { recoverableMails } from '../src/sending/system-mail/sending.ts';
+import { removeEndedSessions, removeOldAttempts, removeOldTokens } from '../src/platform/accounts/index.ts';
+import { removeOldCounts } from '../src/platform/billing/index.ts';
+import { removeOldMails } from '../src/platform/system-mail/index.ts';
+import { recoverableWipes, removeOldWipes } from '../src/platform/wipes/index.ts';
+import { createGate, type PrepareCampaign, recoverableCampaigns } from '../src/sending/campaigns/index.ts';
+import {
+  type Composer,
+  composeQueued,
+  createComposer,
+  type DeliveryDeps,
+  reconcileClaims,
+} from '../src/sending/engine/index.ts';
+import { emptyOldBodies, removeExpiredKeys, removeOldLosses } from '../src/sending/ledger/index.ts';
+import { removeOldHandovers } from '../src/sending/providers/index.ts';
+import { removeOldVisits } from '../src/sending/recipients/index.ts';
+import { removeOldReceipts } from '../src/sending/reports/index.ts';
+import { recoverableMails } from '../src/sending/system-mail/index.ts';
 import type { QueueKind } from '../temporal/commands.ts';
 import { automationActivities, webhookActivities } from './automation.ts';
 import { campaignActivities } from './campaign.ts';

@@ -1,11 +1,16 @@
 import { cancellationSignal, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
-import { foldContactChanges } from '../src/audience/contacts/catalogue-queries.ts';
-import { changeContacts } from '../src/audience/jobs/bulk.ts';
-import { importRows } from '../src/audience/jobs/import.ts';
-import { findJob, finishJob, markDelayed } from '../src/audience/jobs/queries.ts';
-import type { Share, ShareReport } from '../src/audience/jobs/share.ts';
+import { foldContactChanges } from '../src/audience/contacts/index.ts';
+import {
+  changeContacts,
+  findJob,
+  finishJob,
+  importRows,
+  markDelayed,
+  type Share,
+  type ShareReport,
+} from '../src/audience/jobs/index.ts';
 import type { Database } from '../src/core/database/sql.ts';
 
 /** What the activities of imports and bulk changes are built from. */

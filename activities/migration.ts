@@ -1,6 +1,5 @@
 import { cancellationSignal, heartbeat } from '@temporalio/activity';
-import { type MigrationDeps, type MigrationShare, movePeople } from '../src/automations/migrating/job.ts';
-import { cancelMigrationRow } from '../src/automations/migrating/queries.ts';
+import { cancelMigrationRow, type MigrationDeps, type MigrationShare, movePeople } from '../src/automations/index.ts';
 
 /** The activities that move people between versions, as workflows call them. */
 export type MigrationActivities = ReturnType<typeof migrationActivities>;

@@ -5,7 +5,7 @@ import {
   type SweepReport,
   settlePage,
   settleTouched,
-} from '../src/audience/segments/sweep.ts';
+} from '../src/audience/segments/index.ts';
 
 /** The activities of segments, as workflows call them. */
 export type SegmentActivities = ReturnType<typeof segmentActivities>;

@@ -1,4 +1,4 @@
-import { type SystemMailDeps, type SystemMailReport, sendSystemMail } from '../src/sending/system-mail/sending.ts';
+import { type SystemMailDeps, type SystemMailReport, sendSystemMail } from '../src/sending/system-mail/index.ts';
 
 /** The activities of the service's own mail, as workflows call them. */
 export type SystemMailActivities = ReturnType<typeof systemMailActivities>;

@@ -1,6 +1,5 @@
 import { heartbeat } from '@temporalio/activity';
-import { type NoticeDeps, tellOfUsage } from '../src/platform/billing/notices.ts';
-import { type ReportDeps, reportUsage } from '../src/platform/billing/reports.ts';
+import { type NoticeDeps, type ReportDeps, reportUsage, tellOfUsage } from '../src/platform/billing/index.ts';
 
 /** The activities of usage and billing, as workflows call them. */
 export type UsageActivities = ReturnType<typeof usageActivities>;

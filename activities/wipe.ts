@@ -1,8 +1,7 @@
 import { cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import type { Database } from '../src/core/database/sql.ts';
-import { findWipe } from '../src/platform/wipes/queries.ts';
-import { endWipe, type WipeReport, wipeRows } from '../src/platform/wipes/wipe.ts';
+import { endWipe, findWipe, type WipeReport, wipeRows } from '../src/platform/wipes/index.ts';
 
 /** What the activities of resets and removals of projects are built from. */
 export interface WipeActivityDeps {

@@ -1,6 +1,6 @@
 import * as wf from '@temporalio/workflow';
 import type { EnrolmentActivities } from '../activities/enrolment.ts';
-import type { Enrolment } from '../src/automations/enrolment.ts';
+import type { Enrolment } from '../src/automations/index.ts';
 import { scheduledStartTime } from '../temporal/commands.ts';
 
 const { enrolScheduledAudience } = wf.proxyActivities<EnrolmentActivities>({

@@ -1,7 +1,5 @@
-import { parseCondition } from '../audience/conditions/schema.ts';
-import { resolveSegments } from '../audience/conditions/segments.ts';
-import { compileCondition } from '../audience/conditions/sql.ts';
-import { segmentLookup } from '../audience/segments/queries.ts';
+import { compileCondition, parseCondition, resolveSegments } from '../audience/conditions/index.ts';
+import { segmentLookup } from '../audience/segments/index.ts';
 import type { Database, Sql } from '../core/database/sql.ts';
 import { enqueue, type OutboxTicket } from '../core/outbox/enqueue.ts';
 import type { AutomationRow } from './rows.ts';

@@ -1,5 +1,5 @@
-import { listFields } from '../audience/contacts/fields-service.ts';
-import { eventData } from '../audience/events/mail-data.ts';
+import { listFields } from '../audience/contacts/index.ts';
+import { eventData } from '../audience/events/index.ts';
 import type { Database, Sql } from '../core/database/sql.ts';
 
 /** Keys at the top of the data of the newest 100 events with data, of one name or of all. */

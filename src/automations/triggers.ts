@@ -1,7 +1,6 @@
 import { type Command, workflowId, workflowScheduleId } from '../../temporal/commands.ts';
-import { parseCondition } from '../audience/conditions/schema.ts';
-import { checkSegmentReferences, resolveSegments } from '../audience/conditions/segments.ts';
-import { segmentLookup } from '../audience/segments/queries.ts';
+import { checkSegmentReferences, parseCondition, resolveSegments } from '../audience/conditions/index.ts';
+import { segmentLookup } from '../audience/segments/index.ts';
 import type { Sql } from '../core/database/sql.ts';
 import { AppError } from '../core/lib/errors.ts';
 import { cutText } from '../core/lib/text.ts';

@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
 import { checkTemporal, openTemporal } from '../../temporal/connection.ts';
+import { createSuppressionRuleCache } from '../audience/suppressions/cache.ts';
+import { createTemplateCache } from '../content/templates/cache.ts';
 import type { Config } from '../core/config/config.ts';
 import { listenForChanges } from '../core/database/changes.ts';
 import { openStore } from '../core/database/orm.ts';
@@ -7,11 +9,13 @@ import { createHttpApp } from '../core/http/app.ts';
 import type { App } from '../core/http/context.ts';
 import { tooSlowAnswer } from '../core/http/errors.ts';
 import { createHttpMetrics } from '../core/http/metrics.ts';
+import { trustedOrigins } from '../core/http/origins.ts';
 import { createRateLimiter } from '../core/http/rate-limit.ts';
 import { type Clock, systemClock } from '../core/lib/time.ts';
 import { type HttpServer, type ServerLimits, serve, usualLimits } from '../core/net/server.ts';
 import { createOutbox } from '../core/outbox/dispatcher.ts';
 import { createDeliveryWaker } from '../core/outbox/wake.ts';
+import { authenticate } from '../platform/access/authenticate.ts';
 import { createOAuthProviders, type OAuthEndpoints, type OAuthName } from '../platform/accounts/oauth.ts';
 import { createProjectDirectory } from '../platform/projects/directory.ts';
 import { cachedResolver } from '../platform/verification/cached-resolver.ts';
@@ -76,6 +80,8 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
     log,
     clock: overrides.clock ?? systemClock,
     directory: createProjectDirectory(store.db, changes),
+    templates: createTemplateCache(store.db, changes),
+    suppressionRules: createSuppressionRuleCache(store.db, changes),
     outbox,
     waker: createDeliveryWaker({ temporal, queuePrefix, log }),
     oauth: createOAuthProviders(config, overrides.oauth),
@@ -95,7 +101,24 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
   void app.images.prepare().then((problem) => problem !== null && log.warn(problem));
   const metrics = createHttpMetrics(health.figures);
   measurePool(metrics.registry, store.db.pool);
-  const koa = createHttpApp(app, { routes, limiter, metrics });
+  const origins = trustedOrigins(config);
+  const access = {
+    directory: app.directory,
+    sql: app.db,
+    sessions: {
+      secrets: config.sessionSecrets,
+      origins,
+      requireVerification: config.REQUIRE_EMAIL_VERIFICATION,
+      clock: app.clock,
+    },
+  };
+  const koa = createHttpApp(app, {
+    routes,
+    authenticate: (route, credentials) => authenticate(access, route, credentials),
+    origins,
+    limiter,
+    metrics,
+  });
   let server: HttpServer;
   let metricsServer: MetricsServer | null = null;
   try {

@@ -3,6 +3,7 @@ import { contactRoutes } from '../audience/contacts/routes.ts';
 import { eventRoutes } from '../audience/events/routes.ts';
 import { jobRoutes } from '../audience/jobs/routes.ts';
 import { segmentRoutes } from '../audience/segments/routes.ts';
+import { suppressionRoutes } from '../audience/suppressions/routes.ts';
 import { automationGraphRoutes } from '../automations/graph-routes.ts';
 import { automationMigrationRoutes } from '../automations/migrating/routes.ts';
 import { automationPublishingRoutes } from '../automations/publishing/routes.ts';
@@ -22,13 +23,14 @@ import { domainRoutes } from '../platform/domains/routes.ts';
 import { memberRoutes } from '../platform/projects/member-routes.ts';
 import { projectRoutes } from '../platform/projects/routes.ts';
 import { verificationRoutes } from '../platform/verification/routes.ts';
+import { projectWipeRoutes } from '../platform/wipes/routes.ts';
 import { campaignRecipientRoutes } from '../sending/campaigns/recipients-routes.ts';
 import { campaignRoutes } from '../sending/campaigns/routes.ts';
 import { publicContactRoutes } from '../sending/recipients/public-routes.ts';
 import { recipientRoutes } from '../sending/recipients/routes.ts';
 import { webhookRoutes } from '../sending/reports/routes.ts';
 import { securityRoutes } from '../sending/reputation/routes.ts';
-import { suppressionRoutes } from '../sending/suppressed/routes.ts';
+import { suppressedMailRoutes } from '../sending/suppressed/routes.ts';
 import { transactionalRoutes } from '../sending/transactional/routes.ts';
 import { configRoutes } from './config-route.ts';
 
@@ -56,6 +58,7 @@ export const routes: readonly Route[] = [
   ...configRoutes,
   ...segmentRoutes,
   ...suppressionRoutes,
+  ...suppressedMailRoutes,
   ...activityRoutes,
   ...analyticsRoutes,
   ...securityRoutes,
@@ -65,5 +68,6 @@ export const routes: readonly Route[] = [
   ...signUpRoutes,
   ...oauthRoutes,
   ...projectRoutes,
+  ...projectWipeRoutes,
   ...memberRoutes,
 ];

@@ -1,8 +1,8 @@
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/core/config/config.ts';
+import { sessionCookie } from '../../src/core/lib/session-cookie.ts';
 import { removeEndedSessions } from '../../src/platform/accounts/session-queries.ts';
-import { sessionCookie } from '../../src/platform/accounts/sessions.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aPerson, cookieOf, joins, type Person, sessionOf } from '../support/people.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sessionCookie } from '../../src/platform/accounts/sessions.ts';
+import { sessionCookie } from '../../src/core/lib/session-cookie.ts';
 import { aProject, type TestProject } from '../support/api.ts';
 import { audience } from '../support/audience.ts';
 import { followRequests } from '../support/browser.ts';

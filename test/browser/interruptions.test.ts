@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { sessionCookie } from '../../src/platform/accounts/sessions.ts';
+import { sessionCookie } from '../../src/core/lib/session-cookie.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { followRequests, startBrowser } from '../support/browser.ts';
 import { asOwner, builtDashboard, ownAddress } from '../support/dashboard-owner.ts';

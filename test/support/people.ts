@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import type { Config } from '../../src/core/config/config.ts';
 import type { Sql } from '../../src/core/database/sql.ts';
 import type { Role } from '../../src/core/lib/roles.ts';
+import { sessionCookie } from '../../src/core/lib/session-cookie.ts';
 import { hashPassword } from '../../src/platform/accounts/passwords.ts';
 import { type AccountType, insertUser } from '../../src/platform/accounts/queries.ts';
-import { sessionCookie, signSession } from '../../src/platform/accounts/sessions.ts';
+import { signSession } from '../../src/platform/accounts/sessions.ts';
 
 /** Somebody with an account, as a test needs them. */
 export interface Person {

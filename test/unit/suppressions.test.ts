@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { suppressionOf } from '../../src/audience/suppressions/matching.ts';
 import type { SuppressionRule } from '../../src/audience/suppressions/queries.ts';
 import type { SuppressionKind } from '../../src/audience/suppressions/schema.ts';
 import { matchesGlob } from '../../src/core/lib/glob.ts';
-import { suppressionOf } from '../../src/sending/suppressed/service.ts';
 
 const at = new Date('2026-03-15T12:34:56.789Z');
 const rule = (kind: SuppressionKind, pattern: string, name = `${kind} ${pattern}`): SuppressionRule => ({

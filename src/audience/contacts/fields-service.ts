@@ -1,8 +1,7 @@
 import type { Database, Sql } from '../../core/database/sql.ts';
 import { clampLimit } from '../../core/lib/cursor.ts';
 import { bareBadRequest } from '../../core/lib/errors.ts';
-import { automationsUsingField } from '../usage/automations-queries.ts';
-import { campaignsMentioning, segmentsMentioning, type Use } from '../usage/conditions-queries.ts';
+import { automationsUsingField, campaignsMentioning, segmentsMentioning, type Use } from '../usage/index.ts';
 import {
   bringCatalogueUpToDate,
   contactTotals,

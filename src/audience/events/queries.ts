@@ -4,8 +4,7 @@ import { type Sql, statement } from '../../core/database/sql.ts';
 import { invalidField } from '../../core/lib/errors.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { RecentResults } from '../../core/lib/recent-results.ts';
-import { withinDataLimits } from '../contacts/limit-queries.ts';
-import { type ContactChange, untilSeen, upsertContactCtes, upsertValues } from '../contacts/queries.ts';
+import { type ContactChange, untilSeen, upsertContactCtes, upsertValues, withinDataLimits } from '../contacts/index.ts';
 import { eventData } from './mail-data.ts';
 import type { EventBody } from './schema.ts';
 

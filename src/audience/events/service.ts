@@ -6,8 +6,7 @@ import { AppError, bareBadRequest, invalidField, notFound } from '../../core/lib
 import { isUuid, newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { dateParameter, dayMs, sqlSpan } from '../../core/lib/span.ts';
-import { automationsUsingEvent } from '../usage/automations-queries.ts';
-import { segmentsAsking } from '../usage/conditions-queries.ts';
+import { automationsUsingEvent, segmentsAsking } from '../usage/index.ts';
 import { type CountRange, countByName, type EventCount } from './counting-queries.ts';
 import { isReservedEvent } from './names.ts';
 import {

@@ -1,6 +1,5 @@
 import { type Sql, statement } from '../../core/database/sql.ts';
-import { flipEvents } from '../contacts/flip-queries.ts';
-import { type ContactFilter, filterSql, matchesNobody } from '../contacts/list-queries.ts';
+import { type ContactFilter, filterSql, flipEvents, matchesNobody } from '../contacts/index.ts';
 
 /** What a step did to the contacts it was given. */
 export interface BulkStep {

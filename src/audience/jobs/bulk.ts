@@ -1,6 +1,5 @@
 import type { Database, Sql } from '../../core/database/sql.ts';
-import type { ContactFilter } from '../contacts/list-queries.ts';
-import { countContacts } from '../contacts/list-queries.ts';
+import { type ContactFilter, countContacts } from '../contacts/index.ts';
 import { deleteSome, matchingContacts, subscribeSome } from './bulk-queries.ts';
 import type { BulkOperation, BulkSelector } from './bulk-schema.ts';
 import { advanceJob, findJob, finishJob, type JobError, type JobRow, lockJobAt, markActive } from './queries.ts';

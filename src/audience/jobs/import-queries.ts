@@ -1,6 +1,5 @@
 import { type Sql, statement } from '../../core/database/sql.ts';
-import { flipEvents } from '../contacts/flip-queries.ts';
-import { contactDataError, withinDataLimits } from '../contacts/limit-queries.ts';
+import { contactDataError, flipEvents, withinDataLimits } from '../contacts/index.ts';
 import type { ImportRow, PlacedRow, RefusedRow } from './import-rows.ts';
 
 // A row that leaves the subscription alone is told by the two columns being different, for the column itself cannot be

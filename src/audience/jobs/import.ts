@@ -1,5 +1,5 @@
 import type { Database, Sql } from '../../core/database/sql.ts';
-import { ContactDataError } from '../contacts/limit-queries.ts';
+import { ContactDataError } from '../contacts/index.ts';
 import type { CsvPlace } from './csv.ts';
 import { checkFile, openFile, readSlices, type Slice } from './import-file.ts';
 import { excessiveRows, upsertContacts } from './import-queries.ts';

@@ -1,5 +1,5 @@
 import type { Sql } from '../../core/database/sql.ts';
-import { compileCondition } from '../conditions/sql.ts';
+import { compileCondition } from '../conditions/index.ts';
 import type { Definition } from './definition.ts';
 import { segmentSlug } from './slug.ts';
 

@@ -1,8 +1,14 @@
 import type { Sql } from '../../core/database/sql.ts';
 import { bareBadRequest } from '../../core/lib/errors.ts';
-import { dependsOn } from '../conditions/dependencies.ts';
-import { type Activity, type Condition, parseCondition } from '../conditions/schema.ts';
-import { checkSegmentReferences, resolveSegments, type SegmentMap } from '../conditions/segments.ts';
+import {
+  type Activity,
+  type Condition,
+  checkSegmentReferences,
+  dependsOn,
+  parseCondition,
+  resolveSegments,
+  type SegmentMap,
+} from '../conditions/index.ts';
 import { segmentLookup } from './queries.ts';
 
 /** A parsed condition with the segments it refers to. */

@@ -1,7 +1,7 @@
 import type { Sql } from '../../core/database/sql.ts';
 import type { OffsetPage } from '../../core/lib/offset-page.ts';
-import { compileCondition } from '../conditions/sql.ts';
-import { contactsColumnsOf, contactsWithin, type ListedContact } from '../contacts/queries.ts';
+import { compileCondition } from '../conditions/index.ts';
+import { contactsColumnsOf, contactsWithin, type ListedContact } from '../contacts/index.ts';
 import type { Definition } from './definition.ts';
 
 /** The rows of a page of the contacts that a condition holds for now, newest first. */

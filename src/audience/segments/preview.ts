@@ -1,6 +1,6 @@
 import type { Database } from '../../core/database/sql.ts';
 import { offsetPage } from '../../core/lib/offset-page.ts';
-import { contactBody } from '../contacts/queries.ts';
+import { contactBody } from '../contacts/index.ts';
 import { checkedDefinition, conditionObject } from './definition.ts';
 import { pageOfMatching } from './pages.ts';
 import { countMatching } from './queries.ts';

@@ -1,7 +1,5 @@
 import { type Sql, statement } from '../../core/database/sql.ts';
-import type { Condition } from '../conditions/schema.ts';
-import type { SegmentMap, StoredSegment } from '../conditions/segments.ts';
-import { compileCondition } from '../conditions/sql.ts';
+import { type Condition, compileCondition, type SegmentMap, type StoredSegment } from '../conditions/index.ts';
 import type { WatchFacts } from './definition.ts';
 
 const find = statement(

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { PageFigures } from '../../core/lib/offset-page.ts';
 import { textField } from '../../core/lib/validation.ts';
-import { ContactBody } from '../contacts/schema.ts';
+import { ContactBody } from '../contacts/index.ts';
 
 /** The kinds of segments: members found by a condition, or put in by hand. */
 export const segmentTypes = ['DYNAMIC', 'STATIC'] as const;

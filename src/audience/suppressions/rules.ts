@@ -1,6 +1,6 @@
 import type { Database, Sql } from '../../core/database/sql.ts';
 import { badRequest, notFound } from '../../core/lib/errors.ts';
-import { suppressionOf } from '../../sending/suppressed/service.ts';
+import { suppressionOf } from './matching.ts';
 import { enabledRules, insertRule, removeRule, replaceRule } from './queries.ts';
 import type { RuleBody, SuppressionMatch, WriteRule } from './schema.ts';
 

@@ -1,6 +1,5 @@
 import type { Sql } from '../../core/database/sql.ts';
-import { mentionsEvent, mentionsField } from '../conditions/dependencies.ts';
-import { type Condition, parseCondition } from '../conditions/schema.ts';
+import { type Condition, mentionsEvent, mentionsField, parseCondition } from '../conditions/index.ts';
 
 /** Something that relies on a field or an event. */
 export interface Use {

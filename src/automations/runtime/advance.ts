@@ -1,5 +1,5 @@
 import type { Database, Sql } from '../../core/database/sql.ts';
-import type { BillingSettings } from '../../platform/billing/service.ts';
+import type { BillingSettings } from '../../platform/billing/index.ts';
 import type { Directive } from './directive.ts';
 import { RoomFirst, type RoomWish, takeRooms } from './room.ts';
 import { lockContactOf, lockOpenStepRun, lockRun } from './run-queries.ts';

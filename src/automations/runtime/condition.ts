@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isoInstant } from '../../audience/conditions/dates.ts';
+import { isoInstant } from '../../audience/conditions/index.ts';
 import type { JsonValue } from '../../core/lib/json.ts';
 import { StepFailure } from './failure.ts';
 import { fieldValue, type StepFacts } from './values.ts';

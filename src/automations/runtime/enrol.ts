@@ -1,4 +1,4 @@
-import { eventData } from '../../audience/events/mail-data.ts';
+import { eventData } from '../../audience/events/index.ts';
 import { type Database, type Sql, statement } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';

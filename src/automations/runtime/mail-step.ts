@@ -1,11 +1,11 @@
-import { mailPayload } from '../../audience/events/mail-data.ts';
-import { findTemplate, type TemplateRow } from '../../content/templates/queries.ts';
+import { mailPayload } from '../../audience/events/index.ts';
+import { findTemplate, type TemplateRow } from '../../content/templates/index.ts';
 import { isoText } from '../../core/database/columns.ts';
 import { type Sql, statement } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { MessageClass, SourceType } from '../../core/lib/message-kinds.ts';
-import { insertQueued, isSimulated, type NewMail } from '../../sending/ledger/queries.ts';
+import { insertQueued, isSimulated, type NewMail } from '../../sending/ledger/index.ts';
 import { StepFailure } from './failure.ts';
 import type { LockedRun } from './run-queries.ts';
 import type { StepContact } from './values.ts';

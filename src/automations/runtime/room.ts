@@ -1,8 +1,13 @@
 import type { Sql } from '../../core/database/sql.ts';
-import { type BillingSettings, reserveMail } from '../../platform/billing/service.ts';
-import { projectBilling } from '../../platform/billing/usage-queries.ts';
-import { limitReached, usageCategory, usageGate } from '../../platform/billing/usage-schema.ts';
-import type { UsageCategory } from '../../platform/projects/limits-columns.ts';
+import {
+  type BillingSettings,
+  limitReached,
+  projectBilling,
+  reserveMail,
+  usageCategory,
+  usageGate,
+} from '../../platform/billing/index.ts';
+import type { UsageCategory } from '../../platform/projects/index.ts';
 import { StepFailure } from './failure.ts';
 import type { MailKind } from './mail-step.ts';
 

@@ -1,5 +1,4 @@
-import { ContactDataError } from '../../audience/contacts/limit-queries.ts';
-import { changeContact } from '../../audience/contacts/queries.ts';
+import { ContactDataError, changeContact } from '../../audience/contacts/index.ts';
 import { isoInstant } from '../../core/database/columns.ts';
 import type { Sql } from '../../core/database/sql.ts';
 import { splitData } from '../../core/lib/contact-data.ts';

@@ -1,5 +1,5 @@
 import type { buildConnector } from 'undici';
-import { type LinkSettings, recipientLinks } from '../../content/rendering/links.ts';
+import { type LinkSettings, recipientLinks } from '../../content/rendering/index.ts';
 import { isoInstant } from '../../core/database/columns.ts';
 import { type Database, type Sql, statement } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';

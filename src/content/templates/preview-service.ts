@@ -1,9 +1,9 @@
-import { getContact } from '../../audience/contacts/service.ts';
+import { getContact } from '../../audience/contacts/index.ts';
 import type { Config } from '../../core/config/config.ts';
 import type { Sql } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import type { ProjectFacts } from '../../platform/projects/directory.ts';
-import { contentAsWritten, prepareContent } from '../rendering/prepare.ts';
+import type { ProjectFacts } from '../../platform/projects/index.ts';
+import { contentAsWritten, prepareContent } from '../rendering/index.ts';
 import type { PreviewTemplate } from './schema.ts';
 import { checkSources, withinLimits } from './service.ts';
 

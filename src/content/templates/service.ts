@@ -7,7 +7,7 @@ import { parseTemplate } from '../../core/lib/render/parse.ts';
 import { StepLimitError } from '../../core/lib/render/run.ts';
 import { TemplateSyntaxError } from '../../core/lib/render/syntax-error.ts';
 import { cutText } from '../../core/lib/text.ts';
-import { senderDomainRefused } from '../../platform/domains/service.ts';
+import { senderDomainRefused } from '../../platform/domains/index.ts';
 import { Template } from './entity.ts';
 import { lockTemplates, stepsOfTemplate, usesOfTemplates } from './queries.ts';
 import {

@@ -1,5 +1,12 @@
 import type { Readable } from 'node:stream';
 
+declare module '../../core/http/context.ts' {
+  interface App {
+    /** Where uploaded images are kept. */
+    images: ImageStore;
+  }
+}
+
 /** Where uploaded images are kept. Keys are `<project id>/<epoch ms>-<16 hex>.<extension>`. */
 export interface ImageStore {
   driver: 'local' | 's3';

@@ -3,12 +3,20 @@ import { Client } from 'pg';
 import type { Logger } from 'pino';
 import { pause } from '../lib/time.ts';
 
+/** Rows of a table changed for a project; `null` stands for every table. */
+export interface Change {
+  table: string | null;
+  projectId: string;
+}
+
 /** Tells caches of this process which rows changed, wherever the change was made. */
 export interface Changes {
   /** True while changes are being heard; a cache must not be trusted otherwise. */
   readonly listening: boolean;
   /** Calls back with the table and project of each change; with null when changes may have been missed. */
-  subscribe(listener: (change: { table: string; projectId: string } | null) => void): void;
+  subscribe(listener: (change: Change | null) => void): void;
+  /** Empties the caches of this process for a project at once, without waiting for the notification. */
+  forget(projectId: string): void;
   /**
    * Resolves once every process that listens has heard what was committed before the call. A process that does not answer
    * within a second is not waited for: it has lost its connection, or is about to, and then it caches nothing.
@@ -29,9 +37,9 @@ const answered = 'heard';
  * Reconnects by itself; while it is not connected, caches load from the database each time.
  */
 export function listenForChanges(url: string, log: Logger): Changes {
-  const listeners: ((change: { table: string; projectId: string } | null) => void)[] = [];
+  const listeners: ((change: Change | null) => void)[] = [];
   const waiting = new Map<string, () => void>();
-  const tell = (change: { table: string; projectId: string } | null) => {
+  const tell = (change: Change | null) => {
     for (const listener of listeners) listener(change);
   };
   let client: Client | null = null;
@@ -87,6 +95,7 @@ export function listenForChanges(url: string, log: Logger): Changes {
       return listening;
     },
     subscribe: (listener) => void listeners.push(listener),
+    forget: (projectId) => tell({ table: null, projectId }),
     async heardEverywhere() {
       const own = client;
       if (own === null || !listening) return pause(longestWaitMs);
@@ -143,7 +152,7 @@ export function createCache<Value>(changes: Changes, tables: readonly string[], 
       epoch++;
       epochs.clear();
       entries.clear();
-    } else if (tables.includes(change.table)) {
+    } else if (change.table === null || tables.includes(change.table)) {
       epochs.set(change.projectId, (epochs.get(change.projectId) ?? 0) + 1);
       if (epochs.size > maxEntries) {
         epoch++;
@@ -171,11 +180,6 @@ export function createCache<Value>(changes: Changes, tables: readonly string[], 
         entries.set(key, { projectId: loaded.projectId, value: loaded.value });
       }
       return loaded.value;
-    },
-    /** Forgets a project's values in this process at once, without waiting for the notification. */
-    forget(projectId: string): void {
-      epochs.set(projectId, (epochs.get(projectId) ?? 0) + 1);
-      for (const [key, entry] of entries) if (entry.projectId === projectId) entries.delete(key);
     },
   };
 }

@@ -3,13 +3,12 @@ import Router from '@koa/router';
 import Koa, { type Context } from 'koa';
 import helmet from 'koa-helmet';
 import * as v from 'valibot';
-import { type Admitted, authenticate, type Door } from '../../platform/access/authenticate.ts';
 import type { WriteOnce } from '../database/sql.ts';
 import { AppError, invalid, invalidField, notFound } from '../lib/errors.ts';
 import { isUuid } from '../lib/ids.ts';
 import { fieldProblems } from '../lib/validation.ts';
 import { type BodyOwner, BodyReader, discard, type ReadBody } from './body.ts';
-import type { App, Handled } from './context.ts';
+import type { Admitted, App, Credentials, Handled } from './context.ts';
 import { cors } from './cors.ts';
 import { dashboardPages } from './dashboard.ts';
 import { docsPages } from './docs.ts';
@@ -24,6 +23,10 @@ import { literalPathsOnly, unmatched } from './unmatched.ts';
 /** What the HTTP layer adds to the parts of the service. */
 export interface HttpParts {
   routes: readonly Route[];
+  /** Decides who a request comes from and what they may do; throws the refusal. */
+  authenticate: (route: Route, credentials: Credentials) => Promise<Admitted>;
+  /** Origins whose pages may call the API with the cookie of a session. */
+  origins: ReadonlySet<string>;
   limiter: RateLimiter;
   metrics: HttpMetrics;
 }
@@ -43,27 +46,14 @@ export function createHttpApp(app: App, parts: HttpParts): Koa {
   // Whatever a request does wrong is answered and logged below; what is left are connections that broke.
   koa.on('error', (error: Error) => app.log.debug({ err: error.message }, 'a connection broke'));
   koa.use(answerAndLog(app, parts.metrics));
-  const { API_URI, DASHBOARD_URI, PUBLIC_URL, LANDING_URI, WIKI_URI, CORS_EXTRA_ORIGINS } = app.config;
-  const own = [API_URI, DASHBOARD_URI, PUBLIC_URL, LANDING_URI, WIKI_URI].filter((url) => url !== null);
-  const origins = new Set([...own, ...CORS_EXTRA_ORIGINS].map(originOf));
-  koa.use(cors(origins));
+  koa.use(cors(parts.origins));
   koa.use(
     helmet({ contentSecurityPolicy: false, strictTransportSecurity: app.config.PUBLIC_URL.startsWith('https:') }),
   );
-  const door: Door = {
-    directory: app.directory,
-    sql: app.db,
-    sessions: {
-      secrets: app.config.sessionSecrets,
-      origins,
-      requireVerification: app.config.REQUIRE_EMAIL_VERIFICATION,
-      clock: app.clock,
-    },
-  };
   const router = new Router();
   const routes = [...systemRoutes(parts.metrics, parts.routes), ...parts.routes];
   for (const each of literalPathsFirst(routes))
-    router.register(each.path, [each.method], (ctx: Context) => serve(ctx, each, app, door, parts.limiter));
+    router.register(each.path, [each.method], (ctx: Context) => serve(ctx, each, app, parts));
   koa.use(literalPathsOnly(routes, router.routes() as Koa.Middleware));
   koa.use(docsPages());
   koa.use(dashboardPages());
@@ -103,33 +93,26 @@ function answerAndLog(app: App, metrics: HttpMetrics): Koa.Middleware {
   };
 }
 
-async function serve(ctx: Context, route: Route, app: App, door: Door, limiter: RateLimiter): Promise<void> {
+async function serve(ctx: Context, route: Route, app: App, parts: HttpParts): Promise<void> {
   const reader = new BodyReader();
   try {
-    await serveWith(reader, ctx, route, app, door, limiter);
+    await serveWith(reader, ctx, route, app, parts);
   } finally {
     reader.release();
   }
 }
 
 // The order is the contract's (page 1, 1.4): authentication, project, rate, body, idempotency key, schema, handler.
-async function serveWith(
-  reader: BodyReader,
-  ctx: Context,
-  route: Route,
-  app: App,
-  door: Door,
-  limiter: RateLimiter,
-): Promise<void> {
+async function serveWith(reader: BodyReader, ctx: Context, route: Route, app: App, parts: HttpParts): Promise<void> {
   const state = ctx.state as RequestState;
   state.route = route.path;
   const body = once(() => readBody(reader, ctx, route));
   // Answers hold keys, sessions and people's data: no cache keeps one unless its route says so.
   ctx.set('Cache-Control', 'no-store');
   route.guard?.(app);
-  const admitted = await admit(ctx, route, app, door, limiter, body);
+  const admitted = await admit(ctx, route, app, parts, body);
   const read = await body();
-  await countBody(ctx, route, admitted, limiter, read);
+  await countBody(ctx, route, admitted, parts.limiter, read);
   const keyed = keyedRequest(ctx, route, app, admitted);
   if (keyed === null) {
     answer(ctx, route, await handle(ctx, route, app, admitted, read, (work) => work(app.db)));
@@ -170,12 +153,11 @@ async function admit(
   ctx: Context,
   route: Route,
   app: App,
-  door: Door,
-  limiter: RateLimiter,
+  { authenticate, limiter }: HttpParts,
   body: () => Promise<ReadBody>,
 ): Promise<Admitted> {
   const params = paramsOf(ctx);
-  const admitted = await authenticate(door, route, {
+  const admitted = await authenticate(route, {
     // A HEAD reads, as its GET does.
     method: ctx.method === 'HEAD' ? 'GET' : ctx.method,
     params,
@@ -317,8 +299,4 @@ function literalPathsFirst(routes: readonly Route[]): Route[] {
   return [...routes].sort((one, other) =>
     rank(one.path) < rank(other.path) ? -1 : rank(one.path) > rank(other.path) ? 1 : 0,
   );
-}
-
-function originOf(url: string): string {
-  return URL.parse(url)?.origin ?? url;
 }

@@ -1,15 +1,5 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Logger } from 'pino';
-import type { ImageStore } from '../../content/uploads/store.ts';
-import type { OAuthProviders } from '../../platform/accounts/oauth.ts';
-import type { Payments } from '../../platform/billing/payments.ts';
-import type { DnsLookup } from '../../platform/domains/dns.ts';
-import type { DomainProvider } from '../../platform/domains/provider.ts';
-import type { ProjectDirectory, ProjectFacts } from '../../platform/projects/directory.ts';
-import type { TellMembers } from '../../platform/system-mail/service.ts';
-import type { Resolver } from '../../platform/verification/resolver.ts';
-import type { Mailer } from '../../sending/providers/mailer.ts';
-import type { AmazonDoor } from '../../sending/providers/sns-door.ts';
 import type { Config } from '../config/config.ts';
 import type { Database, WriteOnce } from '../database/sql.ts';
 import type { Role } from '../lib/roles.ts';
@@ -17,34 +7,25 @@ import type { Clock } from '../lib/time.ts';
 import type { Outbox } from '../outbox/dispatcher.ts';
 import type { DeliveryWaker } from '../outbox/wake.ts';
 
-/** Everything the API is built from; made once by `main`, handed to every request. */
+/**
+ * Everything the API is built from; made once by `main`, handed to every request. Areas above the HTTP kit add what they need
+ * of the outside by declaring it in their own files (`declare module '…/core/http/context.ts'`), so that the kit knows none of them.
+ */
 export interface App {
   config: Config;
   orm: MikroORM;
   db: Database;
   log: Logger;
   clock: Clock;
-  directory: ProjectDirectory;
   outbox: Outbox;
   waker: DeliveryWaker;
-  /** Providers of sign-in that are set up. */
-  oauth: OAuthProviders;
-  mailer: Mailer;
-  /** Amazon's own hosts, for what proves that a message is of Amazon SNS. */
-  amazon: AmazonDoor;
-  resolver: Resolver;
-  /** Null when the provider's account is not configured: sender domains then get keys of our own. */
-  domainProvider: DomainProvider | null;
-  /** For the records of sender domains; null with the sandbox, for whose domains nobody sets any. */
-  dns: DnsLookup | null;
-  /** Null where billing is not enabled. */
-  payments: Payments | null;
-  /** Where uploaded images are kept. */
-  images: ImageStore;
-  /** Sends mail of the service to the members of a project. */
-  tellMembers: TellMembers;
   /** Answers `ok`, or says what is wrong, within a second. */
   checks: Record<'postgres' | 'temporal', () => Promise<string>>;
+}
+
+/** The project of a request; the area of projects declares what else is known of it. */
+export interface RequestProject {
+  id: string;
 }
 
 /** A caller with a secret key, who acts as ADMIN of its project, or with the public one. */
@@ -76,6 +57,22 @@ export type ActorOf<Who> = Who extends 'none'
         ? KeyActor
         : KeyActor | MemberActor;
 
+/** Who was let in, and the project they act for. */
+export interface Admitted {
+  project: RequestProject | null;
+  actor: KeyActor | UserActor | null;
+}
+
+/** What deciding on a caller needs of a request. */
+export interface Credentials {
+  method: string;
+  params: Record<string, string>;
+  /** A request header, lower-case name; '' when absent. */
+  header(name: string): string;
+  /** The project of a session of this user that sends no `X-Project-Id`, where the route knows one. */
+  findProject(userId: string): Promise<string | null>;
+}
+
 /** What a handler gets: the parsed request, who asks, and the parts of the service. */
 export interface Handled<Query, Body, Access> {
   app: App;
@@ -85,7 +82,7 @@ export interface Handled<Query, Body, Access> {
   /** An entity manager of its own for this request. */
   readonly em: EntityManager;
   /** Null where no project is named; `account`: the key's. */
-  project: Access extends 'none' | 'cookie' ? null : Access extends 'account' ? ProjectFacts | null : ProjectFacts;
+  project: Access extends 'none' | 'cookie' ? null : Access extends 'account' ? RequestProject | null : RequestProject;
   actor: ActorOf<Access>;
   params: Record<string, string>;
   query: Query;

@@ -1,6 +1,6 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
-import { sessionCookie } from '../../platform/accounts/sessions.ts';
+import { sessionCookie } from '../lib/session-cookie.ts';
 import { bodyLimits, sizeText } from './body.ts';
 import type { Route } from './route.ts';
 

@@ -1,6 +1,5 @@
-import { mostContactBytes } from '../../audience/contacts/limit-queries.ts';
-import { eventData } from '../../audience/events/mail-data.ts';
-import { mostListedEventBytes } from '../../audience/events/queries.ts';
+import { mostContactBytes } from '../../audience/contacts/index.ts';
+import { eventData, mostListedEventBytes } from '../../audience/events/index.ts';
 import { jsonWithin } from '../../core/database/bounded-page.ts';
 import { type Sql, statement } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';

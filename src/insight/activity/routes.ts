@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { App } from '../../core/http/context.ts';
 import { route } from '../../core/http/route.ts';
-import { createComposer } from '../../sending/engine/compose.ts';
+import { createComposer } from '../../sending/engine/index.ts';
 import { type FeedDeps, listActivity } from './feed.ts';
 import {
   ActivityPage,

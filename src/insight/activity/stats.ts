@@ -1,8 +1,8 @@
-import { upcomingMails } from '../../automations/upcoming-service.ts';
+import { upcomingMails } from '../../automations/index.ts';
 import { isoInstant } from '../../core/database/columns.ts';
 import type { Sql } from '../../core/database/sql.ts';
 import { dayMs, hourMs, spanParameters, sqlSpan } from '../../core/lib/span.ts';
-import { mailCounts } from '../../sending/ledger/mail-count-queries.ts';
+import { mailCounts } from '../../sending/ledger/index.ts';
 import { type ActivityItem, type ActivityStats, positiveInteger, type StatsQuery } from './schema.ts';
 import { countSince, scheduledCampaigns } from './stats-queries.ts';
 import { totalOf } from './total-queries.ts';

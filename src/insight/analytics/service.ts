@@ -1,8 +1,8 @@
-import { countByName } from '../../audience/events/counting-queries.ts';
+import { countByName } from '../../audience/events/index.ts';
 import type { Sql } from '../../core/database/sql.ts';
 import { dayMs, hourMs, spanParameters, sqlSpan } from '../../core/lib/span.ts';
-import { mailByDay } from '../../sending/ledger/mail-count-queries.ts';
-import { positiveInteger } from '../activity/schema.ts';
+import { mailByDay } from '../../sending/ledger/index.ts';
+import { positiveInteger } from '../activity/index.ts';
 import { campaignTotals, mostOpened } from './campaign-queries.ts';
 import type { CampaignStats, TimeSeries, TopCampaigns, TopEvents, TopQuery, WindowQuery } from './schema.ts';
 

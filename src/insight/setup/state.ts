@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { contactTotals } from '../../audience/contacts/catalogue-queries.ts';
+import { contactTotals } from '../../audience/contacts/index.ts';
 import { isoInstantOrNull } from '../../core/database/columns.ts';
 import { type Sql, statement } from '../../core/database/sql.ts';
 

@@ -1,5 +1,5 @@
 import type { Sql } from '../../core/database/sql.ts';
-import type { KeyActor, UserActor } from '../../core/http/context.ts';
+import type { Admitted, Credentials, KeyActor } from '../../core/http/context.ts';
 import {
   forbiddenForKeys,
   foreignProject,
@@ -13,27 +13,11 @@ import {
 import type { Access, Route } from '../../core/http/route.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
-import type { KeyOwner, ProjectDirectory, ProjectFacts } from '../projects/directory.ts';
+import type { KeyOwner, ProjectDirectory } from '../projects/index.ts';
 import { admitMember, admitUser, type SessionSettings } from './session.ts';
 
-/** What the door reads of a request. */
-export interface Knock {
-  method: string;
-  params: Record<string, string>;
-  /** A request header, lower-case name; '' when absent. */
-  header(name: string): string;
-  /** The project of a session of this user that sends no `X-Project-Id`, where the route knows one. */
-  findProject(userId: string): Promise<string | null>;
-}
-
-/** Who was let in, and the project they act for. */
-export interface Admitted {
-  project: ProjectFacts | null;
-  actor: KeyActor | UserActor | null;
-}
-
-/** What the door asks. */
-export interface Door {
+/** What access is decided by. */
+export interface AccessDeps {
   directory: ProjectDirectory;
   sql: Sql;
   sessions: SessionSettings;
@@ -48,29 +32,34 @@ type Rules = Pick<Route, 'access' | 'role' | 'refusesKeys' | 'refusedWhenDisable
  * PROJECT_ACCESS_DENIED, PROJECT_DISABLED, EMAIL_VERIFICATION_REQUIRED; 404 for a path that names no project of the
  * user; 409 while the project is being reset
  */
-export async function authenticate(door: Door, route: Rules, knock: Knock): Promise<Admitted> {
+export async function authenticate(deps: AccessDeps, route: Rules, credentials: Credentials): Promise<Admitted> {
   if (route.access === 'none') return { project: null, actor: null };
-  const authorization = knock.header('authorization');
+  const authorization = credentials.header('authorization');
   const admitted =
     authorization !== '' || route.access === 'public' || route.access === 'secret'
-      ? await admitKey(door, route, knock, authorization)
-      : await admitSession(door, route, knock);
-  if (admitted.project?.resetting && knock.method !== 'GET') throw projectResetting();
+      ? await admitKey(deps, route, credentials, authorization)
+      : await admitSession(deps, route, credentials);
+  if (admitted.project?.resetting && credentials.method !== 'GET') throw projectResetting();
   return admitted;
 }
 
-async function admitKey(door: Door, route: Rules, knock: Knock, authorization: string): Promise<Admitted> {
-  const owner = await ownerOf(door.directory, route.access, authorization);
+async function admitKey(
+  deps: AccessDeps,
+  route: Rules,
+  credentials: Credentials,
+  authorization: string,
+): Promise<Admitted> {
+  const owner = await ownerOf(deps.directory, route.access, authorization);
   if (route.access === 'cookie' && !route.refusesKeys) throw unauthorized('Sign in: API keys belong to no user');
   const actor: KeyActor = { kind: 'key' };
   const { project } = owner;
   if (route.access === 'project') {
-    const named = knock.params.id ?? '';
+    const named = credentials.params.id ?? '';
     if (!isUuid(named)) throw noSuchProject(named);
     if (named.toLowerCase() !== project.id) throw foreignProject();
   }
   if (route.refusesKeys) throw forbiddenForKeys();
-  if (project.disabled && knock.method !== 'GET') throw projectDisabled();
+  if (project.disabled && credentials.method !== 'GET') throw projectDisabled();
   return { project, actor };
 }
 
@@ -89,13 +78,13 @@ async function ownerOf(directory: ProjectDirectory, access: Access, authorizatio
   return owner;
 }
 
-async function admitSession(door: Door, route: Rules, knock: Knock): Promise<Admitted> {
+async function admitSession(deps: AccessDeps, route: Rules, credentials: Credentials): Promise<Admitted> {
   if (route.access === 'cookie' || route.access === 'account')
-    return { project: null, actor: await admitUser(door, route, knock) };
-  const { actor, projectId } = await admitMember(door, route, knock);
-  const project = await door.directory.byId(projectId);
+    return { project: null, actor: await admitUser(deps, route, credentials) };
+  const { actor, projectId } = await admitMember(deps, route, credentials);
+  const project = await deps.directory.byId(projectId);
   if (project === null) throw new AppError(404, 'RESOURCE_NOT_FOUND', 'This project does not exist any more');
   const guarded = route.access === 'dashboard' || route.refusedWhenDisabled === true;
-  if (project.disabled && guarded && knock.method !== 'GET') throw projectDisabled();
+  if (project.disabled && guarded && credentials.method !== 'GET') throw projectDisabled();
   return { project, actor };
 }

@@ -1,13 +1,20 @@
-import type { MemberActor, UserActor } from '../../core/http/context.ts';
+import type { Credentials, MemberActor, UserActor } from '../../core/http/context.ts';
 import { noSuchProject, unauthorized } from '../../core/http/errors.ts';
 import type { Route } from '../../core/http/route.ts';
 import { AppError, forbidden } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
 import { type Role, roleIncludes } from '../../core/lib/roles.ts';
+import { sessionCookie } from '../../core/lib/session-cookie.ts';
 import type { Clock } from '../../core/lib/time.ts';
-import { type SessionState, type SessionUser, sessionState } from '../accounts/session-queries.ts';
-import { readCookie, readSession, sessionCookie, sessionHash } from '../accounts/sessions.ts';
-import type { Door, Knock } from './authenticate.ts';
+import {
+  readCookie,
+  readSession,
+  type SessionState,
+  type SessionUser,
+  sessionHash,
+  sessionState,
+} from '../accounts/index.ts';
+import type { AccessDeps } from './authenticate.ts';
 
 /** What sessions are checked by. */
 export interface SessionSettings {
@@ -23,9 +30,9 @@ export interface SessionSettings {
 type Rules = Pick<Route, 'access' | 'role' | 'ungated'>;
 
 /** The user of the session. @throws 401, 403 for a foreign page or an address that is not confirmed */
-export async function admitUser(door: Door, route: Rules, knock: Knock): Promise<UserActor> {
-  const session = await signedIn(door, knock);
-  const user = current(door, route, session, await sessionState(door.sql, session, null));
+export async function admitUser(deps: AccessDeps, route: Rules, credentials: Credentials): Promise<UserActor> {
+  const session = await signedIn(deps, credentials);
+  const user = current(deps, route, session, await sessionState(deps.sql, session, null));
   return { kind: 'user', userId: session.id, email: user?.email ?? '', role: null };
 }
 
@@ -35,16 +42,18 @@ export async function admitUser(door: Door, route: Rules, knock: Knock): Promise
  * confirmed; 404 where the path names a project that is not theirs
  */
 export async function admitMember(
-  door: Door,
+  deps: AccessDeps,
   route: Rules,
-  knock: Knock,
+  credentials: Credentials,
 ): Promise<{ actor: MemberActor; projectId: string }> {
-  const session = await signedIn(door, knock);
+  const session = await signedIn(deps, credentials);
   const inPath = route.access === 'project';
-  const named = inPath ? (knock.params.id ?? '') : knock.header('x-project-id');
-  const projectId = (named === '' && !inPath ? ((await knock.findProject(session.id)) ?? '') : named).toLowerCase();
+  const named = inPath ? (credentials.params.id ?? '') : credentials.header('x-project-id');
+  const projectId = (
+    named === '' && !inPath ? ((await credentials.findProject(session.id)) ?? '') : named
+  ).toLowerCase();
   const known = isUuid(projectId) ? projectId : null;
-  const user = current(door, route, session, await sessionState(door.sql, session, known));
+  const user = current(deps, route, session, await sessionState(deps.sql, session, known));
   if (user === null) throw unauthorized();
   if (user.role === null) {
     if (inPath) throw noSuchProject(named);
@@ -57,20 +66,20 @@ export async function admitMember(
   return { actor: { kind: 'user', userId: user.id, email: user.email, role: user.role }, projectId };
 }
 
-async function signedIn(door: Door, knock: Knock) {
-  const token = readCookie(knock.header('cookie'), sessionCookie);
-  const { secrets, clock } = door.sessions;
+async function signedIn(deps: AccessDeps, credentials: Credentials) {
+  const token = readCookie(credentials.header('cookie'), sessionCookie);
+  const { secrets, clock } = deps.sessions;
   const session = token ? await readSession(token, secrets, clock()) : null;
   if (token === null || session === null || !isUuid(session.id)) throw unauthorized();
-  refuseForeignPage(door.sessions.origins, knock);
+  refuseForeignPage(deps.sessions.origins, credentials);
   return { ...session, hash: sessionHash(token) };
 }
 
 // A browser names the page that makes a writing request; one that does not say so at least tells that it is another site.
-function refuseForeignPage(origins: ReadonlySet<string>, knock: Knock): void {
-  if (knock.method === 'GET') return;
-  const origin = knock.header('origin');
-  const foreign = origin === '' ? knock.header('sec-fetch-site') === 'cross-site' : !origins.has(origin);
+function refuseForeignPage(origins: ReadonlySet<string>, credentials: Credentials): void {
+  if (credentials.method === 'GET') return;
+  const origin = credentials.header('origin');
+  const foreign = origin === '' ? credentials.header('sec-fetch-site') === 'cross-site' : !origins.has(origin);
   if (foreign)
     throw forbidden('A page of another site may not act with your session: add its origin to CORS_EXTRA_ORIGINS', {
       reason: 'origin',
@@ -80,7 +89,7 @@ function refuseForeignPage(origins: ReadonlySet<string>, knock: Knock): void {
 // Users are never deleted. A session that we signed for nobody answered a sign-up with an address that was taken (see
 // src/platform/accounts/sign-up-service.ts): it must look like that of a new account, so it is told the same, and null lets it as far.
 function current(
-  { sessions }: Door,
+  { sessions }: AccessDeps,
   route: Rules,
   session: { id: string; sv: number },
   { ended, user }: SessionState,

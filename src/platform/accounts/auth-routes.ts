@@ -1,9 +1,10 @@
 import * as v from 'valibot';
 import { reply, route } from '../../core/http/route.ts';
+import { sessionCookie } from '../../core/lib/session-cookie.ts';
 import { checkCredentials } from './login-service.ts';
 import { Credentials, OAuthConfig, SignedIn, UserBody } from './schema.ts';
 import { endSession } from './session-queries.ts';
-import { endedSessionHeader, readCookie, readSession, sessionCookie, sessionHash } from './sessions.ts';
+import { endedSessionHeader, readCookie, readSession, sessionHash } from './sessions.ts';
 import { signedIn } from './sign-in.ts';
 
 /** Signing in and out with a password, and who is signed in. */

@@ -1,6 +1,6 @@
 import type { Sql } from '../../core/database/sql.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
-import { queueSystemMails, type SystemMailSettings } from '../system-mail/service.ts';
+import { queueSystemMails, type SystemMailSettings } from '../system-mail/index.ts';
 import { type AttemptScope, countAttempt } from './attempt-queries.ts';
 import { newToken, removeTokens, type TokenPurpose } from './token-queries.ts';
 

@@ -3,6 +3,13 @@ import * as v from 'valibot';
 import { normaliseEmail } from '../../core/lib/email-address.ts';
 import type { AccountType } from './queries.ts';
 
+declare module '../../core/http/context.ts' {
+  interface App {
+    /** Providers of sign-in that are set up. */
+    oauth: OAuthProviders;
+  }
+}
+
 /** The providers of sign-in. */
 export const oauthNames = ['github', 'google'] as const;
 export type OAuthName = (typeof oauthNames)[number];

@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
 import { getDomain } from 'tldts';
 import { sha256 } from '../../core/lib/seal.ts';
+import { sessionCookie } from '../../core/lib/session-cookie.ts';
 
-/** Name of the session cookie. */
-export const sessionCookie = 'posthorn_session';
 /** How long a session lasts, in seconds; it does not slide. */
 export const sessionSeconds = 7 * 24 * 3600;
 

@@ -1,5 +1,5 @@
 import { route } from '../../core/http/route.ts';
-import { verifyByShippedLists } from '../verification/shipped-service.ts';
+import { verifyByShippedLists } from '../verification/index.ts';
 import { requestPasswordReset, requestVerification, resetPassword, verifyEmail } from './confirm-service.ts';
 import { Credentials, RequestReset, ResetPassword, SignedIn, Told, VerifyEmail } from './schema.ts';
 import { signedIn } from './sign-in.ts';

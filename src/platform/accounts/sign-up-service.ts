@@ -4,7 +4,7 @@ import { newId } from '../../core/lib/ids.ts';
 import { networkOf } from '../../core/lib/network.ts';
 import { noSoonerThan } from '../../core/lib/time.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
-import type { Verification } from '../verification/schema.ts';
+import type { Verification } from '../verification/index.ts';
 import { takeAttempt } from './attempt-queries.ts';
 import {
   type AccountMailSettings,

@@ -1,8 +1,7 @@
 import type { Logger } from 'pino';
 import type { Database, Sql } from '../../core/database/sql.ts';
 import { bareBadRequest, notFound } from '../../core/lib/errors.ts';
-import type { ProjectDirectory } from '../projects/directory.ts';
-import type { UsageCategory } from '../projects/limits-columns.ts';
+import type { ProjectDirectory, UsageCategory } from '../projects/index.ts';
 import type { Payments } from './payments.ts';
 import { type BillingProject, billingProject, writeLimits } from './project-queries.ts';
 import type { BillingLimits, ChangeLimits, UsageLimit } from './schema.ts';

@@ -1,7 +1,7 @@
 import { type Database, type Sql, statement } from '../../core/database/sql.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
-import { billingColumns, type ProjectBilling, type UsageCategory } from '../projects/limits-columns.ts';
-import type { TellMembers } from '../system-mail/service.ts';
+import { billingColumns, type ProjectBilling, type UsageCategory } from '../projects/index.ts';
+import type { TellMembers } from '../system-mail/index.ts';
 import { type BillingSettings, sumOf } from './service.ts';
 import { usageOf } from './usage-queries.ts';
 import { type UsageGate, usageGate } from './usage-schema.ts';

@@ -1,5 +1,12 @@
 import type { Consumption, InvoiceList } from './schema.ts';
 
+declare module '../../core/http/context.ts' {
+  interface App {
+    /** Null where billing is not enabled. */
+    payments: Payments | null;
+  }
+}
+
 /** A subscription as the processor has it now. */
 export interface SubscriptionState {
   /** Whether it goes on: a canceled or never completed one does not. */

@@ -1,5 +1,5 @@
 import { type Sql, statement } from '../../core/database/sql.ts';
-import { billingColumns, type ProjectBilling } from '../projects/limits-columns.ts';
+import { billingColumns, type ProjectBilling } from '../projects/index.ts';
 import type { ChangeLimits } from './schema.ts';
 
 /** What a project has with the payment processor. */

@@ -1,6 +1,6 @@
 import type { Sql } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
-import type { ProjectBilling, UsageCategory } from '../projects/limits-columns.ts';
+import type { ProjectBilling, UsageCategory } from '../projects/index.ts';
 import { beginCounting, countReceived, projectBilling, reserveRoom, usageOf } from './usage-queries.ts';
 import { type UsageGate, usageGate } from './usage-schema.ts';
 

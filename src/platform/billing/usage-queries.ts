@@ -1,10 +1,5 @@
 import { type Sql, statement } from '../../core/database/sql.ts';
-import {
-  billingColumns,
-  type ProjectBilling,
-  type UsageCategory,
-  usageCategories,
-} from '../projects/limits-columns.ts';
+import { billingColumns, type ProjectBilling, type UsageCategory, usageCategories } from '../projects/index.ts';
 import { usageMonth } from './counting-queries.ts';
 import type { UsageGate } from './usage-schema.ts';
 

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../core/database/sql.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
-import type { TellMembers } from '../system-mail/service.ts';
+import type { TellMembers } from '../system-mail/index.ts';
 import type { DnsLookup } from './dns.ts';
 import { lookAt } from './findings.ts';
 import type { DomainProvider, ProviderDomain } from './provider.ts';

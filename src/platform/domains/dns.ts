@@ -1,5 +1,12 @@
 import { Resolver as DnsResolver } from 'node:dns/promises';
 
+declare module '../../core/http/context.ts' {
+  interface App {
+    /** For the records of sender domains; null with the sandbox, for whose domains nobody sets any. */
+    dns: DnsLookup | null;
+  }
+}
+
 /** What the DNS says: `unanswered` is a name server that failed or kept silent, which proves nothing. */
 export type DnsAnswer<T> = { kind: 'found'; values: T[] } | { kind: 'absent' } | { kind: 'unanswered'; reason: string };
 

@@ -1,5 +1,12 @@
 import type { DnsRecord } from './schema.ts';
 
+declare module '../../core/http/context.ts' {
+  interface App {
+    /** Null when the provider's account is not configured: sender domains then get keys of our own. */
+    domainProvider: DomainProvider | null;
+  }
+}
+
 /** A record that a provider asks for, and whether it has seen it. */
 export interface ProviderRecord extends Pick<DnsRecord, 'purpose' | 'type' | 'name' | 'value' | 'priority'> {
   verified: boolean;

@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { parse } from 'tldts';
 import { type Sql, sqlOf } from '../../core/database/sql.ts';
 import { AppError, bareBadRequest, conflict, forbidden, notFound } from '../../core/lib/errors.ts';
-import type { ProjectFacts } from '../projects/directory.ts';
+import type { ProjectFacts } from '../projects/index.ts';
 import { type CheckDeps, checkTaken } from './checks.ts';
 import { Domain } from './entity.ts';
 import { newOwnKey } from './own-key.ts';

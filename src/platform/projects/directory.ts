@@ -1,10 +1,15 @@
-import { enabledRules, type SuppressionRule } from '../../audience/suppressions/queries.ts';
-import type { TemplateRow } from '../../content/templates/queries.ts';
-import { findTemplate } from '../../content/templates/queries.ts';
 import { type Changes, createCache } from '../../core/database/changes.ts';
 import { type Sql, statement } from '../../core/database/sql.ts';
 import { sha256 } from '../../core/lib/seal.ts';
 import { billingColumns, type ProjectBilling } from './limits-columns.ts';
+
+declare module '../../core/http/context.ts' {
+  interface App {
+    directory: ProjectDirectory;
+  }
+
+  interface RequestProject extends ProjectFacts {}
+}
 
 /** What requests and mail need to know of a project. */
 export interface ProjectFacts {
@@ -35,9 +40,6 @@ export interface ProjectDirectory {
   byId(projectId: string): Promise<ProjectFacts | null>;
   /** Domains from which the project may send. */
   senderDomains(projectId: string): Promise<ReadonlySet<string>>;
-  template(projectId: string, templateId: string): Promise<TemplateRow | null>;
-  /** Enabled rules that catch mail, in the order in which they count. */
-  suppressionRules(projectId: string): Promise<readonly SuppressionRule[]>;
   /** Forgets a project at once in this process; others hear of the change by notification. */
   forget(projectId: string): void;
   /**
@@ -65,11 +67,6 @@ export function createProjectDirectory(sql: Sql, changes: Changes): ProjectDirec
   const owners = createCache<KeyOwner>(changes, ['projects']);
   const projects = createCache<ProjectFacts>(changes, ['projects']);
   const domains = createCache<ReadonlySet<string>>(changes, ['domains']);
-  const templates = createCache<TemplateRow>(changes, ['templates'], 1_000);
-  const suppressions = createCache<readonly SuppressionRule[]>(changes, ['suppression_rules']);
-  const forget = (projectId: string) => {
-    for (const cache of [owners, projects, domains, templates, suppressions]) cache.forget(projectId);
-  };
   return {
     byKey: (key) =>
       owners.get(key, async () => {
@@ -90,21 +87,9 @@ export function createProjectDirectory(sql: Sql, changes: Changes): ProjectDirec
       });
       return known ?? new Set();
     },
-    template: (projectId, templateId) =>
-      templates.get(`${projectId}/${templateId}`, async () => {
-        const value = await findTemplate(sql, projectId, templateId);
-        return value && { projectId, value };
-      }),
-    async suppressionRules(projectId) {
-      const known = await suppressions.get(projectId, async () => ({
-        projectId,
-        value: await enabledRules(sql, projectId),
-      }));
-      return known ?? [];
-    },
-    forget,
+    forget: changes.forget,
     forgetEverywhere(projectId) {
-      forget(projectId);
+      changes.forget(projectId);
       return changes.heardEverywhere();
     },
   };

@@ -1,7 +1,7 @@
 import type { Sql } from '../../core/database/sql.ts';
 import { AppError, conflict, forbidden } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
-import { userByEmail } from '../accounts/queries.ts';
+import { userByEmail } from '../accounts/index.ts';
 import { addMembership, changeMembership, findMember, removeMembership } from './member-queries.ts';
 import type { Member } from './member-schema.ts';
 

@@ -2,14 +2,9 @@ import * as v from 'valibot';
 import type { App } from '../../core/http/context.ts';
 import { noSuchProject } from '../../core/http/errors.ts';
 import { route } from '../../core/http/route.ts';
-import { removeLater } from '../domains/removal-queries.ts';
-import { deleteProject, resetProject, waitForWipe } from '../wipes/service.ts';
 import { changeProject, projectRecord, projectSummaries, projectSummary, projectsOfUser } from './queries.ts';
 import { ChangeProject, CreateProject, OwnProject, ProjectRecord, ProjectSummary, RotatedProject } from './schema.ts';
 import { foundProject, rotateKeys } from './service.ts';
-
-const Done = v.object({ success: v.literal(true), message: v.string() });
-const resetMayTakeMs = 25_000;
 
 const keysOf = ({ config }: App) => config.encryptionKeys;
 
@@ -56,53 +51,6 @@ export const projectRoutes = [
       if (changed === null) throw noSuchProject(project.id);
       await app.directory.forgetEverywhere(project.id);
       return changed;
-    },
-  }),
-  route({
-    method: 'DELETE',
-    path: '/users/@me/projects/:id',
-    access: 'project',
-    role: 'ADMIN',
-    refusesKeys: true,
-    refusedWhenDisabled: true,
-    summary: 'Delete a project with everything in it',
-    description:
-      'Its keys, members and domains are gone when this answers; its contacts, mail and events are removed in the background.',
-    tag: 'projects',
-    reply: Done,
-    async handle({ app, db, project }) {
-      const { ticket } = await deleteProject(db, project.id, async (sql, { domains }) => {
-        for (const { domain, providerId } of domains)
-          if (providerId !== null) await removeLater(sql, providerId, domain);
-      });
-      app.outbox.dispatchSoon(ticket);
-      await app.directory.forgetEverywhere(project.id);
-      return { success: true, message: `The project ${project.name} was deleted` };
-    },
-  }),
-  route({
-    method: 'POST',
-    path: '/users/@me/projects/:id/reset',
-    access: 'project',
-    role: 'ADMIN',
-    refusedWhenDisabled: true,
-    summary: 'Delete everything in a project but itself',
-    description:
-      'Keeps keys, members, domains, settings, uploads and usage. Writes are refused with 409 until it has finished, which this waits for up to 25 seconds.',
-    tag: 'projects',
-    reply: Done,
-    async handle({ app, db, project }) {
-      const { id, ticket } = await resetProject(db, project.id);
-      app.outbox.dispatchSoon(ticket);
-      await app.directory.forgetEverywhere(project.id);
-      const finished = await waitForWipe(db, id, resetMayTakeMs);
-      if (finished) await app.directory.forgetEverywhere(project.id);
-      return {
-        success: true,
-        message: finished
-          ? 'The project was reset'
-          : 'The project is being reset: it can be read, and written to afterwards',
-      };
     },
   }),
   route({

@@ -7,6 +7,13 @@ import { writeLetter } from './letter.ts';
 import { insertMails, membersToTell } from './queries.ts';
 import type { SystemMail, SystemMailKind } from './schema.ts';
 
+declare module '../../core/http/context.ts' {
+  interface App {
+    /** Sends mail of the service to the members of a project. */
+    tellMembers: TellMembers;
+  }
+}
+
 /** What mail of the service is written with. */
 export interface SystemMailSettings {
   APP_ENCRYPTION_KEY: string;

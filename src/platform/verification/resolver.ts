@@ -1,5 +1,11 @@
 import { Resolver as DnsResolver } from 'node:dns/promises';
 
+declare module '../../core/http/context.ts' {
+  interface App {
+    resolver: Resolver;
+  }
+}
+
 /** The record types that tell whether a domain lives and takes mail. */
 export type RecordType = 'NS' | 'MX' | 'A' | 'AAAA';
 

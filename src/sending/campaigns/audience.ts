@@ -1,7 +1,6 @@
-import { compileCondition } from '../../audience/conditions/sql.ts';
-import type { Definition } from '../../audience/segments/definition.ts';
-import { storedDefinition } from '../../audience/segments/service.ts';
-import type { TemplateType } from '../../content/templates/queries.ts';
+import { compileCondition } from '../../audience/conditions/index.ts';
+import { type Definition, storedDefinition } from '../../audience/segments/index.ts';
+import type { TemplateType } from '../../content/templates/index.ts';
 import { type Sql, statement } from '../../core/database/sql.ts';
 import type { AudienceType } from './schema.ts';
 import { isMissed } from './verdicts.ts';

@@ -1,4 +1,4 @@
-import { type CallReport, noteCall } from '../engine/breaker.ts';
+import { type CallReport, noteCall } from '../engine/index.ts';
 import type { LaneDeps } from './lane-deps.ts';
 
 // A success is worth a statement only now and then: it matters only after failures, which this process may not know of.

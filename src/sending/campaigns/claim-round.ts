@@ -1,5 +1,5 @@
-import { givenUp } from '../engine/attempts.ts';
-import type { Accepted, MailStream, Verdict } from '../providers/mailer.ts';
+import { givenUp } from '../engine/index.ts';
+import type { Accepted, MailStream, Verdict } from '../providers/index.ts';
 import type { Claim } from './claims.ts';
 import { provenInstant, type Recipient, type Settlement } from './ledger.ts';
 import { refusedByProvider } from './reasons.ts';

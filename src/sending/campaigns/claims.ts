@@ -1,5 +1,5 @@
 import { byIndexes, type Database, type Sql, statement } from '../../core/database/sql.ts';
-import { bucketCtes } from '../engine/throttle.ts';
+import { bucketCtes } from '../engine/index.ts';
 import { lockCampaignSend } from './state.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { isoText } from '../../core/database/columns.ts';
 import { type Database, type Sql, statement } from '../../core/database/sql.ts';
-import { usageMoved } from '../../platform/billing/counting-queries.ts';
+import { usageMoved } from '../../platform/billing/index.ts';
 import { isSkipped } from './reasons.ts';
 import type { CampaignStatus } from './schema.ts';
 

@@ -1,4 +1,4 @@
-import { maxLevels } from '../../audience/conditions/schema.ts';
+import { maxLevels } from '../../audience/conditions/index.ts';
 import { type FieldProblem, invalid } from '../../core/lib/errors.ts';
 import { jsonType } from '../../core/lib/validation.ts';
 

@@ -1,10 +1,17 @@
 import { pause } from '../../core/lib/time.ts';
-import { callsOf, givenUp, retryDelay, submissionUnknown } from '../engine/attempts.ts';
-import { reportOf, takeProbe } from '../engine/breaker.ts';
-import { longestBatchMs, renderTurns } from '../engine/render-turns.ts';
-import { type Accepted, beginCall, type MailerCall } from '../providers/mailer.ts';
-import { writeCaught } from '../suppressed/queries.ts';
-import { findCaught } from '../suppressed/service.ts';
+import {
+  callsOf,
+  findSuppressed,
+  givenUp,
+  longestBatchMs,
+  renderTurns,
+  reportOf,
+  retryDelay,
+  submissionUnknown,
+  takeProbe,
+  writeSuppressed,
+} from '../engine/index.ts';
+import { type Accepted, beginCall, type MailerCall } from '../providers/index.ts';
 import { noteQuietly } from './call-notes.ts';
 import { ClaimRound } from './claim-round.ts';
 import { type Claim, renewClaim } from './claims.ts';
@@ -82,8 +89,8 @@ async function handOver(deps: LaneDeps, send: LaneSend, claim: TakenClaim, round
   if (refusal !== null) round.fail(() => refusal);
   if (send.needsSubscription) round.fail(({ subscribed }) => (subscribed ? null : skipReasons.unsubscribed));
 
-  const caught = await deps.gate.run(() => catchRecipients(deps, send, round));
-  for (const recipient of caught) round.open.delete(recipient);
+  const suppressed = await deps.gate.run(() => suppressRecipients(deps, send, round));
+  for (const recipient of suppressed) round.open.delete(recipient);
 
   let probing = claim.probing;
   let failures = 0;
@@ -123,15 +130,19 @@ async function handOver(deps: LaneDeps, send: LaneSend, claim: TakenClaim, round
 }
 
 /** The open recipients to whose addresses nothing may be sent by the project's rules; their rows say so. */
-async function catchRecipients({ db }: LaneDeps, send: LaneSend, round: ClaimRound): Promise<ReadonlySet<Recipient>> {
-  const { mails, rows } = await findCaught(db, [...round.open], {
+async function suppressRecipients(
+  { db }: LaneDeps,
+  send: LaneSend,
+  round: ClaimRound,
+): Promise<ReadonlySet<Recipient>> {
+  const { mails, rows } = await findSuppressed(db, [...round.open], {
     projectId: send.projectId,
     idOf: ({ emailId }) => emailId,
     textsOf: () => null,
   });
   if (rows.length > 0)
     await db.transaction(async (sql) => {
-      await writeCaught(sql, rows, null);
+      await writeSuppressed(sql, rows, null);
       await countSuppressed(sql, send, rows.length);
     });
   return mails;

@@ -1,5 +1,5 @@
 import { defineEntity } from '@mikro-orm/core';
-import { templateTypes } from '../../content/templates/schema.ts';
+import { templateTypes } from '../../content/templates/index.ts';
 import { baseColumns } from '../../core/database/columns.ts';
 import { audienceTypes, campaignStatuses } from './schema.ts';
 

@@ -1,7 +1,7 @@
 import type { Database } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import type { Clock } from '../../core/lib/time.ts';
-import type { BillingSettings } from '../../platform/billing/service.ts';
+import type { BillingSettings } from '../../platform/billing/index.ts';
 import { type AudienceCursor, openAudience } from './audience-cursor.ts';
 import { type ExpandedCampaign, type Expansion, expandPage, expansionPage, lowestId } from './expansion.ts';
 import type { Gate } from './gate.ts';

@@ -1,6 +1,5 @@
 import { type Database, localSettings, type Sql, type Statement, statement } from '../../core/database/sql.ts';
-import { type BillingSettings, reserveMail } from '../../platform/billing/service.ts';
-import { limitReached, usageCategory } from '../../platform/billing/usage-schema.ts';
+import { type BillingSettings, limitReached, reserveMail, usageCategory } from '../../platform/billing/index.ts';
 import { type Audience, baseAudience, needsSubscription, sourceTypeOf } from './audience.ts';
 import { lockCampaignSend } from './state.ts';
 

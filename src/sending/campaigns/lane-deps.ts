@@ -1,5 +1,5 @@
 import type { Database } from '../../core/database/sql.ts';
-import type { Mailer, OutgoingMessage } from '../providers/mailer.ts';
+import type { Mailer, OutgoingMessage } from '../providers/index.ts';
 import type { Gate } from './gate.ts';
 import type { Recipient, SendKey } from './ledger.ts';
 

@@ -1,6 +1,5 @@
 import { pause } from '../../core/lib/time.ts';
-import { type Hold, longestHeldMs, mayCall } from '../engine/breaker.ts';
-import { bucketMade } from '../engine/throttle.ts';
+import { bucketMade, type Hold, longestHeldMs, mayCall } from '../engine/index.ts';
 import {
   type Claim,
   type ClaimAnswer,

@@ -1,4 +1,4 @@
-import { isLeftOut, leftOutReasons } from '../ledger/sql.ts';
+import { isLeftOut, leftOutReasons } from '../ledger/index.ts';
 
 /** Why a row was left out on purpose. The texts are stored; counts and verdicts go by them. */
 export const skipReasons = leftOutReasons;

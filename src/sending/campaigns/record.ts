@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { segmentsByIds } from '../../audience/segments/service.ts';
+import { segmentsByIds } from '../../audience/segments/index.ts';
 import { type Sql, sqlOf } from '../../core/database/sql.ts';
-import { type Hold, holdFor, holdSentence } from '../engine/breaker.ts';
+import { type Hold, holdFor, holdSentence } from '../engine/index.ts';
 import type { Campaign } from './entity.ts';
 import type { CampaignBody, CampaignWithSegment } from './schema.ts';
 

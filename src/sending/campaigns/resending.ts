@@ -1,8 +1,8 @@
-import { checkSender } from '../../content/templates/service.ts';
+import { checkSender } from '../../content/templates/index.ts';
 import { statement } from '../../core/database/sql.ts';
 import { badRequest, conflict, notFound } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
-import type { ProjectFacts } from '../../platform/projects/directory.ts';
+import type { ProjectFacts } from '../../platform/projects/index.ts';
 import { audienceSize } from './audience.ts';
 import { checkRoom, commitSend, type SendingDeps, type Sent } from './sending.ts';
 import { getCampaign } from './service.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { SegmentBody } from '../../audience/segments/schema.ts';
-import { BodySource, ReplyTo, SenderName, SubjectSource, templateTypes } from '../../content/templates/schema.ts';
+import { SegmentBody } from '../../audience/segments/index.ts';
+import { BodySource, ReplyTo, SenderName, SubjectSource, templateTypes } from '../../content/templates/index.ts';
 import { EmailField } from '../../core/lib/email-address.ts';
 import { PageFigures } from '../../core/lib/offset-page.ts';
 import { JsonObject, parameter, textField } from '../../core/lib/validation.ts';

@@ -1,13 +1,18 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { checkSender, type SenderDomains } from '../../content/templates/service.ts';
+import { checkSender, type SenderDomains } from '../../content/templates/index.ts';
 import type { Database, Sql } from '../../core/database/sql.ts';
 import { badRequest, notFound } from '../../core/lib/errors.ts';
 import { type Clock, parseDate } from '../../core/lib/time.ts';
 import type { Outbox } from '../../core/outbox/dispatcher.ts';
 import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
-import { type BillingSettings, campaignTooLarge, limitExceeded, roomFor } from '../../platform/billing/service.ts';
-import { usageCategory } from '../../platform/billing/usage-schema.ts';
-import type { ProjectFacts } from '../../platform/projects/directory.ts';
+import {
+  type BillingSettings,
+  campaignTooLarge,
+  limitExceeded,
+  roomFor,
+  usageCategory,
+} from '../../platform/billing/index.ts';
+import type { ProjectFacts } from '../../platform/projects/index.ts';
 import { audienceSize, sourceTypeOf } from './audience.ts';
 import { launchCampaign, wakeCampaign } from './launch.ts';
 import type { CampaignStatus, CampaignWithSegment, SendCampaign } from './schema.ts';

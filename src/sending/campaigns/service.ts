@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { checkedDefinition } from '../../audience/segments/service.ts';
-import { checkSender, checkSources, type SenderDomains } from '../../content/templates/service.ts';
+import { checkedDefinition } from '../../audience/segments/index.ts';
+import { checkSender, checkSources, type SenderDomains } from '../../content/templates/index.ts';
 import { type Sql, sqlOf, statement } from '../../core/database/sql.ts';
 import { badRequest, notFound } from '../../core/lib/errors.ts';
 import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';

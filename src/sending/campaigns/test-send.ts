@@ -1,14 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { contentAsWritten, prepareContent } from '../../content/rendering/prepare.ts';
-import { checkSender, type SenderDomains, withinLimits } from '../../content/templates/service.ts';
+import { contentAsWritten, prepareContent } from '../../content/rendering/index.ts';
+import { checkSender, type SenderDomains, withinLimits } from '../../content/templates/index.ts';
 import type { Database } from '../../core/database/sql.ts';
 import { statement } from '../../core/database/sql.ts';
 import { AppError, forbidden } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import type { ProjectFacts } from '../../platform/projects/directory.ts';
-import type { ComposerSettings } from '../engine/compose.ts';
-import { type Mailer, type OutgoingMessage, systemProjectId } from '../providers/mailer.ts';
+import type { ProjectFacts } from '../../platform/projects/index.ts';
+import type { ComposerSettings } from '../engine/index.ts';
+import { type Mailer, type OutgoingMessage, systemProjectId } from '../providers/index.ts';
 import type { Campaign } from './entity.ts';
 import { load } from './service.ts';
 

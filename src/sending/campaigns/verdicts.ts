@@ -1,4 +1,4 @@
-import { submissionUnknown } from '../engine/attempts.ts';
+import { submissionUnknown } from '../engine/index.ts';
 import { isSkipped, refusedByProvider } from './reasons.ts';
 
 /**

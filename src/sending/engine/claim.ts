@@ -1,5 +1,5 @@
 import { type Sql, statement } from '../../core/database/sql.ts';
-import type { ClaimedMail } from '../ledger/types.ts';
+import type { ClaimedMail } from '../ledger/index.ts';
 import { bucketCtes, bucketMade } from './throttle.ts';
 
 /** What a claim may take. */

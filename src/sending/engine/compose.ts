@@ -1,11 +1,14 @@
-import { contentCache } from '../../content/rendering/cache.ts';
-import type { MessageClass } from '../../content/rendering/headers.ts';
-import type { LinkSettings } from '../../content/rendering/links.ts';
-import type { Recipient } from '../../content/rendering/prepare.ts';
-import { type TrackingMode, tracksEmail } from '../../content/rendering/tracking.ts';
+import {
+  contentCache,
+  type LinkSettings,
+  type MessageClass,
+  type Recipient,
+  type TrackingMode,
+  tracksEmail,
+} from '../../content/rendering/index.ts';
 import type { Config } from '../../core/config/config.ts';
-import type { ClaimedMail } from '../ledger/types.ts';
-import type { OutgoingAttachment, OutgoingMessage } from '../providers/mailer.ts';
+import type { ClaimedMail } from '../ledger/index.ts';
+import type { OutgoingAttachment, OutgoingMessage } from '../providers/index.ts';
 
 /** What composing needs of the settings. */
 export type ComposerSettings = Pick<Config, 'DASHBOARD_URI' | 'API_URI' | 'LINK_SECRET' | 'POSTMARK_UNSUBSCRIBES'>;

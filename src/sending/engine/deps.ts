@@ -1,6 +1,6 @@
 import type { Database } from '../../core/database/sql.ts';
-import type { ClaimedMail } from '../ledger/types.ts';
-import type { Mailer, OutgoingMessage } from '../providers/mailer.ts';
+import type { ClaimedMail } from '../ledger/index.ts';
+import type { Mailer, OutgoingMessage } from '../providers/index.ts';
 
 /** What the pipeline is built from. */
 export interface DeliveryDeps {

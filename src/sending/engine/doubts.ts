@@ -1,5 +1,5 @@
 import { isoInstantOrNull } from '../../core/database/columns.ts';
-import { type Settlement, settleQueued } from '../ledger/settle.ts';
+import { type Settlement, settleQueued } from '../ledger/index.ts';
 import { givenUp, retryDelay, submissionUnknown } from './attempts.ts';
 import { holdFor } from './breaker.ts';
 import { readQueued } from './claim.ts';

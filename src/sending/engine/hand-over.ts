@@ -1,12 +1,11 @@
 import { pause } from '../../core/lib/time.ts';
-import { type Settlement, settleQueued } from '../ledger/settle.ts';
-import { type ClaimedMail, refusalOf } from '../ledger/types.ts';
-import type { Accepted, OutgoingMessage, Verdict } from '../providers/mailer.ts';
-import { catchMail } from '../suppressed/service.ts';
+import { type ClaimedMail, refusalOf, type Settlement, settleQueued } from '../ledger/index.ts';
+import type { Accepted, OutgoingMessage, Verdict } from '../providers/index.ts';
 import { callsOf, givenUp, retryDelay } from './attempts.ts';
 import { noteCall, reportOf, takeProbe } from './breaker.ts';
 import type { Claim, DeliveryDeps, Tally } from './deps.ts';
 import { longestBatchMs, renderTurns, slowBatch } from './render-turns.ts';
+import { suppressQueued } from './suppression.ts';
 
 /**
  * How long after its claim a mail may still be handed over. A process that stood still for longer may have lost the claim
@@ -26,12 +25,12 @@ export async function handOver(deps: DeliveryDeps, claim: Claim): Promise<Tally>
     tally.failed += failed;
   };
 
-  const caught = await catchMail(deps.db, claim.mails, claim.id, {
+  const suppressed = await suppressQueued(deps.db, claim.mails, claim.id, {
     projectId: claim.mails[0]?.projectId ?? '',
     idOf: ({ id }) => id,
     textsOf: (mail) => textsOf(deps, mail),
   });
-  const rest = claim.mails.filter((mail) => !caught.has(mail));
+  const rest = claim.mails.filter((mail) => !suppressed.has(mail));
   const refused = new Map(rest.map((mail) => [mail.id, refusalOf(mail)]));
   const refusals = rest.flatMap(({ id }): Settlement[] => {
     const error = refused.get(id) ?? null;

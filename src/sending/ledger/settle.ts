@@ -1,8 +1,8 @@
-import { mailPayload } from '../../audience/events/mail-data.ts';
+import { mailPayload } from '../../audience/events/index.ts';
 import { isoText } from '../../core/database/columns.ts';
 import { type Sql, statement } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
-import { usageMoved } from '../../platform/billing/counting-queries.ts';
+import { usageMoved } from '../../platform/billing/index.ts';
 import { untold, withoutBytes } from './sql.ts';
 
 /** What became of one claimed mail. */

@@ -1,5 +1,11 @@
 import type { Filled } from '../../core/lib/render/filled.ts';
 
+declare module '../../core/http/context.ts' {
+  interface App {
+    mailer: Mailer;
+  }
+}
+
 /** A text of a message: a string, or the parts that `toString` makes one of. */
 export type MessageText = string | Filled;
 

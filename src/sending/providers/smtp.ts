@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import DKIM from 'nodemailer/lib/dkim';
-import type { SigningKey } from '../../platform/domains/signing-queries.ts';
+import type { SigningKey } from '../../platform/domains/index.ts';
 import type { HandoverJournal } from './journal.ts';
 import type { Mailer, OutgoingMessage, Verdict } from './mailer.ts';
 import { messageIdOf } from './mime.ts';

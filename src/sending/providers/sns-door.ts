@@ -1,6 +1,13 @@
 import { X509Certificate } from 'node:crypto';
 import { request } from 'undici';
 
+declare module '../../core/http/context.ts' {
+  interface App {
+    /** Amazon's own hosts, for what proves that a message is of Amazon SNS. */
+    amazon: AmazonDoor;
+  }
+}
+
 /** What is asked of Amazon's own hosts. Both methods take a URL that passed `amazonUrl`, and reject when Amazon does not answer. */
 export interface AmazonDoor {
   /** The certificate behind a `SigningCertURL`; kept for a day. */

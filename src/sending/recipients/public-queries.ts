@@ -1,4 +1,4 @@
-import { flipEvents, leftBefore } from '../../audience/contacts/flip-queries.ts';
+import { flipEvents, leftBefore } from '../../audience/contacts/index.ts';
 import { type Sql, statement } from '../../core/database/sql.ts';
 
 /** What a recipient's own pages know of them. */

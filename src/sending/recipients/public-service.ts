@@ -1,4 +1,4 @@
-import { verifyLinkToken } from '../../content/rendering/links.ts';
+import { verifyLinkToken } from '../../content/rendering/index.ts';
 import type { Sql } from '../../core/database/sql.ts';
 import { forbidden, notFound } from '../../core/lib/errors.ts';
 import { isUuid, newId } from '../../core/lib/ids.ts';

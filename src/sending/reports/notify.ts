@@ -1,12 +1,11 @@
-import { leftBefore } from '../../audience/contacts/flip-queries.ts';
-import { mailPayload } from '../../audience/events/mail-data.ts';
+import { leftBefore } from '../../audience/contacts/index.ts';
+import { mailPayload } from '../../audience/events/index.ts';
 import { isoText } from '../../core/database/columns.ts';
 import { type Sql, statement } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
-import { correctedUsage } from '../../platform/billing/counting-queries.ts';
-import { receiptKey } from '../ledger/receipt-key.ts';
-import { isLeftOut, statusRank } from '../ledger/sql.ts';
-import type { Notification } from '../providers/notification.ts';
+import { correctedUsage } from '../../platform/billing/index.ts';
+import { isLeftOut, receiptKey, statusRank } from '../ledger/index.ts';
+import type { Notification } from '../providers/index.ts';
 
 /** What became of a notification: `unsettled` means that our own record of the hand-over is still on its way. */
 export type Notified = 'done' | 'duplicate' | 'unsettled' | 'unknown';

@@ -1,11 +1,10 @@
-import { upsertContactRow } from '../../audience/contacts/queries.ts';
+import { upsertContactRow } from '../../audience/contacts/index.ts';
 import { type Database, type Sql, statement } from '../../core/database/sql.ts';
 import { domainOf, normaliseEmail } from '../../core/lib/email-address.ts';
 import { newId } from '../../core/lib/ids.ts';
-import { type BillingSettings, receiveMail as letIn } from '../../platform/billing/service.ts';
-import { isSimulated } from '../ledger/queries.ts';
-import { receiptKey } from '../ledger/receipt-key.ts';
-import type { ReceivedMail } from '../providers/received.ts';
+import { type BillingSettings, receiveMail as letIn } from '../../platform/billing/index.ts';
+import { isSimulated, receiptKey } from '../ledger/index.ts';
+import type { ReceivedMail } from '../providers/index.ts';
 
 /** What became of a received mail: `ignored` when it is for nobody here, or from nobody that can be a contact. */
 export type Received = 'done' | 'duplicate' | 'ignored';

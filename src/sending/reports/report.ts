@@ -1,8 +1,7 @@
 import type { Database } from '../../core/database/sql.ts';
 import { type Clock, pause } from '../../core/lib/time.ts';
-import type { BillingSettings } from '../../platform/billing/service.ts';
-import { systemProjectId } from '../providers/mailer.ts';
-import type { Notification } from '../providers/notification.ts';
+import type { BillingSettings } from '../../platform/billing/index.ts';
+import { type Notification, systemProjectId } from '../providers/index.ts';
 import { applyNotification, findByMessageId, type Notified } from './notify.ts';
 
 /** What a webhook is answered. */

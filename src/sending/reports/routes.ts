@@ -3,7 +3,7 @@ import { BodyReader, discard } from '../../core/http/body.ts';
 import type { App, Handled } from '../../core/http/context.ts';
 import { type Reply, type Route, reply, route } from '../../core/http/route.ts';
 import { AppError } from '../../core/lib/errors.ts';
-import { createReputationGuard, type ReputationGuard } from '../reputation/guard-service.ts';
+import { createReputationGuard, type ReputationGuard } from '../reputation/index.ts';
 import type { WebhookAnswer } from './report.ts';
 import { receiveSns } from './sns-webhook.ts';
 import { mayNotify, receivePostmark } from './webhooks.ts';

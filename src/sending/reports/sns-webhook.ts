@@ -1,8 +1,13 @@
 import { parseDate } from '../../core/lib/time.ts';
-import { readSesEvent } from '../providers/ses-notification.ts';
-import { readSesReceived } from '../providers/ses-received.ts';
-import { distrust, readSnsEnvelope, type SnsEnvelope } from '../providers/sns.ts';
-import { type AmazonDoor, amazonUrl } from '../providers/sns-door.ts';
+import {
+  type AmazonDoor,
+  amazonUrl,
+  distrust,
+  readSesEvent,
+  readSesReceived,
+  readSnsEnvelope,
+  type SnsEnvelope,
+} from '../providers/index.ts';
 import { takeReport, type WebhookAnswer, type WebhookDeps } from './report.ts';
 import { takeMail } from './webhooks.ts';
 

@@ -1,8 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Config } from '../../core/config/config.ts';
-import { parsePostmark, readPostmarkRecord } from '../providers/postmark-notification.ts';
-import { readPostmarkReceived } from '../providers/postmark-received.ts';
-import type { ReceivedMail } from '../providers/received.ts';
+import { parsePostmark, type ReceivedMail, readPostmarkReceived, readPostmarkRecord } from '../providers/index.ts';
 import { receiveMail } from './receive.ts';
 import { takeReport, type WebhookAnswer, type WebhookDeps } from './report.ts';
 

@@ -1,4 +1,4 @@
-import { foldMailChanges } from '../ledger/mail-count-queries.ts';
+import { foldMailChanges } from '../ledger/index.ts';
 import { afterStop, type GuardDeps, type Stopped, stopIfHarmful } from './service.ts';
 
 /**

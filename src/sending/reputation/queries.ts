@@ -1,5 +1,5 @@
 import { type Sql, statement } from '../../core/database/sql.ts';
-import { usageMoved } from '../../platform/billing/counting-queries.ts';
+import { usageMoved } from '../../platform/billing/index.ts';
 
 const age = statement(
   'security.project',

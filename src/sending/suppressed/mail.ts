@@ -1,11 +1,11 @@
-import type { ListSuppressed, SuppressedEmail } from '../../audience/suppressions/schema.ts';
+import type { ListSuppressed, SuppressedEmail } from '../../audience/suppressions/index.ts';
 import { isoInstant, isoInstantOrNull } from '../../core/database/columns.ts';
 import type { Sql } from '../../core/database/sql.ts';
 import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../../core/lib/cursor.ts';
 import { badRequest, notFound } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
 import { StepLimitError } from '../../core/lib/render/run.ts';
-import type { Composer } from '../engine/compose.ts';
+import type { Composer } from '../engine/index.ts';
 import { findSuppressedMail, type SuppressedRow, suppressedMail } from './queries.ts';
 
 /** A page of the mail that rules have caught, newest first. @throws 400 for a cursor of another list */

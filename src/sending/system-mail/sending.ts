@@ -1,19 +1,19 @@
 import type { Database } from '../../core/database/sql.ts';
 import { tryUnseal, UnsealError } from '../../core/lib/seal.ts';
 import type { RecoverableKind } from '../../core/outbox/recovery.ts';
-import type { Letter } from '../../platform/system-mail/letter.ts';
 import {
   beginHandOver,
+  type Letter,
   noteFailed,
   noteRefusal,
   noteSent,
   type PendingMail,
   pendingMail,
   stalledMails,
-} from '../../platform/system-mail/queries.ts';
-import { startOfMail } from '../../platform/system-mail/service.ts';
-import { holdFor } from '../engine/breaker.ts';
-import { type Mailer, systemProjectId, type Verdict } from '../providers/mailer.ts';
+  startOfMail,
+} from '../../platform/system-mail/index.ts';
+import { holdFor } from '../engine/index.ts';
+import { type Mailer, systemProjectId, type Verdict } from '../providers/index.ts';
 
 /** What mail of the service is handed over with. */
 export interface SystemMailDeps {

@@ -1,11 +1,9 @@
-import { flipEvents } from '../../audience/contacts/flip-queries.ts';
-import { contactDataText, withinDataLimits } from '../../audience/contacts/limit-queries.ts';
-import type { SuppressionMatch } from '../../audience/suppressions/schema.ts';
-import type { TemplateType } from '../../content/templates/queries.ts';
+import { contactDataText, flipEvents, withinDataLimits } from '../../audience/contacts/index.ts';
+import type { SuppressionMatch } from '../../audience/suppressions/index.ts';
+import type { TemplateType } from '../../content/templates/index.ts';
 import { type Sql, statement } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { reserveAll } from '../../platform/billing/usage-queries.ts';
-import type { UsageGate } from '../../platform/billing/usage-schema.ts';
+import { reserveAll, type UsageGate } from '../../platform/billing/index.ts';
 
 /** One recipient of a request; the ids are those that its rows get. */
 export interface SendRecipient {

@@ -31,14 +31,18 @@ export const transactionalRoutes = [
       ),
     reply: SendReply,
     async handle({ app, db, writeOnce, project, body }) {
-      const { config, directory, mailer } = app;
+      const { config, directory, templates, suppressionRules, mailer } = app;
       const limits = {
         attachments: config.MAX_ATTACHMENTS_COUNT,
         attachmentBytes: config.MAX_ATTACHMENT_SIZE_MB * megabyte,
         messageBytes: mailer.maxMessageBytes,
         refusedExtensions: mailer.refusedExtensions ?? new Set<string>(),
       };
-      const emails = await acceptSend({ db, writeOnce, directory, limits, billing: config }, project, body);
+      const emails = await acceptSend(
+        { db, writeOnce, directory, templates, suppressionRules, limits, billing: config },
+        project,
+        body,
+      );
       if (emails.length > 0) app.waker.wake(project.id);
       return { success: true, data: { emails, timestamp: app.clock().toISOString() } };
     },

@@ -1,5 +1,5 @@
-import type { SuppressionRule } from '../../audience/suppressions/queries.ts';
-import type { TemplateRow } from '../../content/templates/queries.ts';
+import { type SuppressionRule, type SuppressionRuleCache, suppressionOf } from '../../audience/suppressions/index.ts';
+import type { TemplateCache, TemplateRow } from '../../content/templates/index.ts';
 import type { Joined, Sql, WriteOnce } from '../../core/database/sql.ts';
 import { extensionOf } from '../../core/lib/attachment-types.ts';
 import { splitData } from '../../core/lib/contact-data.ts';
@@ -7,11 +7,15 @@ import { domainOf } from '../../core/lib/email-address.ts';
 import { badRequest, invalid, invalidField, notFound } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { type BillingSettings, limitExceeded, type Room, reserveMail } from '../../platform/billing/service.ts';
-import { usageGate } from '../../platform/billing/usage-schema.ts';
-import { senderDomainRefused } from '../../platform/domains/service.ts';
-import type { ProjectDirectory, ProjectFacts } from '../../platform/projects/directory.ts';
-import { suppressionOf } from '../suppressed/service.ts';
+import {
+  type BillingSettings,
+  limitExceeded,
+  type Room,
+  reserveMail,
+  usageGate,
+} from '../../platform/billing/index.ts';
+import { senderDomainRefused } from '../../platform/domains/index.ts';
+import type { ProjectDirectory, ProjectFacts } from '../../platform/projects/index.ts';
 import {
   type AcceptedEmail,
   acceptEmails,
@@ -27,7 +31,9 @@ export interface SendDeps {
   /** For what is only read. */
   db: Sql;
   writeOnce: WriteOnce;
-  directory: ProjectDirectory;
+  directory: Pick<ProjectDirectory, 'senderDomains'>;
+  templates: TemplateCache;
+  suppressionRules: SuppressionRuleCache;
   /** Limits of the deployment. */
   limits: {
     attachments: number;
@@ -54,7 +60,7 @@ export async function acceptSend(
   body: SendBody,
 ): Promise<{ contact: { id: string; email: string }; email: string }[]> {
   checkAttachments(deps.limits, body);
-  const template = body.template === undefined ? null : await deps.directory.template(project.id, body.template);
+  const template = body.template === undefined ? null : await deps.templates.find(project.id, body.template);
   if (body.template !== undefined && template === null) throw notFound('template', body.template);
   const { from, fromName } = senderOf(project, body, template);
   const facts: SendFacts = {
@@ -74,7 +80,7 @@ export async function acceptSend(
   checkMessageSize(deps.limits.messageBytes, facts);
   const domains = await deps.directory.senderDomains(project.id);
   if (!domains.has(domainOf(from))) throw senderDomainRefused(domainOf(from));
-  const recipients = recipientsOf(body.to, await deps.directory.suppressionRules(project.id));
+  const recipients = recipientsOf(body.to, await deps.suppressionRules.of(project.id));
   if (facts.messageClass === 'MARKETING' && body.subscribed !== true)
     await refuseUnsubscribed(deps.db, project.id, recipients, body);
   const accepted = await accept(deps, project, recipients, facts);

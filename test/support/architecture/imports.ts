@@ -32,6 +32,17 @@ export function runtimeImports(path: string, text: string): RuntimeImport[] {
     });
 }
 
+/** What a file imports for its types alone: `import type`, `export type … from` and `import('…')` in a type. */
+export function typeImports(path: string, text: string): RuntimeImport[] {
+  const statements = /^(?:import|export) type\s[^'";]*?\bfrom\s*'([^']+)'/gm;
+  const inline = /(?<!await )\bimport\('([^']+)'\)\.[A-Z]/g;
+  return [...text.matchAll(statements), ...text.matchAll(inline)].map(([, specifier = '']) => ({
+    from: path,
+    specifier,
+    file: specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : undefined,
+  }));
+}
+
 /** What stands for the path of an `import()` whose path is computed. */
 export const computed = '<computed>';
 

@@ -1,14 +1,54 @@
-/** The rooms of the house. Every file stands in one of them. */
-export type Room =
-  | 'lib'
-  | 'db'
-  | 'net'
+/**
+ * The subjects of the service in their areas, lowest first: a subject may use what stands before it, in types too, and nothing
+ * that stands after it. `docs/architecture.md` says what each is about.
+ */
+export const order = [
+  'core/lib',
+  'core/config',
+  'core/net',
+  'core/database',
+  'core/outbox',
+  'core/http',
+  'platform/verification',
+  'platform/system-mail',
+  'platform/accounts',
+  'platform/projects',
+  'platform/access',
+  'platform/billing',
+  'platform/domains',
+  'platform/wipes',
+  'audience/conditions',
+  'audience/usage',
+  'audience/contacts',
+  'audience/events',
+  'audience/segments',
+  'audience/suppressions',
+  'audience/jobs',
+  'content/uploads',
+  'content/rendering',
+  'content/templates',
+  'sending/providers',
+  'sending/ledger',
+  'sending/engine',
+  'sending/suppressed',
+  'sending/system-mail',
+  'sending/transactional',
+  'sending/campaigns',
+  'sending/reputation',
+  'sending/reports',
+  'sending/recipients',
+  'automations',
+  'insight/setup',
+  'insight/activity',
+  'insight/analytics',
+  'main',
+] as const;
+export type Subject = (typeof order)[number];
+
+/** Where a file stands: in a subject of the service, or in one of the folders beside it. */
+export type Place =
+  | Subject
   | 'commands'
-  | 'outbox'
-  | 'subject'
-  | 'http'
-  | 'main'
-  | 'config'
   | 'sandbox'
   | 'temporal'
   | 'workflows'
@@ -18,59 +58,85 @@ export type Room =
   | 'test'
   | 'bench';
 
-const production: readonly Room[] = [
-  'lib',
-  'db',
-  'net',
-  'commands',
-  'outbox',
-  'subject',
-  'http',
-  'main',
-  'config',
-  'sandbox',
-  'temporal',
-  'workflows',
-  'activities',
-  'migrations',
-];
+const beside = ['temporal', 'workflows', 'activities', 'migrations', 'dashboard', 'test', 'bench'] as const;
 
-/** Which rooms a room may import from at run time. What is not named here is refused. */
-export const mayImport: Record<Room, readonly Room[]> = {
-  lib: ['lib'],
-  db: ['lib', 'db', 'migrations'],
-  migrations: ['lib', 'db', 'migrations'],
-  net: ['lib', 'net'],
-  commands: ['lib'],
-  outbox: ['lib', 'db', 'commands', 'outbox'],
-  subject: ['lib', 'db', 'commands', 'outbox', 'subject'],
-  http: ['lib', 'db', 'commands', 'outbox', 'subject', 'http'],
-  config: ['lib', 'config'],
-  sandbox: ['lib', 'net', 'sandbox'],
-  temporal: ['lib', 'commands', 'temporal'],
-  workflows: ['lib', 'commands', 'workflows'],
-  activities: ['lib', 'db', 'commands', 'outbox', 'subject', 'activities'],
-  main: production,
+/** The place of a file, or `undefined` for a file that stands nowhere. */
+export function placeOf(path: string): Place | undefined {
+  if (path === 'temporal/commands.ts') return 'commands';
+  const [top, area = '', name = ''] = path.split('/');
+  if (top !== 'src') return beside.find((folder) => folder === top);
+  if (area === 'sandbox') return 'sandbox';
+  return order.find((subject) => subject === area || subject === `${area}/${name}`);
+}
+
+/** Whether the place is a subject of the service. */
+export function isSubject(place: Place | undefined): place is Subject {
+  return order.some((subject) => subject === place);
+}
+
+/** Whether the first subject stands above the second. */
+export function standsAbove(one: Subject, other: Subject): boolean {
+  return order.indexOf(one) > order.indexOf(other);
+}
+
+/** The core is a kit whose files are used one by one; of every other subject others see `index.ts` alone. */
+export function isOpen(subject: Subject): boolean {
+  return subject.startsWith('core/');
+}
+
+const isRoutes = /\/([^/]+-)?routes\.ts$/;
+
+/** Whether the file is a table of routes, which `main` alone puts together. */
+export function isRouteTable(path: string): boolean {
+  const place = placeOf(path);
+  return isSubject(place) && place !== 'main' && !place.startsWith('core/') && isRoutes.test(path);
+}
+
+// Who decides on a request's caller: the HTTP kit asks it before any route does.
+const accessControl = /^src\/platform\/(access\/|accounts\/sign-in\.ts$)/;
+
+/** Whether the file may use the HTTP kit at run time: route tables, and what decides on callers. */
+export function speaksHttp(path: string): boolean {
+  return isRouteTable(path) || accessControl.test(path) || placeOf(path) === 'core/http' || placeOf(path) === 'main';
+}
+
+/** What the places beside the subjects may import at run time; `subjects` stands for all but `core/http` and `main`. */
+export const mayImport: Partial<Record<Place, readonly (Place | 'subjects')[]>> = {
+  commands: ['core/lib'],
+  sandbox: ['core/lib', 'core/net', 'sandbox'],
+  temporal: ['core/lib', 'commands', 'temporal'],
+  migrations: ['core/lib', 'core/database', 'migrations'],
+  workflows: ['core/lib', 'commands', 'workflows'],
+  activities: ['subjects', 'commands', 'activities'],
   dashboard: ['dashboard'],
-  test: [...production, 'dashboard', 'test'],
-  bench: [...production, 'test', 'bench'],
+};
+
+/** What subjects may import of the places beside them at run time. */
+export const subjectsMayImport: Partial<Record<Subject, readonly Place[]>> = {
+  'core/lib': [],
+  'core/config': [],
+  'core/net': [],
+  'core/database': ['migrations'],
+  'core/http': ['commands'],
+  'core/outbox': ['commands'],
+  main: ['commands', 'temporal', 'migrations', 'activities', 'workflows', 'sandbox'],
 };
 
 /** Packages that only some files may import at run time. */
 export const keptPackages: readonly { packages: RegExp; only: RegExp }[] = [
   {
     packages: /^(koa|koa-.+|@koa\/.+)$/,
-    only: /^(src\/http\/|src\/sandbox\/|src\/.+\/([^/]+-)?routes\.ts$|test\/|bench\/)/,
+    only: /^(src\/core\/http\/|src\/sandbox\/|src\/(platform|audience|content|sending|automations|insight)\/.*([^/]+-)?routes\.ts$|test\/|bench\/)/,
   },
-  { packages: /^postmark$/, only: /^(src\/delivery\/|test\/|bench\/)/ },
+  { packages: /^postmark$/, only: /^(src\/sending\/providers\/|test\/|bench\/)/ },
   {
     packages: /^@temporalio\/client$/,
-    only: /^(src\/outbox\/|src\/main\/|temporal\/(connection|setup)\.ts$|test\/support\/|bench\/)/,
+    only: /^(src\/core\/outbox\/|src\/main\/|temporal\/(connection|setup)\.ts$|test\/support\/|bench\/)/,
   },
 ];
 
-/** The only packages a room may import at run time, where that is not any. */
-export const onlyPackages: Partial<Record<Room, readonly string[]>> = {
+/** The only packages a place may import at run time, where that is not any. */
+export const onlyPackages: Partial<Record<Place, readonly string[]>> = {
   workflows: ['@temporalio/workflow'],
   commands: ['@temporalio/common'],
   dashboard: [],
@@ -78,40 +144,3 @@ export const onlyPackages: Partial<Record<Room, readonly string[]>> = {
 
 /** Node's own modules that compute and touch nothing outside: all that `src/core/lib` may use. */
 export const pureModules = ['node:buffer', 'node:crypto', 'node:querystring', 'node:url', 'node:util', 'node:zlib'];
-
-const isRoutes = /^src\/.+\/([^/]+-)?routes\.ts$/;
-
-/** The room of a file, or `undefined` for a file that stands nowhere. A `routes.ts` counts as http. */
-export function roomOf(path: string): Room | undefined {
-  if (path === 'temporal/commands.ts') return 'commands';
-  if (/^src\/config[^/]*\.ts$/.test(path)) return 'config';
-  if (isRoutes.test(path) && !path.startsWith('src/sandbox/') && !path.startsWith('src/main/')) return 'http';
-  const [top, room, file] = path.split('/');
-  if (top !== 'src') return outside.find((name) => name === top);
-  if (file === undefined) return undefined;
-  return inside.find((name) => name === room) ?? 'subject';
-}
-
-const outside = ['temporal', 'workflows', 'activities', 'migrations', 'dashboard', 'test', 'bench'] as const;
-const inside = ['lib', 'db', 'net', 'outbox', 'http', 'main', 'sandbox'] as const;
-
-/** The subject of a file in a room of subjects, its routes included: `contacts` of `src/audience/contacts/service.ts`. */
-export function subjectOf(path: string): string | undefined {
-  const [top, room = ''] = path.split('/');
-  return top === 'src' && !inside.some((name) => name === room) ? room : undefined;
-}
-
-/** Whether the file is a subject's table of routes. */
-export function isRouteTable(path: string): boolean {
-  return subjectOf(path) !== undefined && isRoutes.test(path);
-}
-
-/** Whether other subjects may import the file: what a subject can do, its tables, its shapes and its statements. */
-export function isOpenToSubjects(path: string): boolean {
-  return (
-    /\/([^/]+-)?(service|entity|schema|queries)\.ts$/.test(path) || openRooms.some((room) => path.startsWith(room))
-  );
-}
-
-// Ports, a language and the ledger rather than subjects: made to be used from everywhere.
-const openRooms = ['src/sending/providers/', 'src/audience/conditions/', 'src/sending/ledger/'];

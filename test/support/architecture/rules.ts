@@ -1,63 +1,94 @@
 import { cycles } from './cycles.ts';
-import { packageOf, type RuntimeImport, runtimeImports, type Sources } from './imports.ts';
+import { packageOf, type RuntimeImport, runtimeImports, type Sources, typeImports } from './imports.ts';
 import {
-  isOpenToSubjects,
+  isOpen,
   isRouteTable,
+  isSubject,
   keptPackages,
   mayImport,
   onlyPackages,
+  type Place,
+  placeOf,
   pureModules,
-  roomOf,
-  subjectOf,
+  speaksHttp,
+  standsAbove,
+  subjectsMayImport,
 } from './rooms.ts';
 
 /** Every import that breaks a rule of the house, as `file → file: the rule`, sorted. */
 export function brokenRules(sources: Sources): string[] {
   const imports = [...sources].flatMap(([path, text]) => runtimeImports(path, text));
-  const homeless = [...sources.keys()].filter((path) => roomOf(path) === undefined);
+  const types = [...sources].flatMap(([path, text]) => typeImports(path, text));
+  const homeless = [...sources.keys()].filter((path) => placeOf(path) === undefined);
   const problems = [
-    ...homeless.map((path) => `${path}: stands in no room`),
-    ...imports.flatMap((one) =>
-      problemsOf(one, sources).map((rule) => `${one.from} → ${one.file ?? one.specifier}: ${rule}`),
-    ),
+    ...homeless.map((path) => `${path}: stands in no area`),
+    ...imports.flatMap((one) => told(one, problemsOf(one, sources))),
+    ...types.flatMap((one) => told(one, one.file === undefined ? [] : subjectProblems(one.from, one.file))),
     ...impureForWorkflows(imports),
-    ...cycles(graphOf(imports)).map((ring) => `${[...ring, ring[0]].join(' → ')}: a ring of imports`),
+    ...cycles(graphOf(imports)).map((ring) => `${[...ring, ring[0]].join(' → ')}: a cycle of imports`),
   ];
   return [...new Set(problems)].sort();
 }
 
+function told(one: RuntimeImport, rules: readonly string[]): string[] {
+  return rules.map((rule) => `${one.from} → ${one.file ?? one.specifier}: ${rule}`);
+}
+
 function problemsOf(one: RuntimeImport, sources: Sources): string[] {
-  const room = roomOf(one.from);
-  if (room === undefined) return [];
+  const place = placeOf(one.from);
+  if (place === undefined) return [];
   if (one.file === undefined) return packageProblems(one);
   // What is not TypeScript is data, and data belongs to whoever reads it.
   if (!one.file.endsWith('.ts')) return [];
   if (!sources.has(one.file)) return ['there is no such file'];
-  const target = roomOf(one.file);
-  if (target === undefined) return [];
-  const problems: string[] = [];
-  if (!mayImport[room].includes(target)) problems.push(`${room} must not import ${target}`);
-  if (room === 'test' || room === 'bench') return problems;
-  if (isRouteTable(one.file) && !one.from.startsWith('src/core/http/'))
-    problems.push('only src/core/http may import a table of routes');
-  const [own, other] = [subjectOf(one.from), subjectOf(one.file)];
-  if (target === 'subject' && own !== undefined && own !== other && !isOpenToSubjects(one.file)) {
-    problems.push('of another subject only service, entity, schema and queries may be imported');
-  }
+  const target = placeOf(one.file);
+  if (target === undefined || place === 'test' || place === 'bench') return [];
+  const problems = subjectProblems(one.from, one.file);
+  if (!mayReach(place, target)) problems.push(`${place} must not import ${target}`);
+  if (isSubject(place) && target === 'core/http' && !speaksHttp(one.from))
+    problems.push('only route tables and access control use the HTTP kit');
+  if (isSubject(place) && target === 'core/config' && !/^(core|main)/.test(place))
+    problems.push('settings are handed over; only main reads them');
   return problems;
 }
 
+/** What holds for types as well: the order of subjects, and that each shows others one file. */
+function subjectProblems(from: string, file: string): string[] {
+  const [place, target] = [placeOf(from), placeOf(file)];
+  if (place === 'test' || place === 'bench' || place === 'main' || place === target) return [];
+  if (!isSubject(target)) return [];
+  const problems: string[] = [];
+  if (isSubject(place) && standsAbove(target, place)) problems.push(`${target} stands above ${place}`);
+  if (isRouteTable(file)) problems.push('only main puts tables of routes together');
+  else if (!isOpen(target) && target !== 'main' && !file.endsWith('/index.ts'))
+    problems.push(`of ${target} only index.ts is for others`);
+  return problems;
+}
+
+function mayReach(place: Place, target: Place): boolean {
+  if (place === target) return true;
+  if (!isSubject(place)) {
+    const allowed = mayImport[place] ?? [];
+    return (
+      allowed.includes(target) ||
+      (allowed.includes('subjects') && isSubject(target) && target !== 'core/http' && target !== 'main')
+    );
+  }
+  return isSubject(target) || (subjectsMayImport[place] ?? ['commands']).includes(target);
+}
+
 function packageProblems({ from, specifier }: RuntimeImport): string[] {
-  const room = roomOf(from);
+  const place = placeOf(from);
   const name = packageOf(specifier);
   const problems: string[] = [];
   for (const { packages, only } of keptPackages) {
     if (name !== undefined && packages.test(name) && !only.test(from))
-      problems.push('this package is kept to other rooms');
+      problems.push('this package is kept to other places');
   }
-  const allowed = room === undefined ? undefined : onlyPackages[room];
-  if (allowed && !allowed.includes(specifier)) problems.push(`${room} may import no package but ${allowed.join(', ')}`);
-  if (room === 'lib' && specifier.startsWith('node:') && !pureModules.includes(specifier)) {
+  const allowed = place === undefined ? undefined : onlyPackages[place];
+  if (allowed && !allowed.includes(specifier))
+    problems.push(`${place} may import no package but ${allowed.join(', ')}`);
+  if (place === 'core/lib' && specifier.startsWith('node:') && !pureModules.includes(specifier)) {
     problems.push('src/core/lib does no I/O');
   }
   return problems;
@@ -66,14 +97,14 @@ function packageProblems({ from, specifier }: RuntimeImport): string[] {
 // What a workflow reaches is bundled and replayed: nothing there may depend on the machine or on a package.
 function impureForWorkflows(imports: readonly RuntimeImport[]): string[] {
   const reached = new Set(
-    imports.filter(({ from }) => ['workflows', 'commands'].includes(roomOf(from) ?? '')).map(({ file }) => file),
+    imports.filter(({ from }) => ['workflows', 'commands'].includes(placeOf(from) ?? '')).map(({ file }) => file),
   );
   // A Set grows while it is walked, so this follows imports of imports.
   for (const file of reached) {
     for (const one of imports) if (one.from === file && one.file !== undefined) reached.add(one.file);
   }
   return imports
-    .filter(({ from, file }) => roomOf(from) === 'lib' && reached.has(from) && file === undefined)
+    .filter(({ from, file }) => placeOf(from) === 'core/lib' && reached.has(from) && file === undefined)
     .map(
       ({ from, specifier }) =>
         `${from} → ${specifier}: workflows import this file, so it may import nothing but src/core/lib`,

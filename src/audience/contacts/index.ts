@@ -1,0 +1,27 @@
+// What other parts of the service may use of contacts; everything else in this folder is its own.
+export { contactTotals, foldContactChanges } from './catalogue-queries.ts';
+export { setBased } from './fields-queries.ts';
+export { listFields } from './fields-service.ts';
+export { flipEvents, leftBefore } from './flip-queries.ts';
+export {
+  ContactDataError,
+  contactDataError,
+  contactDataText,
+  mostContactBytes,
+  withinDataLimits,
+} from './limit-queries.ts';
+export { type ContactFilter, countContacts, filterSql, matchesNobody } from './list-queries.ts';
+export {
+  type ContactChange,
+  changeContact,
+  contactBody,
+  contactsColumnsOf,
+  contactsWithin,
+  type ListedContact,
+  untilSeen,
+  upsertContactCtes,
+  upsertContactRow,
+  upsertValues,
+} from './queries.ts';
+export { ContactBody } from './schema.ts';
+export { getContact } from './service.ts';

@@ -1,0 +1,7 @@
+// What other parts of the service may use of jobs; everything else in this folder is its own.
+export { changeContacts } from './bulk.ts';
+export { removeLostParts } from './files-queries.ts';
+export { importRows } from './import.ts';
+export { findJob, finishJob, markDelayed, removeOldJobs } from './queries.ts';
+export { recoverableJobs } from './recovery.ts';
+export type { Share, ShareReport } from './share.ts';

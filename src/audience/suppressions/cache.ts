@@ -1,0 +1,26 @@
+import { type Changes, createCache } from '../../core/database/changes.ts';
+import type { Sql } from '../../core/database/sql.ts';
+import { enabledRules, type SuppressionRule } from './queries.ts';
+
+/** Suppression rules kept in memory; right across processes (see `src/core/database/changes.ts`). */
+export interface SuppressionRuleCache {
+  /** The enabled rules of a project in the order in which they count. */
+  of(projectId: string): Promise<readonly SuppressionRule[]>;
+}
+
+declare module '../../core/http/context.ts' {
+  interface App {
+    suppressionRules: SuppressionRuleCache;
+  }
+}
+
+/** A cache over a database whose changes are heard. */
+export function createSuppressionRuleCache(sql: Sql, changes: Changes): SuppressionRuleCache {
+  const rules = createCache<readonly SuppressionRule[]>(changes, ['suppression_rules']);
+  return {
+    async of(projectId) {
+      const known = await rules.get(projectId, async () => ({ projectId, value: await enabledRules(sql, projectId) }));
+      return known ?? [];
+    },
+  };
+}

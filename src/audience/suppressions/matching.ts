@@ -1,0 +1,31 @@
+import { domainOf, localPartOf } from '../../core/lib/email-address.ts';
+import { matchesGlob } from '../../core/lib/glob.ts';
+import type { SuppressionRule } from './queries.ts';
+import type { SuppressionMatch } from './schema.ts';
+
+/**
+ * What the first rule that matches an address says of it, or null when none does (contract page 1, 6.1). Mail with a
+ * match is kept with status SUPPRESSED and never handed over. `rules` are the enabled ones of the project in the order of
+ * their creation; `address` is in its stored form.
+ */
+export function suppressionOf(rules: readonly SuppressionRule[], address: string, at: Date): SuppressionMatch | null {
+  const rule = rules.find((each) => matches(each, address));
+  if (rule === undefined) return null;
+  const { id: ruleId, name, kind, pattern } = rule;
+  return { ruleId, name, kind, pattern, recipient: address, matchedAt: at.toISOString() };
+}
+
+function matches({ kind, pattern }: SuppressionRule, address: string): boolean {
+  switch (kind) {
+    case 'ADDRESS':
+      return address === pattern;
+    case 'DOMAIN':
+      return domainOf(address) === pattern;
+    case 'PREFIX':
+      return localPartOf(address).startsWith(pattern);
+    case 'SUFFIX':
+      return localPartOf(address).endsWith(pattern);
+    case 'WILDCARD':
+      return matchesGlob(pattern, address);
+  }
+}

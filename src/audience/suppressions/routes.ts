@@ -1,0 +1,81 @@
+import * as v from 'valibot';
+import { reply, route } from '../../core/http/route.ts';
+import { type AppError, badRequest, type FieldProblem } from '../../core/lib/errors.ts';
+import { allRules } from './queries.ts';
+import { createRule, deleteRule, previewRules, putRule } from './rules.ts';
+import { isRuleKey, PreviewRule, RuleBody, RulePreview, WriteRule } from './schema.ts';
+
+/** The rules that suppress mail of a project. */
+export const suppressionRoutes = [
+  route({
+    method: 'GET',
+    path: '/suppressions',
+    access: 'dashboard',
+    summary: 'List suppression rules',
+    reply: v.array(RuleBody),
+    handle: ({ db, project }) => allRules(db, project.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/suppressions',
+    access: 'dashboard',
+    summary: 'Create a suppression rule',
+    description: 'Mail to an address that an enabled rule matches is kept, but never handed to the mail provider.',
+    status: 201,
+    body: WriteRule,
+    bodyError: refusedRule,
+    reply: RuleBody,
+    async handle({ app, db, project, body }) {
+      const rule = await createRule(db, project.id, body);
+      app.directory.forget(project.id);
+      return rule;
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/suppressions/:id',
+    access: 'dashboard',
+    summary: 'Replace a suppression rule',
+    ids: { id: 'suppression rule' },
+    body: WriteRule,
+    bodyError: refusedRule,
+    reply: v.object({ success: v.literal(true) }),
+    async handle({ app, db, project, params, body }) {
+      const done = await putRule(db, project.id, params.id ?? '', body);
+      app.directory.forget(project.id);
+      return done;
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/suppressions/:id',
+    access: 'dashboard',
+    summary: 'Delete a suppression rule',
+    description: 'Mail that it has caught is not sent afterwards, and still says by which rule it was caught.',
+    ids: { id: 'suppression rule' },
+    status: 204,
+    async handle({ app, db, project, params }) {
+      await deleteRule(db, project.id, params.id ?? '');
+      app.directory.forget(project.id);
+      return reply(204);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/suppressions/preview',
+    access: 'dashboard',
+    summary: 'See which rule would catch mail to an address',
+    body: PreviewRule,
+    reply: RulePreview,
+    handle: ({ app, db, project, body }) => previewRules(db, project.id, body.address, app.clock()),
+  }),
+];
+
+// Keys that no rule has, and patterns that fit no address, are told as a 400 and not as a 422 (contract page 1, 6.1).
+function refusedRule(problems: FieldProblem[], body: unknown): AppError | null {
+  const given = (body as { pattern?: unknown }).pattern !== undefined;
+  const refused = problems.find(({ field }) => !isRuleKey(field) || (field === 'pattern' && given));
+  if (refused === undefined) return null;
+  const { field, message } = refused;
+  return badRequest(`"${field}" ${isRuleKey(field) ? message : 'is no part of a suppression rule'}`, { field });
+}

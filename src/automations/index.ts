@@ -1,0 +1,20 @@
+// What other parts of the service may use of automations; everything else in this folder is its own.
+export {
+  type Enrolment,
+  type EnrolmentDeps,
+  type EnrolmentPlace,
+  enrolAudience,
+  restoreSchedules,
+} from './enrolment.ts';
+export { type MigrationDeps, type MigrationShare, movePeople } from './migrating/job.ts';
+export { cancelMigrationRow } from './migrating/queries.ts';
+export { recoverableMigrations } from './migrating/service.ts';
+export { type AdvanceDeps, advance } from './runtime/advance.ts';
+export type { Directive, StepAt } from './runtime/directive.ts';
+export { guardedConnector } from './runtime/guard.ts';
+export { callLimits } from './runtime/http-call.ts';
+export { cancelByOperator } from './runtime/operator.ts';
+export { createOrphanCheck, recoverableRuns, recoverableWaits } from './runtime/recovery.ts';
+export { callWebhook, type WebhookDeps } from './runtime/webhook-step.ts';
+export { upcomingMails } from './upcoming-service.ts';
+export { removeUnusedVersions } from './versions.ts';

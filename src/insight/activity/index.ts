@@ -1,0 +1,2 @@
+// What other parts of the service may use of activity; everything else in this folder is its own.
+export { positiveInteger } from './schema.ts';

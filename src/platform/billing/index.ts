@@ -1,0 +1,16 @@
+// What other parts of the service may use of billing; everything else in this folder is its own.
+export { correctedUsage, usageMoved } from './counting-queries.ts';
+export { type NoticeDeps, tellOfUsage } from './notices.ts';
+export type { Payments } from './payments.ts';
+export { type ReportDeps, reportUsage } from './reports.ts';
+export {
+  type BillingSettings,
+  campaignTooLarge,
+  limitExceeded,
+  type Room,
+  receiveMail,
+  reserveMail,
+  roomFor,
+} from './service.ts';
+export { projectBilling, removeOldCounts, reserveAll } from './usage-queries.ts';
+export { limitReached, type UsageGate, usageCategory, usageGate } from './usage-schema.ts';

@@ -1,0 +1,8 @@
+// What other parts of the service may use of ledger; everything else in this folder is its own.
+export { foldMailChanges, type MailCounts, mailByDay, mailCounts } from './mail-count-queries.ts';
+export { insertQueued, isSimulated, type NewMail } from './queries.ts';
+export { receiptKey } from './receipt-key.ts';
+export { emptyOldBodies, removeExpiredKeys, removeOldLosses } from './retention/queries.ts';
+export { type Settlement, settleQueued } from './settle.ts';
+export { isLeftOut, leftOutReasons, statusRank, withoutBytes } from './sql.ts';
+export { type ClaimedMail, refusalOf } from './types.ts';
