@@ -1,15 +1,14 @@
 import { recoverableJobs, removeLostParts, removeOldJobs } from '../src/audience/jobs/index.ts';
-
 import {
-  callLimits,
   createOrphanCheck,
-  guardedConnector,
   recoverableMigrations,
   recoverableRuns,
   recoverableWaits,
   removeUnusedVersions,
   restoreSchedules,
 } from '../src/automations/index.ts';
+import { callLimits } from '../src/core/net/outgoing/call.ts';
+import { guardedConnector } from '../src/core/net/outgoing/guard.ts';
 import { endExecutionsOf, isOpen } from '../src/core/outbox/calls.ts';
 import { openAutomations } from '../src/core/outbox/open-executions.ts';
 import { removeDone } from '../src/core/outbox/queries.ts';

@@ -11,8 +11,6 @@ export { cancelMigrationRow } from './migrating/queries.ts';
 export { recoverableMigrations } from './migrating/service.ts';
 export { type AdvanceDeps, advance } from './runtime/advance.ts';
 export type { Directive, StepAt } from './runtime/directive.ts';
-export { guardedConnector } from './runtime/guard.ts';
-export { callLimits } from './runtime/http-call.ts';
 export { cancelByOperator } from './runtime/operator.ts';
 export { createOrphanCheck, recoverableRuns, recoverableWaits } from './runtime/recovery.ts';
 export { callWebhook, type WebhookDeps } from './runtime/webhook-step.ts';

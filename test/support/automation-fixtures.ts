@@ -3,13 +3,13 @@ import { automationActivities, webhookActivities } from '../../activities/automa
 import type { RunRow } from '../../src/automations/rows.ts';
 import type { AdvanceDeps } from '../../src/automations/runtime/advance.ts';
 import { arrivalsChannel, createEnroller } from '../../src/automations/runtime/enrol.ts';
-import { guardedConnector } from '../../src/automations/runtime/guard.ts';
 import { wakesUnderWay } from '../../src/automations/runtime/under-way.ts';
 import { type Started, startRuns } from '../../src/automations/starting.ts';
 import type { StepType } from '../../src/automations/step-configs.ts';
 import type { Database, Sql } from '../../src/core/database/sql.ts';
 import { startWokenLoop } from '../../src/core/database/woken-loop.ts';
 import { newId } from '../../src/core/lib/ids.ts';
+import { guardedConnector } from '../../src/core/net/outgoing/guard.ts';
 import { createOutbox, type Outbox } from '../../src/core/outbox/dispatcher.ts';
 import { startRelay } from '../../src/core/outbox/relay.ts';
 import { revivers } from '../../src/main/revivers.ts';

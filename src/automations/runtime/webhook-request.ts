@@ -4,9 +4,9 @@ import { type ParsedTemplate, prepareTemplate } from '../../core/lib/render/pars
 import { renderFully } from '../../core/lib/render/render.ts';
 import { renderLimits, StepLimitError } from '../../core/lib/render/run.ts';
 import { buildVariables, type RecipientUrls, type Variables } from '../../core/lib/render/variables.ts';
+import type { OutgoingRequest } from '../../core/net/outgoing/call.ts';
 import { literalOrigin } from '../webhook-config.ts';
 import { StepFailure } from './failure.ts';
-import type { OutgoingRequest } from './http-call.ts';
 import type { StepFacts } from './values.ts';
 
 /** A WEBHOOK's config as far as the request is concerned. */

@@ -3,11 +3,6 @@ import { type LinkSettings, recipientLinks } from '../../content/rendering/index
 import { isoInstant } from '../../core/database/columns.ts';
 import { type Database, type Sql, statement } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { type GraphStep, stepOf } from '../graph.ts';
-import type { StepConfigs } from '../step-configs.ts';
-import { pinnedVersion } from '../versions.ts';
-import { StepFailure } from './failure.ts';
-import { AddressRefused } from './guard.ts';
 import {
   type CallLimits,
   callLimits,
@@ -15,7 +10,12 @@ import {
   type IncomingAnswer,
   NoAnswer,
   type OutgoingRequest,
-} from './http-call.ts';
+} from '../../core/net/outgoing/call.ts';
+import { AddressRefused } from '../../core/net/outgoing/guard.ts';
+import { type GraphStep, stepOf } from '../graph.ts';
+import type { StepConfigs } from '../step-configs.ts';
+import { pinnedVersion } from '../versions.ts';
+import { StepFailure } from './failure.ts';
 import { configOf } from './steps.ts';
 import type { StepContact } from './values.ts';
 import { keptResponse, webhookRequest } from './webhook-request.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { refusedRange } from '../../src/automations/runtime/addresses.ts';
+import { refusedRange } from '../../src/core/net/outgoing/addresses.ts';
 
-describe('addresses that a webhook may not reach', () => {
+describe('addresses that no request may reach', () => {
   test.each([
     ['loopback', '127.0.0.1'],
     ['loopback', '127.255.255.254'],
