@@ -38,7 +38,7 @@ export const automationGraphRoutes = [
     reply: StepBody,
     guarded: true,
     handle: async ({ db, project, params, body, actor, header }) =>
-      tagged(201, await createStep(db, project.id, params.id ?? '', body, editorOf(actor, header))),
+      tagged(201, await createStep(db, project.id, params.id, body, editorOf(actor, header))),
   }),
   route({
     method: 'PATCH',
@@ -52,7 +52,7 @@ export const automationGraphRoutes = [
     reply: StepBody,
     guarded: true,
     handle: async ({ db, project, params, body, actor, header }) =>
-      tagged(200, await patchStep(db, project.id, params.id ?? '', params.stepId ?? '', body, editorOf(actor, header))),
+      tagged(200, await patchStep(db, project.id, params.id, params.stepId, body, editorOf(actor, header))),
   }),
   route({
     method: 'DELETE',
@@ -67,10 +67,7 @@ export const automationGraphRoutes = [
     guarded: true,
     handle: async ({ db, project, params, query, actor, header }) => {
       const splice = query.splice === 'true';
-      return tagged(
-        204,
-        await deleteStep(db, project.id, params.id ?? '', params.stepId ?? '', splice, editorOf(actor, header)),
-      );
+      return tagged(204, await deleteStep(db, project.id, params.id, params.stepId, splice, editorOf(actor, header)));
     },
   }),
   route({
@@ -87,7 +84,7 @@ export const automationGraphRoutes = [
     reply: TransitionBody,
     guarded: true,
     handle: async ({ db, project, params, body, actor, header }) =>
-      tagged(201, await createTransition(db, project.id, params.id ?? '', body, editorOf(actor, header))),
+      tagged(201, await createTransition(db, project.id, params.id, body, editorOf(actor, header))),
   }),
   route({
     method: 'DELETE',
@@ -99,10 +96,7 @@ export const automationGraphRoutes = [
     status: 204,
     guarded: true,
     handle: async ({ db, project, params, actor, header }) =>
-      tagged(
-        204,
-        await deleteTransition(db, project.id, params.id ?? '', params.transitionId ?? '', editorOf(actor, header)),
-      ),
+      tagged(204, await deleteTransition(db, project.id, params.id, params.transitionId, editorOf(actor, header))),
   }),
   route({
     method: 'POST',
@@ -118,9 +112,6 @@ export const automationGraphRoutes = [
     reply: StepBody,
     guarded: true,
     handle: async ({ db, project, params, body, actor, header }) =>
-      tagged(
-        201,
-        await insertStepInto(db, project.id, params.id ?? '', params.transitionId ?? '', body, editorOf(actor, header)),
-      ),
+      tagged(201, await insertStepInto(db, project.id, params.id, params.transitionId, body, editorOf(actor, header))),
   }),
 ];

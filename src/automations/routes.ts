@@ -97,7 +97,7 @@ export const automationRoutes = [
     ids,
     reply: WorkflowWithGraph,
     async handle({ db, project, params }) {
-      const body = await getAutomation(db, project.id, params.id ?? '');
+      const body = await getAutomation(db, project.id, params.id);
       return taggedReply(200, body, etagOf(body.revision));
     },
   }),
@@ -112,7 +112,7 @@ export const automationRoutes = [
     reply: WorkflowBody,
     guarded: true,
     async handle({ app, db, project, params, body, actor, header }) {
-      const patched = await patchAutomation(db, project.id, params.id ?? '', body, editorOf(actor, header));
+      const patched = await patchAutomation(db, project.id, params.id, body, editorOf(actor, header));
       return taggedReply(200, dispatched(app, patched), etagOf(patched.revision));
     },
   }),
@@ -125,7 +125,7 @@ export const automationRoutes = [
     status: 204,
     guarded: true,
     async handle({ app, db, project, params, header }) {
-      app.outbox.dispatchSoon(...(await deleteAutomation(db, project.id, params.id ?? '', header('if-match'))));
+      app.outbox.dispatchSoon(...(await deleteAutomation(db, project.id, params.id, header('if-match'))));
       return reply(204);
     },
   }),
@@ -138,7 +138,7 @@ export const automationRoutes = [
     ids,
     query: ListVersions,
     reply: VersionPage,
-    handle: ({ db, project, params, query }) => listVersions(db, project.id, params.id ?? '', query),
+    handle: ({ db, project, params, query }) => listVersions(db, project.id, params.id, query),
   }),
   route({
     method: 'GET',
@@ -148,7 +148,7 @@ export const automationRoutes = [
     description: 'As those walk through it who are pinned to it; an execution says which `version` that is.',
     ids,
     reply: VersionWithGraph,
-    handle: ({ db, project, params }) => getVersion(db, project.id, params.id ?? '', params.version ?? ''),
+    handle: ({ db, project, params }) => getVersion(db, project.id, params.id, params.version),
   }),
   route({
     method: 'POST',
@@ -158,6 +158,6 @@ export const automationRoutes = [
     ids,
     status: 201,
     reply: WorkflowBody,
-    handle: ({ db, project, params }) => duplicateAutomation(db, project.id, params.id ?? ''),
+    handle: ({ db, project, params }) => duplicateAutomation(db, project.id, params.id),
   }),
 ];

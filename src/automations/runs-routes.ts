@@ -50,7 +50,7 @@ export const automationRunRoutes = [
     reply: ExecutionBody,
     async handle({ app, db, project, params, body }) {
       const limit = app.config.WORKFLOW_STARTS_PER_CONTACT_PER_HOUR;
-      const started = await startExecution(db, project.id, params.id ?? '', body, limit);
+      const started = await startExecution(db, project.id, params.id, body, limit);
       app.outbox.dispatchSoon(...started.tickets);
       return started.body;
     },
@@ -65,7 +65,7 @@ export const automationRunRoutes = [
     ids,
     query: ListExecutions,
     reply: ExecutionPage,
-    handle: ({ db, project, params, query }) => listExecutions(db, project.id, params.id ?? '', query),
+    handle: ({ db, project, params, query }) => listExecutions(db, project.id, params.id, query),
   }),
   route({
     method: 'POST',
@@ -75,7 +75,7 @@ export const automationRunRoutes = [
     summary: 'Cancel every active execution of a workflow',
     ids,
     reply: CancelledExecutions,
-    handle: ({ db, project, params }) => cancelExecutions(db, project.id, params.id ?? ''),
+    handle: ({ db, project, params }) => cancelExecutions(db, project.id, params.id),
   }),
   route({
     method: 'GET',
@@ -86,7 +86,7 @@ export const automationRunRoutes = [
     ids: executionIds,
     reply: ExecutionStory,
     handle: ({ app, db, project, params }) =>
-      getExecution(db, project.id, params.id ?? '', params.executionId ?? '', (id) => temporalUrl(app.config, id)),
+      getExecution(db, project.id, params.id, params.executionId, (id) => temporalUrl(app.config, id)),
   }),
   route({
     method: 'DELETE',
@@ -97,7 +97,7 @@ export const automationRunRoutes = [
     ids: executionIds,
     reply: ExecutionBody,
     async handle({ app, db, project, params }) {
-      const cancelled = await cancelExecution(db, project.id, params.id ?? '', params.executionId ?? '');
+      const cancelled = await cancelExecution(db, project.id, params.id, params.executionId);
       app.outbox.dispatchSoon(...cancelled.tickets);
       return cancelled.body;
     },
@@ -110,6 +110,6 @@ export const automationRunRoutes = [
     summary: 'Count who is where in a workflow',
     ids,
     reply: WorkflowPeople,
-    handle: ({ db, project, params }) => countInside(db, project.id, params.id ?? ''),
+    handle: ({ db, project, params }) => countInside(db, project.id, params.id),
   }),
 ];

@@ -22,7 +22,7 @@ export const contactFieldRoutes = [
       '`data.plan` and `plan` mean the same. Complete while a key has at most 1,000 distinct values of at most 200 characters; otherwise the values of up to 10,000 characters that the newest 5,000 contacts have.',
     query: ListValues,
     reply: ValueList,
-    handle: ({ db, project, params, query }) => listValues(db, project.id, params.field ?? '', query.limit),
+    handle: ({ db, project, params, query }) => listValues(db, project.id, params.field, query.limit),
   }),
   route({
     method: 'GET',
@@ -30,7 +30,7 @@ export const contactFieldRoutes = [
     access: 'dashboard',
     summary: 'Tell who relies on a field',
     reply: FieldUsage,
-    handle: ({ db, project, params }) => fieldUsage(db, project.id, params.field ?? ''),
+    handle: ({ db, project, params }) => fieldUsage(db, project.id, params.field),
   }),
   route({
     method: 'DELETE',
@@ -39,6 +39,6 @@ export const contactFieldRoutes = [
     summary: 'Remove a field from every contact',
     description: 'Fields that a segment, campaign or workflow uses cannot be removed. Emits no events.',
     reply: FieldDeletion,
-    handle: ({ db, project, params }) => deleteField(db, project.id, params.field ?? ''),
+    handle: ({ db, project, params }) => deleteField(db, project.id, params.field),
   }),
 ];

@@ -61,7 +61,7 @@ export const contactRoutes = [
     summary: 'Get a contact',
     ids: { id: 'contact' },
     reply: ContactBody,
-    handle: ({ db, project, params }) => getContact(db, project.id, params.id ?? ''),
+    handle: ({ db, project, params }) => getContact(db, project.id, params.id),
   }),
   route({
     method: 'PATCH',
@@ -72,7 +72,7 @@ export const contactRoutes = [
     body: PatchContact,
     bodyLimit: 'data',
     reply: ContactBody,
-    handle: ({ db, project, params, body }) => patchContact(db, project.id, params.id ?? '', body),
+    handle: ({ db, project, params, body }) => patchContact(db, project.id, params.id, body),
   }),
   route({
     method: 'DELETE',
@@ -82,7 +82,7 @@ export const contactRoutes = [
     ids: { id: 'contact' },
     status: 204,
     async handle({ db, project, params }) {
-      await deleteContact(db, project.id, params.id ?? '');
+      await deleteContact(db, project.id, params.id);
       return reply(204);
     },
   }),

@@ -104,7 +104,7 @@ export const eventRoutes = [
     summary: 'List the events of a contact',
     query: ListContactEvents,
     reply: ContactEventList,
-    handle: ({ db, project, params, query }) => listContactEvents(db, project.id, params.contactId ?? '', query.limit),
+    handle: ({ db, project, params, query }) => listContactEvents(db, project.id, params.contactId, query.limit),
   }),
   route({
     method: 'GET',
@@ -112,7 +112,7 @@ export const eventRoutes = [
     access: 'dashboard',
     summary: 'Tell who relies on an event',
     reply: EventUsage,
-    handle: ({ db, project, params }) => eventUsage(db, project.id, params.eventName ?? ''),
+    handle: ({ db, project, params }) => eventUsage(db, project.id, params.eventName),
   }),
   route({
     method: 'DELETE',
@@ -121,6 +121,6 @@ export const eventRoutes = [
     summary: 'Delete every event of a name',
     description: 'Names that a segment or workflow uses, and those of the service itself, cannot be deleted.',
     reply: EventDeletion,
-    handle: ({ db, project, params }) => deleteEvents(db, project.id, params.eventName ?? ''),
+    handle: ({ db, project, params }) => deleteEvents(db, project.id, params.eventName),
   }),
 ];

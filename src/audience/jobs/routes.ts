@@ -34,7 +34,7 @@ export const jobRoutes = [
     access: 'dashboard',
     summary: 'Get an import',
     reply: ImportJobBody,
-    handle: ({ db, project, params }) => getImportJob(db, project.id, params.jobId ?? ''),
+    handle: ({ db, project, params }) => getImportJob(db, project.id, params.jobId),
   }),
   ...bulkOperations.map((operation) =>
     route({
@@ -62,6 +62,6 @@ export const jobRoutes = [
     access: 'dashboard',
     summary: 'Get a bulk job',
     reply: BulkJobBody,
-    handle: ({ db, project, params }) => getBulkJob(db, project.id, params.jobId ?? ''),
+    handle: ({ db, project, params }) => getBulkJob(db, project.id, params.jobId),
   }),
 ];

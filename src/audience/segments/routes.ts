@@ -76,7 +76,7 @@ export const segmentRoutes = [
     summary: 'Get a segment',
     ids,
     reply: SegmentBody,
-    handle: ({ em, project, params }) => getSegment(em, project.id, params.id ?? ''),
+    handle: ({ em, project, params }) => getSegment(em, project.id, params.id),
   }),
   route({
     method: 'PATCH',
@@ -87,7 +87,7 @@ export const segmentRoutes = [
     body: PatchSegment,
     bodyLimit: 'data',
     reply: SegmentBody,
-    handle: ({ app, em, project, params, body }) => patchSegment(em, project.id, params.id ?? '', body, app.clock()),
+    handle: ({ app, em, project, params, body }) => patchSegment(em, project.id, params.id, body, app.clock()),
   }),
   route({
     method: 'DELETE',
@@ -97,7 +97,7 @@ export const segmentRoutes = [
     ids,
     status: 204,
     async handle({ db, project, params }) {
-      await deleteSegment(db, project.id, params.id ?? '');
+      await deleteSegment(db, project.id, params.id);
       return reply(204);
     },
   }),
@@ -109,8 +109,7 @@ export const segmentRoutes = [
     ids,
     query: ListMembers,
     reply: MembersPage,
-    handle: ({ app, db, project, params, query }) =>
-      segmentContacts(db, project.id, params.id ?? '', query, app.clock()),
+    handle: ({ app, db, project, params, query }) => segmentContacts(db, project.id, params.id, query, app.clock()),
   }),
   route({
     method: 'POST',
@@ -122,7 +121,7 @@ export const segmentRoutes = [
     bodyLimit: 'document',
     bodyError: emailsMissing,
     reply: AddedMembers,
-    handle: ({ db, project, params, body }) => addMembers(db, project.id, params.id ?? '', body),
+    handle: ({ db, project, params, body }) => addMembers(db, project.id, params.id, body),
   }),
   route({
     method: 'DELETE',
@@ -134,7 +133,7 @@ export const segmentRoutes = [
     bodyLimit: 'document',
     bodyError: emailsMissing,
     reply: RemovedMembers,
-    handle: ({ db, project, params, body }) => removeMembers(db, project.id, params.id ?? '', body),
+    handle: ({ db, project, params, body }) => removeMembers(db, project.id, params.id, body),
   }),
   route({
     method: 'POST',
@@ -143,7 +142,7 @@ export const segmentRoutes = [
     summary: 'Bring the memberships of a tracked segment up to date',
     ids,
     reply: ComputedMembers,
-    handle: ({ app, db, project, params }) => computeSegment(db, project.id, params.id ?? '', app.clock()),
+    handle: ({ app, db, project, params }) => computeSegment(db, project.id, params.id, app.clock()),
   }),
   route({
     method: 'POST',
@@ -152,7 +151,7 @@ export const segmentRoutes = [
     summary: 'Count the members of a segment anew',
     ids,
     reply: RefreshedCount,
-    handle: ({ app, db, project, params }) => refreshSegment(db, project.id, params.id ?? '', app.clock()),
+    handle: ({ app, db, project, params }) => refreshSegment(db, project.id, params.id, app.clock()),
   }),
 ];
 

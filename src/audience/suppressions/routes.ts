@@ -41,7 +41,7 @@ export const suppressionRoutes = [
     bodyError: refusedRule,
     reply: v.object({ success: v.literal(true) }),
     async handle({ app, db, project, params, body }) {
-      const done = await putRule(db, project.id, params.id ?? '', body);
+      const done = await putRule(db, project.id, params.id, body);
       app.directory.forget(project.id);
       return done;
     },
@@ -55,7 +55,7 @@ export const suppressionRoutes = [
     ids: { id: 'suppression rule' },
     status: 204,
     async handle({ app, db, project, params }) {
-      await deleteRule(db, project.id, params.id ?? '');
+      await deleteRule(db, project.id, params.id);
       app.directory.forget(project.id);
       return reply(204);
     },

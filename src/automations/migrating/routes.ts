@@ -23,7 +23,7 @@ export const automationMigrationRoutes = [
     alsoStatus: 202,
     reply: v.union([MigrationPreview, MigrationBody]),
     async handle({ app, db, project, params, body }) {
-      const asked = await migratePeople(db, project.id, params.id ?? '', body);
+      const asked = await migratePeople(db, project.id, params.id, body);
       app.outbox.dispatchSoon(...asked.tickets);
       return reply(body.dryRun ? 200 : 202, asked.body);
     },
@@ -36,7 +36,7 @@ export const automationMigrationRoutes = [
     summary: 'How far a migration is',
     ids: migrationIds,
     reply: MigrationBody,
-    handle: ({ db, project, params }) => getMigration(db, project.id, params.id ?? '', params.migrationId ?? ''),
+    handle: ({ db, project, params }) => getMigration(db, project.id, params.id, params.migrationId),
   }),
   route({
     method: 'DELETE',
@@ -47,6 +47,6 @@ export const automationMigrationRoutes = [
     description: 'Whom it has moved stays moved.',
     ids: migrationIds,
     reply: MigrationBody,
-    handle: ({ db, project, params }) => cancelMigration(db, project.id, params.id ?? '', params.migrationId ?? ''),
+    handle: ({ db, project, params }) => cancelMigration(db, project.id, params.id, params.migrationId),
   }),
 ];

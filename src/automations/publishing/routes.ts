@@ -20,7 +20,7 @@ export const automationPublishingRoutes = [
     bodyLimit: 'document',
     reply: v.variant('dryRun', [PutGraphPreview, PutGraphDone]),
     async handle({ app, db, project, params, body, actor, header }) {
-      const answer = await putGraph(db, project.id, params.id ?? '', body, editorOf(actor, header));
+      const answer = await putGraph(db, project.id, params.id, body, editorOf(actor, header));
       app.outbox.dispatchSoon(...answer.tickets);
       return taggedReply(200, answer.body, etagOf(answer.revision));
     },

@@ -72,7 +72,7 @@ export const templateRoutes = [
     summary: 'Get a template',
     ids: id,
     reply: TemplateBody,
-    handle: ({ em, project, params }) => getTemplate(em, project.id, params.id ?? ''),
+    handle: ({ em, project, params }) => getTemplate(em, project.id, params.id),
   }),
   route({
     method: 'PATCH',
@@ -84,7 +84,7 @@ export const templateRoutes = [
     bodyLimit: 'document',
     reply: TemplateBody,
     handle: ({ app, em, project, params, body }) =>
-      patchTemplate(em, app.directory.senderDomains, project.id, params.id ?? '', body),
+      patchTemplate(em, app.directory.senderDomains, project.id, params.id, body),
   }),
   route({
     method: 'DELETE',
@@ -94,7 +94,7 @@ export const templateRoutes = [
     ids: id,
     status: 204,
     async handle({ em, project, params }) {
-      await deleteTemplate(em, project.id, params.id ?? '');
+      await deleteTemplate(em, project.id, params.id);
       return reply(204);
     },
   }),
@@ -106,7 +106,7 @@ export const templateRoutes = [
     ids: id,
     status: 201,
     reply: TemplateBody,
-    handle: ({ em, project, params }) => duplicateTemplate(em, project.id, params.id ?? ''),
+    handle: ({ em, project, params }) => duplicateTemplate(em, project.id, params.id),
   }),
   route({
     method: 'GET',
@@ -115,7 +115,7 @@ export const templateRoutes = [
     summary: 'What uses a template',
     ids: id,
     reply: TemplateUsage,
-    handle: ({ em, project, params }) => templateUsage(em, project.id, params.id ?? ''),
+    handle: ({ em, project, params }) => templateUsage(em, project.id, params.id),
   }),
   route({
     method: 'POST',

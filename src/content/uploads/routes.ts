@@ -41,7 +41,7 @@ export const uploadRoutes = [
     summary: 'See which templates and campaigns show an image',
     ids: { id: 'image' },
     reply: ImageUsage,
-    handle: ({ db, project, params }) => imageUsage(db, project.id, params.id ?? ''),
+    handle: ({ db, project, params }) => imageUsage(db, project.id, params.id),
   }),
   route({
     method: 'DELETE',
@@ -53,7 +53,7 @@ export const uploadRoutes = [
     ids: { id: 'image' },
     status: 204,
     async handle({ app, db, project, params, log }) {
-      await deleteImage({ sql: db, store: app.images, log }, project.id, params.id ?? '');
+      await deleteImage({ sql: db, store: app.images, log }, project.id, params.id);
       return reply(204);
     },
   }),
@@ -63,7 +63,7 @@ export const uploadRoutes = [
     access: 'none',
     summary: 'Load an uploaded image',
     async handle({ app, params }) {
-      const { projectId = '', file = '' } = params;
+      const { projectId, file } = params;
       const type = typeOfExtension(extname(file).slice(1));
       const found = type === null ? null : await app.images.open(`${projectId}/${file}`);
       if (type === null || found === null) throw bareNotFound('No such image');

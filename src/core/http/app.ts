@@ -230,7 +230,7 @@ async function handle(
   const params = paramsOf(ctx);
   for (const [name, resource] of Object.entries(route.ids ?? {})) {
     const id = params[name] ?? '';
-    if (isUuid(id)) continue;
+    if (resource === undefined || isUuid(id)) continue;
     throw resource === '422' ? invalidField(name, 'must be a UUID', 'invalid_string') : notFound(resource, id);
   }
   const { requestId } = ctx.state as RequestState;

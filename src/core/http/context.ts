@@ -74,7 +74,7 @@ export interface Credentials {
 }
 
 /** What a handler gets: the parsed request, who asks, and the parts of the service. */
-export interface Handled<Query, Body, Access> {
+export interface Handled<Query, Body, Access, Params = unknown> {
   app: App;
   db: Database;
   /** Through which a route that is `idempotent` makes all its writes. */
@@ -84,7 +84,7 @@ export interface Handled<Query, Body, Access> {
   /** Null where no project is named; `account`: the key's. */
   project: Access extends 'none' | 'cookie' ? null : Access extends 'account' ? RequestProject | null : RequestProject;
   actor: ActorOf<Access>;
-  params: Record<string, string>;
+  params: Params;
   query: Query;
   body: Body;
   requestId: string;

@@ -18,10 +18,20 @@ export type Access = 'public' | 'secret' | 'dashboard' | 'project' | 'account' |
 type AnySchema = v.GenericSchema<unknown, unknown>;
 type Output<Schema> = Schema extends AnySchema ? v.InferOutput<Schema> : Record<string, never>;
 
+type NameIn<Segment extends string> = Segment extends `:${infer Name}` ? Name : never;
+type NamesIn<Path extends string> = Path extends `${infer Segment}/${infer Rest}`
+  ? NameIn<Segment> | NamesIn<Rest>
+  : NameIn<Path>;
+
+/** The parameters that a path names: `{ id: string }` for `/contacts/:id`; any name for a path known only as `string`. */
+export type PathParams<Path extends string> = string extends Path
+  ? Record<string, string>
+  : Readonly<Record<NamesIn<Path>, string>>;
+
 /** What a route may look at to find the project of a session. */
-export interface ProjectSearch {
+interface ProjectSearch<Params> {
   app: App;
-  params: Record<string, string>;
+  params: Params;
   /** Who asks. */
   userId: string;
   /** The parsed body, not checked yet. */
@@ -33,10 +43,11 @@ export interface RouteOptions<
   Who extends Access,
   Query extends AnySchema | undefined,
   Body extends AnySchema | undefined,
+  Path extends string,
 > {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Koa's notation: `/contacts/:id`. */
-  path: string;
+  path: Path;
   access: Who;
   /** Least role of a session's user in the project; MEMBER when absent. A secret key acts as ADMIN. */
   role?: Exclude<Role, 'OWNER'>;
@@ -50,7 +61,7 @@ export interface RouteOptions<
    * `dashboard`: finds the project of a session that sends no `X-Project-Id`. What is looked up must belong to a project of
    * the user: for a stranger's the answer would differ from that for nothing.
    */
-  findProject?: (request: ProjectSearch) => Promise<string | null> | string | null;
+  findProject?: (request: ProjectSearch<PathParams<Path>>) => Promise<string | null> | string | null;
   /** Refuses before it is asked who calls. */
   guard?: (app: App) => void;
   summary: string;
@@ -62,7 +73,7 @@ export interface RouteOptions<
    * Path parameters that must be UUIDs, each with the kind of resource whose 404 a malformed id gets,
    * or `422` where the contract wants a VALIDATION_ERROR.
    */
-  ids?: Record<string, string>;
+  ids?: Partial<PathParams<Path>>;
   query?: Query;
   body?: Body;
   /** How problems of the body are answered where that is not the 422 envelope. Null falls back to it. */
@@ -89,18 +100,19 @@ export interface RouteOptions<
    * checked yet.
    */
   rateCost?: (body: unknown) => number;
-  handle(input: Handled<Output<Query>, Output<Body>, Who>): unknown;
+  handle(input: Handled<Output<Query>, Output<Body>, Who, PathParams<Path>>): unknown;
 }
 
 /** A route with its types erased, as the list and the router keep it. */
-export type Route = RouteOptions<Access, AnySchema | undefined, AnySchema | undefined>;
+export type Route = RouteOptions<Access, AnySchema | undefined, AnySchema | undefined, string>;
 
-/** Declares a route; the schemas give the handler's types. */
+/** Declares a route; its path and schemas give the handler's types. */
 export function route<
   const Who extends Access,
   Query extends AnySchema | undefined = undefined,
   Body extends AnySchema | undefined = undefined,
->(options: RouteOptions<Who, Query, Body>): Route {
+  const Path extends string = string,
+>(options: RouteOptions<Who, Query, Body, Path>): Route {
   return options as unknown as Route;
 }
 

@@ -13,9 +13,9 @@ export const domainRoutes = [
     access: 'dashboard',
     summary: 'List the domains of a project',
     ids: { projectId: '422' },
-    findProject: ({ params }) => params.projectId ?? null,
+    findProject: ({ params }) => params.projectId,
     reply: v.array(DomainBody),
-    handle: ({ em, project, params }) => listDomains(em, project, params.projectId ?? ''),
+    handle: ({ em, project, params }) => listDomains(em, project, params.projectId),
   }),
   route({
     method: 'POST',
@@ -33,23 +33,23 @@ export const domainRoutes = [
     method: 'GET',
     path: '/domains/:id/verify',
     access: 'dashboard',
-    findProject: ({ app, params, userId }) => projectOfDomain(app.db, params.id ?? '', userId),
+    findProject: ({ app, params, userId }) => projectOfDomain(app.db, params.id, userId),
     summary: 'Check the DNS records of a domain now',
     ids: { id: '422' },
     reply: DomainCheck,
-    handle: (input) => checkDomain(deps(input), input.project.id, input.params.id ?? ''),
+    handle: (input) => checkDomain(deps(input), input.project.id, input.params.id),
   }),
   route({
     method: 'DELETE',
     path: '/domains/:id',
     access: 'dashboard',
     role: 'ADMIN',
-    findProject: ({ app, params, userId }) => projectOfDomain(app.db, params.id ?? '', userId),
+    findProject: ({ app, params, userId }) => projectOfDomain(app.db, params.id, userId),
     summary: 'Remove a sender domain',
     ids: { id: '422' },
     reply: v.object({ success: v.literal(true) }),
     async handle(input) {
-      await deleteDomain(deps(input), input.project.id, input.params.id ?? '');
+      await deleteDomain(deps(input), input.project.id, input.params.id);
       return { success: true };
     },
   }),

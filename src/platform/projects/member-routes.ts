@@ -38,7 +38,7 @@ export const memberRoutes = [
     reply: v.object({ success: v.literal(true), data: Member }),
     handle: async ({ db, project, params, body }) => ({
       success: true,
-      data: await changeMember(db, project.id, params.userId ?? '', body.role),
+      data: await changeMember(db, project.id, params.userId, body.role),
     }),
   }),
   route({
@@ -50,7 +50,7 @@ export const memberRoutes = [
     async handle({ db, project, params, actor }) {
       // Keys are refused before.
       const caller = actor.kind === 'user' ? actor.userId : '';
-      await removeMember(db, project.id, params.userId ?? '', caller);
+      await removeMember(db, project.id, params.userId, caller);
       return { success: true, data: { message: 'The member was removed' } };
     },
   }),

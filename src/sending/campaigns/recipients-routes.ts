@@ -16,7 +16,7 @@ export const campaignRecipientRoutes = [
     reply: RecipientsPage,
     textReply: 'text/csv',
     async handle({ db, project, params, query, header }) {
-      const id = params.id ?? '';
+      const id = params.id;
       const asFile = query.format === 'csv' || (query.format === undefined && wantsCsv(header('accept')));
       if (!asFile) return listRecipients(db, project.id, id, query);
       return reply(200, await recipientsCsv(db, project.id, id, query), {

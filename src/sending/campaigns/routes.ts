@@ -75,7 +75,7 @@ export const campaignRoutes = [
     summary: 'Get a campaign',
     ids,
     reply: wrapped(CampaignWithSegment),
-    handle: async (input) => ok(await getCampaign(depsOf(input), input.project.id, input.params.id ?? '')),
+    handle: async (input) => ok(await getCampaign(depsOf(input), input.project.id, input.params.id)),
   }),
   route({
     method: 'PUT',
@@ -86,8 +86,7 @@ export const campaignRoutes = [
     body: UpdateCampaign,
     bodyLimit: 'document',
     reply: wrapped(CampaignBody),
-    handle: async (input) =>
-      ok(await updateCampaign(depsOf(input), input.project.id, input.params.id ?? '', input.body)),
+    handle: async (input) => ok(await updateCampaign(depsOf(input), input.project.id, input.params.id, input.body)),
   }),
   route({
     method: 'DELETE',
@@ -97,7 +96,7 @@ export const campaignRoutes = [
     ids,
     reply: message,
     async handle({ db, project, params }) {
-      await deleteCampaign(db, project.id, params.id ?? '');
+      await deleteCampaign(db, project.id, params.id);
       return { success: true, message: 'Campaign deleted' };
     },
   }),
@@ -110,7 +109,7 @@ export const campaignRoutes = [
     status: 201,
     reply: withMessage(CampaignBody),
     handle: async (input) => ({
-      ...ok(await duplicateCampaign(depsOf(input), input.project.id, input.params.id ?? '')),
+      ...ok(await duplicateCampaign(depsOf(input), input.project.id, input.params.id)),
       message: 'Campaign duplicated',
     }),
   }),
@@ -126,7 +125,7 @@ export const campaignRoutes = [
     reply: withMessage(CampaignWithSegment),
     async handle(input) {
       const { project, params, body } = input;
-      const sent = await sendCampaign(depsOf(input), project, params.id ?? '', body);
+      const sent = await sendCampaign(depsOf(input), project, params.id, body);
       return { ...ok(sent.campaign), message: sent.message };
     },
   }),
@@ -139,7 +138,7 @@ export const campaignRoutes = [
     ids,
     reply: v.object({ ...wrapped(CampaignBody).entries, revertPending: v.boolean(), message: v.string() }),
     async handle(input) {
-      const cancelled = await cancelCampaign(depsOf(input), input.project.id, input.params.id ?? '');
+      const cancelled = await cancelCampaign(depsOf(input), input.project.id, input.params.id);
       return { ...ok(cancelled.campaign), revertPending: cancelled.revertPending, message: cancelled.message };
     },
   }),
@@ -152,7 +151,7 @@ export const campaignRoutes = [
     ids,
     reply: withMessage(CampaignWithSegment),
     async handle(input) {
-      const paused = await pauseCampaign(depsOf(input), input.project.id, input.params.id ?? '', true);
+      const paused = await pauseCampaign(depsOf(input), input.project.id, input.params.id, true);
       return { ...ok(paused.campaign), message: paused.message };
     },
   }),
@@ -164,7 +163,7 @@ export const campaignRoutes = [
     ids,
     reply: withMessage(CampaignWithSegment),
     async handle(input) {
-      const resumed = await pauseCampaign(depsOf(input), input.project.id, input.params.id ?? '', false);
+      const resumed = await pauseCampaign(depsOf(input), input.project.id, input.params.id, false);
       return { ...ok(resumed.campaign), message: resumed.message };
     },
   }),
@@ -180,7 +179,7 @@ export const campaignRoutes = [
     reply: withMessage(CampaignWithSegment),
     async handle(input) {
       const { project, params } = input;
-      const resent = await resendCampaign(depsOf(input), project, params.id ?? '');
+      const resent = await resendCampaign(depsOf(input), project, params.id);
       return { ...ok(resent.campaign), message: resent.message };
     },
   }),
@@ -196,7 +195,7 @@ export const campaignRoutes = [
     async handle(input) {
       const { app, db, em, project, params, body } = input;
       const deps = { db, em, mailer: app.mailer, config: app.config, senderDomains: app.directory.senderDomains };
-      await sendTest(deps, project, params.id ?? '', body.email);
+      await sendTest(deps, project, params.id, body.email);
       return { success: true, message: `Test sent to ${body.email}` };
     },
   }),
@@ -210,8 +209,8 @@ export const campaignRoutes = [
       reply: wrapped(CampaignWithSegment),
       async handle(input) {
         const { db, project, params } = input;
-        await archiveCampaign(db, project.id, params.id ?? '', action === 'archive');
-        return ok(await getCampaign(depsOf(input), project.id, params.id ?? ''));
+        await archiveCampaign(db, project.id, params.id, action === 'archive');
+        return ok(await getCampaign(depsOf(input), project.id, params.id));
       },
     }),
   ),
@@ -232,7 +231,7 @@ export const campaignRoutes = [
     summary: 'Counts and rates of a campaign',
     ids,
     reply: wrapped(CampaignStats),
-    handle: async (input) => ok(await campaignStats(depsOf(input), input.project.id, input.params.id ?? '')),
+    handle: async (input) => ok(await campaignStats(depsOf(input), input.project.id, input.params.id)),
   }),
   route({
     method: 'GET',
@@ -243,6 +242,6 @@ export const campaignRoutes = [
       'Counts the rows of the current send by what became of them, says whether they add up, and gives the hash of the ledger.',
     ids,
     reply: wrapped(CampaignAudit),
-    handle: async ({ db, project, params }) => ok(await auditCampaign(db, project.id, params.id ?? '')),
+    handle: async ({ db, project, params }) => ok(await auditCampaign(db, project.id, params.id)),
   }),
 ];

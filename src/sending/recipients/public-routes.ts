@@ -19,7 +19,7 @@ export const publicContactRoutes = [
     reply: v.object({ ...OwnSubscription.entries, language: v.string() }),
     async handle({ app, db, params, query, ip }) {
       await limitVisits(db, ip, app.config);
-      return publicContact(db, params.id ?? '', query, app.config);
+      return publicContact(db, params.id, query, app.config);
     },
   }),
   ...([true, false] as const).map((subscribed) =>
@@ -34,7 +34,7 @@ export const publicContactRoutes = [
       reply: OwnSubscription,
       async handle({ app, db, params, query, ip }) {
         await limitVisits(db, ip, app.config);
-        return setOwnSubscription(db, params.id ?? '', subscribed, query, app.config);
+        return setOwnSubscription(db, params.id, subscribed, query, app.config);
       },
     }),
   ),

@@ -19,7 +19,7 @@ import { policy } from './style.ts';
 // Whatever else a link has come to carry must not keep a recipient from their page.
 const parameter = v.fallback(v.optional(v.string()), undefined);
 const LinkQuery = v.object({ e: parameter, t: parameter });
-type Visit = Handled<v.InferOutput<typeof LinkQuery>, unknown, 'none'>;
+type Visit = Handled<v.InferOutput<typeof LinkQuery>, unknown, 'none', { id: string }>;
 
 const common = { access: 'none', query: LinkQuery, exemptFromRateLimit: true, tag: 'recipients' } as const;
 
@@ -79,14 +79,14 @@ export const recipientRoutes = [
     description: 'Where `List-Unsubscribe` points. Any body and any id are answered alike.',
     textReply: 'text/plain',
     async handle({ db, params, query }) {
-      await leaveQuietly(db, params.id ?? '', query);
+      await leaveQuietly(db, params.id, query);
       return reply(200, 'Unsubscribed', { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' });
     },
   }),
 ];
 
 function requestOf({ params, query, header }: Visit, name: PageName): PageRequest {
-  return { name, contactId: params.id ?? '', link: query, accepts: header('accept-language') };
+  return { name, contactId: params.id, link: query, accepts: header('accept-language') };
 }
 
 // A person is looking: what goes wrong is said on a page, and in the log.

@@ -28,9 +28,10 @@ async function withText(
   }
 }
 
-async function postmark(call: Call): Promise<Reply> {
-  const { app, db, params, body, header, log } = call;
-  if (!mayNotify(app.config, header('authorization'), params.token ?? null)) {
+/** The token is that of the path, null where the request brings Basic credentials. */
+async function postmark(call: Call, token: string | null): Promise<Reply> {
+  const { app, db, body, header, log } = call;
+  if (!mayNotify(app.config, header('authorization'), token)) {
     // Not 403: Postmark would stop repeating it for good, also when it is our setting that is wrong.
     discard(body as IncomingMessage);
     return reply(401, { success: false, message: 'Unauthorized' });
@@ -76,13 +77,22 @@ const ofPostmark = {
   ...shared,
   description:
     'Delivery, Bounce, SpamComplaint, Open, Click and SubscriptionChange records and received mail, one in each request. A record counts once however often it is sent. 503 asks Postmark to repeat it.',
-  handle: postmark,
 } as const;
 
 /** Where mail providers report what became of mail. */
 export const webhookRoutes: readonly Route[] = [
-  route({ ...ofPostmark, path: '/webhooks/postmark', summary: 'Webhooks of Postmark, by HTTP Basic credentials' }),
-  route({ ...ofPostmark, path: '/webhooks/postmark/:token', summary: 'Webhooks of Postmark, by a token in the path' }),
+  route({
+    ...ofPostmark,
+    path: '/webhooks/postmark',
+    summary: 'Webhooks of Postmark, by HTTP Basic credentials',
+    handle: (call) => postmark(call, null),
+  }),
+  route({
+    ...ofPostmark,
+    path: '/webhooks/postmark/:token',
+    summary: 'Webhooks of Postmark, by a token in the path',
+    handle: (call) => postmark(call, call.params.token),
+  }),
   route({
     ...shared,
     path: '/webhooks/sns',

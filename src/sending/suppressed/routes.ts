@@ -22,7 +22,7 @@ export const suppressedMailRoutes = [
     summary: 'Get a suppressed mail',
     ids: { id: 'email' },
     reply: SuppressedEmail,
-    handle: ({ app, db, project, params }) => getSuppressed(db, composerOf(app), project.id, params.id ?? ''),
+    handle: ({ app, db, project, params }) => getSuppressed(db, composerOf(app), project.id, params.id),
   }),
 ];
 
