@@ -2,15 +2,14 @@ import type { ChunkPool } from './chunk-pool.ts';
 import type { MailerCall, OutgoingMessage, Verdict } from './mailer.ts';
 import { BatchBody, type OutgoingBytes } from './postmark-batch.ts';
 import type { StreamNames } from './postmark-message.ts';
-import type { Timeouts, Transport } from './postmark-transport.ts';
-import { readFailedCall, refusedAlone, verdictOfAnswer } from './postmark-verdicts.ts';
+import type { RawBatchTransport } from './postmark-transport.ts';
+import { type Answer, readFailedCall, refusedAlone, verdictOfAnswer } from './postmark-verdicts.ts';
 
 const megabyte = 1024 * 1024;
 
 /** What calls of one mailer share. */
 export interface PostmarkContext {
-  transport: Transport;
-  timeouts: Timeouts;
+  transport: RawBatchTransport;
   streams: StreamNames;
   log: { warn(facts: object, message: string): void };
   pool: ChunkPool;
@@ -83,18 +82,13 @@ interface Refusal {
 }
 
 async function handOver(context: PostmarkContext, count: number, body: OutgoingBytes): Promise<Verdict[] | Refusal> {
-  const { client, facts } = context.transport.open(context.timeouts.send, body);
-  try {
-    // The list is in the body that the transport was given.
-    const answers: unknown = await client.sendEmailBatch([]);
-    const list = Array.isArray(answers) ? answers : [];
-    return Array.from({ length: count }, (_, place) => verdictOfAnswer(list[place]));
-  } catch (error) {
-    const failed = readFailedCall(facts, error);
-    if (failed.split) return failed;
-    context.log.warn({ status: facts.status, messages: count }, 'the mail provider did not take a batch');
-    return Array.from({ length: count }, () => failed.verdict);
-  }
+  const answer = await context.transport.post(body);
+  if ('results' in answer)
+    return Array.from({ length: count }, (_, place) => verdictOfAnswer(answer.results[place] as Answer | undefined));
+  const failed = readFailedCall(answer.failure);
+  if (failed.split) return failed;
+  context.log.warn({ status: answer.failure.status, messages: count }, 'the mail provider did not take a batch');
+  return Array.from({ length: count }, () => failed.verdict);
 }
 
 // Halving finds the message that spoils a call with few calls; in the end it stands alone.

@@ -1,5 +1,5 @@
 import type { Verdict } from './mailer.ts';
-import type { CallFacts } from './postmark-transport.ts';
+import type { CallFailure } from './postmark-transport.ts';
 
 /** One element of the answer of `/email/batch`. */
 export interface Answer {
@@ -55,21 +55,17 @@ let lastInstant = { said: '', iso: '' };
 /** What to do with a batch whose call failed: one verdict for all of it, or split it and send the parts. */
 export type FailedCall = { split: true; code: number; reason: string } | { split: false; verdict: Verdict };
 
-/** Reads a failed call (contract page 3, 10.4; a 429 that names no time means a second). `error` is what the `postmark` package threw. */
-export function readFailedCall(facts: CallFacts, error: unknown): FailedCall {
-  const text = error instanceof Error ? error.message : String(error);
-  const errorCode = (error as { code?: unknown }).code;
-  const code = typeof errorCode === 'number' ? errorCode : 0;
-  const { status } = facts;
+/** Reads a failed call (contract page 3, 10.4; a 429 that names no time means a second). */
+export function readFailedCall({ status, retryAfterMs, unwritten, code, text }: CallFailure): FailedCall {
   if (status === null) {
-    if (facts.unwritten) return retry(`the provider cannot be reached: ${text}`, 'call');
+    if (unwritten) return retry(`the provider cannot be reached: ${text}`, 'call');
     return unknown(`no answer from the provider: ${text}`);
   }
   const reason = `provider answers ${status}${code === 0 ? '' : ` (error ${code})`}`;
   if (accountCodes.has(code) || status === 401 || status === 403) return retry(`${reason}: ${text}`, 'account');
   if (status === 413 || status === 422) return { split: true, code: code === 0 ? status : code, reason: text };
-  if (status === 429) return retry(reason, 'call', facts.retryAfterMs ?? 1000);
-  if (status === 503 || status === 408 || code === codes.maintenance) return retry(reason, 'call', facts.retryAfterMs);
+  if (status === 429) return retry(reason, 'call', retryAfterMs ?? 1000);
+  if (status === 503 || status === 408 || code === codes.maintenance) return retry(reason, 'call', retryAfterMs);
   // A 2xx ends up here when its body broke off: the messages may well have been taken.
   if (status >= 500 || status < 300) return unknown(reason);
   // A redirect, a 404: this is not the API we were told of, and only an operator can mend that.

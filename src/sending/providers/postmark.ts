@@ -1,10 +1,10 @@
-import type { Models } from 'postmark';
+import { type Models, ServerClient } from 'postmark';
 import { refusedByPostmark } from '../../core/lib/attachment-types.ts';
 import { createChunkPool } from './chunk-pool.ts';
 import type { Accepted, Mailer } from './mailer.ts';
 import { PostmarkCall, type PostmarkContext } from './postmark-call.ts';
 import type { StreamNames } from './postmark-message.ts';
-import { createTransport, type Timeouts } from './postmark-transport.ts';
+import { createRawBatchTransport, type Timeouts } from './postmark-transport.ts';
 import { instant } from './postmark-verdicts.ts';
 
 const megabyte = 1024 * 1024;
@@ -29,14 +29,20 @@ export interface PostmarkOptions {
   name?: string;
 }
 
-/** The mailer over Postmark's HTTP API, by the `postmark` package. */
+/** The mailer over Postmark's HTTP API: searches by the `postmark` package, batches by the raw transport. */
 export function createPostmarkMailer(options: PostmarkOptions): Mailer {
   const timeouts: Timeouts = { connect: 10_000, send: 60_000, search: 30_000, ...options.timeouts };
-  const transport = createTransport(options.apiUrl, options.serverToken, timeouts);
+  const url = new URL(options.apiUrl);
+  const client = new ServerClient(options.serverToken, {
+    requestHost: `${url.host}${url.pathname.replace(/\/+$/, '')}`,
+    useHttps: url.protocol === 'https:',
+    timeout: timeouts.search / 1000,
+  });
+  const transport = createRawBatchTransport(options.apiUrl, options.serverToken, timeouts);
   const maxMessageBytes = options.maxMessageBytes ?? 10 * megabyte;
   const { streams, log } = options;
   const limits = { batchMessages: maxBatchMessages, batchBytes: maxBatchBytes, messageBytes: maxMessageBytes };
-  const context: PostmarkContext = { transport, timeouts, streams, log, pool: createChunkPool(), limits };
+  const context: PostmarkContext = { transport, streams, log, pool: createChunkPool(), limits };
   return {
     name: options.name ?? 'postmark',
     maxBatchMessages,
@@ -51,16 +57,15 @@ export function createPostmarkMailer(options: PostmarkOptions): Mailer {
     },
     async accepted(claimId) {
       const names = [...new Set(Object.values(streams))];
-      const found = await Promise.all(names.map((stream) => search(context, claimId, stream)));
+      const found = await Promise.all(names.map((stream) => search(client, claimId, stream)));
       return new Map(found.flatMap((part) => [...part]));
     },
   };
 }
 
-async function search(context: PostmarkContext, claimId: string, stream: string): Promise<Accepted> {
+async function search(client: ServerClient, claimId: string, stream: string): Promise<Accepted> {
   const found: Accepted = new Map();
   for (let offset = 0; offset + searchPage <= searchEnd; offset += searchPage) {
-    const { client } = context.transport.open(context.timeouts.search);
     // Postmark searches one stream at a time, its default one when none is named.
     const filter = { count: searchPage, offset, messagestream: stream, metadata_claim: claimId };
     const answer: unknown = await client.getOutboundMessages(filter);
