@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { type Sql, statement } from '../core/database/sql.ts';
 import { newId } from '../core/lib/ids.ts';
 import type { Graph, GraphStep, GraphTransition } from './graph.ts';
@@ -92,22 +93,14 @@ const find = statement(
   'select id, automation_id as "automationId", version, graph from automation_versions where id = $1',
 );
 
-const kept = new Map<string, PinnedVersion>();
-const mostKept = 200;
+const kept = new LRUCache<string, PinnedVersion>({ max: 200 });
 
 /** A version by its id, from memory where this process has met it: versions never change. Null when it is gone. */
 export async function pinnedVersion(sql: Sql, id: string): Promise<PinnedVersion | null> {
   const known = kept.get(id);
-  if (known !== undefined) {
-    // The newest use stands last, so that the first is the one to forget.
-    kept.delete(id);
-    kept.set(id, known);
-    return known;
-  }
+  if (known !== undefined) return known;
   const version = await sql.row<PinnedVersion>(find, [id]);
-  if (version === null) return null;
-  if (kept.size >= mostKept) kept.delete(kept.keys().next().value as string);
-  kept.set(id, version);
+  if (version !== null) kept.set(id, version);
   return version;
 }
 

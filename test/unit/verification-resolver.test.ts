@@ -96,30 +96,30 @@ describe('the memory of answers', () => {
   }
 
   test('asks once for the same question within five minutes, and again afterwards', async () => {
-    let now = 0;
+    let now = 1_000;
     const answers = { 'MX kunde.example': true };
     const inner = counting(answers);
     const resolver = cachedResolver(inner, { now: () => now });
     expect(await resolver.hasRecord('kunde.example', 'MX')).toBe(true);
     answers['MX kunde.example'] = false;
-    now = 299_999;
+    now += 300_000;
     expect(await resolver.hasRecord('kunde.example', 'MX')).toBe(true);
     expect(inner.asked).toHaveLength(1);
-    now = 300_000;
+    now += 1;
     expect(await resolver.hasRecord('kunde.example', 'MX')).toBe(false);
     expect(inner.asked).toHaveLength(2);
   });
 
   test('forgets a missing record after one minute', async () => {
-    let now = 0;
+    let now = 1_000;
     const answers: Record<string, boolean> = {};
     const inner = counting(answers);
     const resolver = cachedResolver(inner, { now: () => now });
     expect(await resolver.hasRecord('posta.example', 'NS')).toBe(false);
     answers['NS posta.example'] = true;
-    now = 59_999;
+    now += 60_000;
     expect(await resolver.hasRecord('posta.example', 'NS')).toBe(false);
-    now = 60_000;
+    now += 1;
     expect(await resolver.hasRecord('posta.example', 'NS')).toBe(true);
   });
 

@@ -40,7 +40,7 @@ export async function pageOfContacts(sql: Sql, projectId: string, page: ContactP
 
 // Counting a third of a million addresses takes longer than finding a page of them.
 const largeFrom = 10_000;
-const largeCounts = new RecentResults<number>({ keepMs: 30_000, entries: 1_000, now: () => performance.now() });
+const largeCounts = new RecentResults<number>({ entries: 1_000, now: () => performance.now() });
 
 /**
  * How many contacts a filter leaves. Without a search the number is known; with one it is counted, and a number above
@@ -55,7 +55,7 @@ export async function countContacts(sql: Sql, projectId: string, filter: Contact
   return largeCounts.get(
     JSON.stringify([projectId, filter.search.toLowerCase(), filter.subscribed]),
     () => countFiltered(sql, projectId, filter),
-    (total) => total > largeFrom,
+    (total) => (total > largeFrom ? 30_000 : 0),
   );
 }
 

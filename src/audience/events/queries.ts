@@ -161,18 +161,14 @@ interface EventAudience {
 
 // Whom an event has happened to is counted row by row; nothing smaller than the rows knows it.
 const largeFrom = 10_000;
-const largeAudiences = new RecentResults<EventAudience>({
-  keepMs: 30_000,
-  entries: 1_000,
-  now: () => performance.now(),
-});
+const largeAudiences = new RecentResults<EventAudience>({ entries: 1_000, now: () => performance.now() });
 
 /** How often an event happened, and to how many contacts; above 10,000 the two may be half a minute old. */
 export function eventAudience(sql: Sql, projectId: string, name: string): Promise<EventAudience> {
   return largeAudiences.get(
     audienceKey(projectId, name),
     async () => (await sql.row<EventAudience>(audience, [projectId, name])) ?? { total: 0, contacts: 0 },
-    ({ total }) => total > largeFrom,
+    ({ total }) => (total > largeFrom ? 30_000 : 0),
   );
 }
 

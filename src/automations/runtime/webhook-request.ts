@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { JsonObjectValue, JsonValue } from '../../core/lib/json.ts';
 import { Filled } from '../../core/lib/render/filled.ts';
 import { type ParsedTemplate, prepareTemplate } from '../../core/lib/render/parse.ts';
@@ -132,15 +133,13 @@ function rendered(source: string, filling: Filling): string {
   }
 }
 
-const prepared = new Map<string, ParsedTemplate>();
-const mostPrepared = 2_000;
+// Steps are few and run often.
+const prepared = new LRUCache<string, ParsedTemplate>({ max: 2_000 });
 
-// Steps are few and run often; a Map keeps the order in which keys were set, so its first key is the oldest.
 function templateOf(source: string): ParsedTemplate {
   const known = prepared.get(source);
   if (known !== undefined) return known;
   const template = prepareTemplate(source, { mode: 'text' });
-  if (prepared.size >= mostPrepared) prepared.delete(prepared.keys().next().value as string);
   if (source.length <= 10_000) prepared.set(source, template);
   return template;
 }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { LinkSettings } from './links.ts';
 import { type ContentSource, type PreparedContent, prepareContent } from './prepare.ts';
 
@@ -17,9 +18,7 @@ export function contentCache(
   links: LinkSettings,
   maxBytes = defaultCacheBytes,
 ): (source: ContentSource) => PreparedContent {
-  // A Map keeps the order in which keys were set, so its first key is the one unused for longest.
-  const entries = new Map<string, { content: PreparedContent; bytes: number }>();
-  let bytes = 0;
+  const entries = new LRUCache<string, PreparedContent>({ maxSize: maxBytes });
   let last: { source: ContentSource; content: PreparedContent } | null = null;
 
   return (source) => {
@@ -30,21 +29,10 @@ export function contentCache(
   function find(source: ContentSource): PreparedContent {
     const key = keyOf(source);
     const known = entries.get(key);
-    if (known) {
-      entries.delete(key);
-      entries.set(key, known);
-      return known.content;
-    }
-    const entry = { content: prepareContent(source, links), bytes: sizeOf(source) };
-    if (entry.bytes > maxBytes) return entry.content;
-    entries.set(key, entry);
-    bytes += entry.bytes;
-    for (const [oldest, { bytes: freed }] of entries) {
-      if (bytes <= maxBytes) break;
-      entries.delete(oldest);
-      bytes -= freed;
-    }
-    return entry.content;
+    if (known !== undefined) return known;
+    const content = prepareContent(source, links);
+    entries.set(key, content, { size: sizeOf(source) });
+    return content;
   }
 }
 

@@ -10,6 +10,7 @@ import {
   S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
+import pLimit from 'p-limit';
 import { type ImageStore, StoreUnusable } from './store.ts';
 
 /** How to reach an S3-compatible store. */
@@ -42,7 +43,7 @@ export function s3Store(settings: S3Settings): ImageStore {
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: 3,
   });
-  const turn = turns(atOnce);
+  const turn = pLimit(atOnce);
   const within = () => ({ abortSignal: AbortSignal.timeout(callMs) });
   const told = (error: unknown) =>
     `the bucket "${bucket}" for uploads could not be looked at or made: ${(error as Error).message}`;
@@ -102,20 +103,4 @@ function publicRead(bucket: string): string {
     Version: '2012-10-17',
     Statement: [{ Effect: 'Allow', Principal: '*', Action: ['s3:GetObject'], Resource: [`arn:aws:s3:::${bucket}/*`] }],
   });
-}
-
-function turns(most: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let busy = 0;
-  const waiting: (() => void)[] = [];
-  return async (work) => {
-    if (busy >= most) await new Promise<void>((go) => waiting.push(go));
-    else busy += 1;
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else busy -= 1;
-    }
-  };
 }

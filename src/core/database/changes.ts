@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { Client } from 'pg';
 import type { Logger } from 'pino';
 import { pause } from '../lib/time.ts';
@@ -144,7 +145,7 @@ async function countListeners(client: Client): Promise<number> {
  * A value that was being loaded while its project changed is used once and not kept.
  */
 export function createCache<Value>(changes: Changes, tables: readonly string[], maxEntries = 10_000) {
-  const entries = new Map<string, { projectId: string; value: Value }>();
+  const entries = new LRUCache<string, { projectId: string; value: Value }>({ max: maxEntries });
   let epoch = 0;
   const epochs = new Map<string, number>();
   changes.subscribe((change) => {
@@ -159,7 +160,7 @@ export function createCache<Value>(changes: Changes, tables: readonly string[], 
         epochs.clear();
         entries.clear();
       }
-      for (const [key, entry] of entries) if (entry.projectId === change.projectId) entries.delete(key);
+      for (const [key, entry] of [...entries]) if (entry.projectId === change.projectId) entries.delete(key);
     }
   });
   return {
@@ -175,10 +176,7 @@ export function createCache<Value>(changes: Changes, tables: readonly string[], 
       if (loaded === null) return null;
       const unchanged =
         changes.listening && epoch === epochBefore && epochs.get(loaded.projectId) === before.get(loaded.projectId);
-      if (unchanged) {
-        if (entries.size >= maxEntries) entries.delete(entries.keys().next().value as string);
-        entries.set(key, { projectId: loaded.projectId, value: loaded.value });
-      }
+      if (unchanged) entries.set(key, { projectId: loaded.projectId, value: loaded.value });
       return loaded.value;
     },
   };

@@ -1,49 +1,38 @@
-interface Kept<Result> {
-  result: Promise<Result>;
-  until: number;
-}
+import { LRUCache } from 'lru-cache';
 
-/** How long results are kept, and how many. */
+/** How many results are kept, and by which clock. */
 export interface RecentResultsOptions {
-  keepMs: number;
-  /** The oldest ones go first when there are more. */
+  /** Those unused for longest go first when there are more. */
   entries: number;
+  /** Milliseconds that only grow. */
   now(): number;
 }
 
 /**
  * Keeps results that are dear to find for a short while, in this process. Callers who ask for the same at the same time share
- * one answer. Use it only where an answer that is `keepMs` old is as good, and say so in the documentation.
+ * one answer. Use it only where an answer of that age is as good, and say so in the documentation.
  */
 export class RecentResults<Result> {
-  readonly #kept = new Map<string, Kept<Result>>();
-  readonly #options: RecentResultsOptions;
+  readonly #kept: LRUCache<string, Promise<Result>>;
+  readonly #now: () => number;
 
-  constructor(options: RecentResultsOptions) {
-    this.#options = options;
+  constructor({ entries, now }: RecentResultsOptions) {
+    this.#kept = new LRUCache({ max: entries, perf: { now }, ttlResolution: 0 });
+    this.#now = now;
   }
 
-  /** The result for the key: a kept one, or what `find` answers. Only results that are `worthKeeping` stay; failures never do. */
-  async get(key: string, find: () => Promise<Result>, worthKeeping: (result: Result) => boolean): Promise<Result> {
-    const { keepMs, entries, now } = this.#options;
+  /** The result for the key: a kept one, or what `find` answers, which is kept for `keepMs`. Failures never are. */
+  get(key: string, find: () => Promise<Result>, keepMs: (result: Result, tookMs: number) => number): Promise<Result> {
     const kept = this.#kept.get(key);
-    if (kept && kept.until > now()) return kept.result;
-    const entry = { result: find(), until: Number.POSITIVE_INFINITY };
-    this.#kept.delete(key);
-    this.#kept.set(key, entry);
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= entries) break;
-      this.#kept.delete(oldest);
-    }
-    try {
-      const result = await entry.result;
-      if (worthKeeping(result)) entry.until = now() + keepMs;
-      else this.#drop(key, entry);
-      return result;
-    } catch (error) {
-      this.#drop(key, entry);
-      throw error;
-    }
+    if (kept !== undefined) return kept;
+    const begun = this.#now();
+    const found = find();
+    this.#kept.set(key, found);
+    found.then(
+      (result) => this.#keep(key, found, keepMs(result, this.#now() - begun)),
+      () => this.#keep(key, found, 0),
+    );
+    return found;
   }
 
   /** Forgets the result of a key, because it has just been changed. */
@@ -51,7 +40,9 @@ export class RecentResults<Result> {
     this.#kept.delete(key);
   }
 
-  #drop(key: string, entry: Kept<Result>): void {
-    if (this.#kept.get(key) === entry) this.#kept.delete(key);
+  #keep(key: string, found: Promise<Result>, ttl: number): void {
+    if (this.#kept.peek(key) !== found) return;
+    if (ttl > 0) this.#kept.set(key, found, { ttl });
+    else this.#kept.delete(key);
   }
 }

@@ -1,3 +1,5 @@
+import pLimit from 'p-limit';
+
 /** How many calls may be under way at once, found by trying: what the server refuses halves it, what it takes raises it. */
 export interface Pace {
   /** Runs the call as soon as there is room for it. */
@@ -10,41 +12,23 @@ export interface Pace {
 
 /** A pace that begins at, and never goes above, `most` calls. */
 export function createPace(most: number): Pace {
-  let limit = most;
-  let running = 0;
+  const limited = pLimit(most);
   let taken = 0;
-  const waiting: (() => void)[] = [];
-  const admit = () => {
-    while (running < limit) {
-      const next = waiting.shift();
-      if (next === undefined) return;
-      running++;
-      next();
-    }
-  };
   return {
-    async run(call) {
-      await new Promise<void>((resolve) => {
-        waiting.push(resolve);
-        admit();
-      });
-      try {
+    run: (call) =>
+      limited(async () => {
         const result = await call();
         // One step up for each full round of calls that the server took.
-        if (++taken >= limit) {
+        if (++taken >= limited.concurrency) {
           taken = 0;
-          limit = Math.min(most, limit + 1);
+          limited.concurrency = Math.min(most, limited.concurrency + 1);
         }
         return result;
-      } finally {
-        running--;
-        admit();
-      }
-    },
+      }),
     slower() {
       taken = 0;
-      limit = Math.max(1, Math.floor(limit / 2));
+      limited.concurrency = Math.max(1, Math.floor(limited.concurrency / 2));
     },
-    limit: () => limit,
+    limit: () => limited.concurrency,
   };
 }

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import { pause } from '../../core/lib/time.ts';
 
 /** Spreads the calls of one process over time and over so many connections. */
@@ -15,33 +16,19 @@ export interface Pacer {
 
 /** A pacer for so many calls at once. */
 export function createPacer(connections: number): Pacer {
-  let free = connections;
+  const connected = pLimit(connections);
   let gapMs = 0;
   let next = 0;
-  const waiting: (() => void)[] = [];
-  const enter = async () => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-  };
-  const leave = () => {
-    const first = waiting.shift();
-    if (first === undefined) free += 1;
-    else first();
-  };
   return {
-    async run(deadline, work) {
-      await enter();
-      try {
+    run: (deadline, work) =>
+      connected(async () => {
         const now = performance.now();
         const turn = Math.max(now, next);
         if (turn > deadline) return null;
         next = turn + gapMs;
         if (turn > now) await pause(turn - now);
         return await work();
-      } finally {
-        leave();
-      }
-    },
+      }),
     limit(rate) {
       gapMs = rate === null || rate <= 0 ? 0 : 1000 / rate;
     },

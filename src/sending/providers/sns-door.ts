@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { request } from 'undici';
+import { RecentResults } from '../../core/lib/recent-results.ts';
 
 declare module '../../core/http/context.ts' {
   interface App {
@@ -56,20 +57,15 @@ const mostKept = 100;
 
 /** The door that fetches by `get`. Certificates are fetched once for each URL, also when many ask at the same moment. */
 export function createAmazonDoor(get: GetText = getFromAmazon): AmazonDoor {
-  const kept = new Map<string, { certificate: Promise<X509Certificate>; until: number }>();
+  const kept = new RecentResults<X509Certificate>({ entries: mostKept, now: () => performance.now() });
   const fetched = async (url: URL) => new X509Certificate(await get(url).catch(() => get(url)));
   return {
-    certificate(url) {
-      const now = performance.now();
-      const known = kept.get(url.href);
-      if (known !== undefined && known.until > now) return known.certificate;
-      if (kept.size >= mostKept) kept.delete(kept.keys().next().value as string);
-      const certificate = fetched(url);
-      kept.set(url.href, { certificate, until: now + keptMs });
-      // A failure is not kept: the next message asks anew.
-      certificate.catch(() => kept.delete(url.href));
-      return certificate;
-    },
+    certificate: (url) =>
+      kept.get(
+        url.href,
+        () => fetched(url),
+        () => keptMs,
+      ),
     async confirm(url) {
       await get(url);
     },
