@@ -1,13 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { escapeHtml, htmlToText, StepLimitError } from '@posthorn/renderer';
 import { parse } from 'csv-parse/sync';
+import { hostileTemplates } from '../packages/renderer/test/hostile-templates.ts';
 import { recipientLinks } from '../src/content/rendering/links.ts';
 import { prepareContent } from '../src/content/rendering/prepare.ts';
 import { newId } from '../src/core/lib/ids.ts';
-import { StepLimitError } from '../src/core/lib/render/run.ts';
-import { htmlToText } from '../src/core/lib/render/text-layout.ts';
-import { escapeHtml } from '../src/core/lib/render/values.ts';
-import { hostileTemplates } from '../test/support/hostile-templates.ts';
 
 const messages = Number(process.env.BENCH_MESSAGES ?? 20_000);
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5);

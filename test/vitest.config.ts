@@ -4,7 +4,10 @@ import { defineConfig } from 'vitest/config';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 // What needs nothing but Node, and what starts its own servers because starting them is what it tests.
-const alone = ['unit', 'replay', 'sandbox', 'start'].map((folder) => `test/${folder}/**/*.test.ts`);
+const alone = [
+  ...['unit', 'replay', 'sandbox', 'start'].map((folder) => `test/${folder}/**/*.test.ts`),
+  'packages/*/test/**/*.test.ts',
+];
 
 /** Tests in the folders above stand alone; all others share one Postgres and one Temporal, started before the first of them. */
 export default defineConfig({

@@ -1,6 +1,5 @@
+import { parseTemplate, TemplateSyntaxError } from '@posthorn/renderer';
 import * as v from 'valibot';
-import { parseTemplate } from '../core/lib/render/parse.ts';
-import { TemplateSyntaxError } from '../core/lib/render/syntax-error.ts';
 import { coded, textField } from '../core/lib/validation.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;

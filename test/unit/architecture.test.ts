@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { cycles } from '../support/architecture/cycles.ts';
 import { runtimeImports, type Sources } from '../support/architecture/imports.ts';
 import { type Manifest, packageProblems } from '../support/architecture/packages.ts';
+import { packageFolder } from '../support/architecture/rooms.ts';
 import { brokenRules } from '../support/architecture/rules.ts';
 import { readSources } from '../support/architecture/sources.ts';
 
@@ -25,6 +26,7 @@ describe('the project', () => {
       'workflows/',
       'activities/',
       'temporal/',
+      'packages/renderer/',
       'test/unit/',
     ]) {
       expect([...sources.keys()].filter((path) => path.startsWith(folder)).length, folder).toBeGreaterThan(0);
@@ -45,10 +47,18 @@ describe('the project', () => {
   });
 
   test('declares what it imports, imports what it declares, exactly, and says why', () => {
-    const manifest = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as Manifest;
-    expect(Object.keys(manifest.dependencies ?? {}).length).toBeGreaterThan(10);
+    const manifestIn = (folder: string) => JSON.parse(readFileSync(`${root}${folder}package.json`, 'utf8')) as Manifest;
+    const whole = manifestIn('');
+    expect(Object.keys(whole.dependencies ?? {}).length).toBeGreaterThan(10);
     const page = readFileSync(`${root}docs/dependencies.md`, 'utf8');
-    expect(packageProblems(manifest, sources, page)).toEqual([]);
+    const filesOf = (folder: string | undefined) =>
+      new Map([...sources].filter(([path]) => packageFolder(path) === folder));
+    expect(packageProblems(whole, filesOf(undefined), page)).toEqual([]);
+    for (const name of readdirSync(`${root}packages`)) {
+      const folder = `packages/${name}/`;
+      expect(filesOf(folder).size, folder).toBeGreaterThan(0);
+      expect(packageProblems(manifestIn(folder), filesOf(folder), page, whole.devDependencies), folder).toEqual([]);
+    }
   });
 });
 
@@ -134,6 +144,11 @@ describe('a broken rule is told', () => {
     'src/sending/providers/postmark.ts': ['postmark'],
     'src/automations/index.ts': ['../audience/events/index.ts'],
     'src/sandbox/app.ts': ['koa', '../core/lib/ids.ts'],
+    'packages/letters/src/index.ts': ['./print.ts', '@posthorn/paper', 'valibot'],
+    'packages/letters/src/print.ts': [],
+    'packages/letters/test/print.test.ts': ['../src/print.ts', './support.ts', 'vitest'],
+    'packages/letters/test/support.ts': [],
+    'packages/paper/src/index.ts': [],
     'src/main/routes.ts': ['../audience/contacts/routes.ts', '../audience/events/routes.ts'],
     'src/main/api.ts': [
       '../core/config/config.ts',
@@ -147,6 +162,7 @@ describe('a broken rule is told', () => {
     'workflows/index.ts': ['./sweeps.ts'],
     'workflows/sweeps.ts': ['@temporalio/workflow', '../temporal/commands.ts', '../src/core/lib/ids.ts'],
     'test/support/api.ts': ['../../src/main/api.ts', '../../src/audience/contacts/entity.ts', '@temporalio/client'],
+    'bench/letters.ts': ['@posthorn/letters', '../packages/letters/test/support.ts'],
     'bench/api.ts': ['../test/support/api.ts', '../src/main/api.ts', 'koa'],
   };
 
@@ -264,6 +280,52 @@ describe('a broken rule is told', () => {
       'src/core/database/orm.ts: commands must not import core/database',
     ],
     ['temporal/setup.ts', '../src/main/api.ts', 'src/main/api.ts: temporal must not import main'],
+    [
+      'src/main/api.ts',
+      '../../packages/letters/src/index.ts',
+      'packages/letters/src/index.ts: packages are imported by name',
+    ],
+    [
+      contacts,
+      typeOf('../../../packages/letters/src/index.ts'),
+      'packages/letters/src/index.ts: packages are imported by name',
+    ],
+    [
+      'bench/api.ts',
+      '../packages/letters/src/print.ts',
+      'packages/letters/src/print.ts: packages are imported by name',
+    ],
+    [
+      contacts,
+      '../../../packages/letters/test/support.ts',
+      'packages/letters/test/support.ts: packages are imported by name',
+    ],
+    [
+      'packages/letters/src/index.ts',
+      '../../../src/core/lib/ids.ts',
+      'src/core/lib/ids.ts: a package imports no file outside of it',
+    ],
+    [
+      'packages/letters/src/index.ts',
+      typeOf('../../../src/core/lib/ids.ts'),
+      'src/core/lib/ids.ts: a package imports no file outside of it',
+    ],
+    [
+      'packages/letters/src/index.ts',
+      '../../paper/src/index.ts',
+      'packages/paper/src/index.ts: a package imports no file outside of it',
+    ],
+    [
+      'packages/letters/test/support.ts',
+      '../../../test/support/api.ts',
+      'test/support/api.ts: a package imports no file outside of it',
+    ],
+    [
+      'packages/letters/src/index.ts',
+      '../test/support.ts',
+      'packages/letters/test/support.ts: only tests import tests',
+    ],
+    ['packages/letters/src/index.ts', 'koa', 'koa: this package is kept to other places'],
     ['src/core/database/orm.ts', './gone.ts', 'src/core/database/gone.ts: there is no such file'],
   ])('%s imports %s', (file, specifier, message) => {
     const broken = { ...every, [file]: [...(every[file] ?? []), specifier] };
@@ -274,6 +336,12 @@ describe('a broken rule is told', () => {
     const broken = { ...every, 'src/audience/contacts/entity.ts': ['./service.ts'] };
     expect(brokenRules(project(broken))).toEqual([
       'src/audience/contacts/entity.ts → src/audience/contacts/service.ts → src/audience/contacts/entity.ts: a cycle of imports',
+    ]);
+  });
+
+  test('a cycle of packages', () => {
+    expect(brokenRules(project({ ...every, 'packages/paper/src/index.ts': ['@posthorn/letters'] }))).toEqual([
+      'packages/letters/src/index.ts → packages/paper/src/index.ts → packages/letters/src/index.ts: a cycle of imports',
     ]);
   });
 
@@ -360,6 +428,18 @@ describe('a dependency', () => {
     const more = { ...files, 'src/core/http/docs.ts': ['vitest'] };
     expect(packageProblems(manifest, project(more), page)).toEqual([
       'src/core/http/docs.ts → vitest: only a development dependency',
+    ]);
+  });
+
+  test('of the whole project serves the tests of a package, and only them', () => {
+    const own = { dependencies: { koa: '3.3.0' } };
+    const test = { 'packages/letters/test/a.test.ts': ['vitest'] };
+    const code = { 'packages/letters/src/index.ts': ['koa'] };
+    const problemsOf = (sources: Sources) => packageProblems(own, sources, page, manifest.devDependencies);
+    expect(problemsOf(project({ ...code, ...test }))).toEqual([]);
+    expect(problemsOf(project({ 'packages/letters/src/index.ts': ['koa', 'vitest', 'valibot'] }))).toEqual([
+      'packages/letters/src/index.ts → valibot: not declared in package.json',
+      'packages/letters/src/index.ts → vitest: not declared in package.json',
     ]);
   });
 

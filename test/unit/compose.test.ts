@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/core/config/config.ts';
@@ -137,6 +137,12 @@ test('the image brings what was built', () => {
     expect(image).toContain(`COPY --from=build /app/${folder} ./${folder}`);
 });
 
+test('the image gets the dependencies of every workspace', () => {
+  const image = read('Dockerfile');
+  for (const folder of ['dashboard', ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}`)])
+    expect(image).toContain(`COPY ${folder}/package.json ${folder}/\n`);
+});
+
 test('docker-compose.yml runs programs that exist and are in the image', () => {
   const programs = matches(`${compose}\n${read('Dockerfile')}`, /node"?,? "?(?:--[\w=-]+, )?(src\/main\/[a-z-]+\.ts)/g);
   expect(new Set(programs)).toEqual(
@@ -145,7 +151,7 @@ test('docker-compose.yml runs programs that exist and are in the image', () => {
   for (const program of programs) expect(existsSync(join(root, program)), program).toBe(true);
   const copied = matches(read('.dockerignore'), /^!(\S+)$/gm);
   expect(copied).toEqual(
-    expect.arrayContaining(['src', 'workflows', 'activities', 'migrations', 'temporal', 'package.json']),
+    expect.arrayContaining(['src', 'packages', 'workflows', 'activities', 'migrations', 'temporal', 'package.json']),
   );
 });
 

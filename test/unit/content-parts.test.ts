@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { parseTemplate } from '@posthorn/renderer';
 import { expect, test } from 'vitest';
 import { contentCache } from '../../src/content/rendering/cache.ts';
 import { footerSource } from '../../src/content/rendering/footer.ts';
@@ -7,7 +8,6 @@ import { linkToken, recipientLinks, verifyLinkToken } from '../../src/content/re
 import type { ContentSource } from '../../src/content/rendering/prepare.ts';
 import { tracksEmail } from '../../src/content/rendering/tracking.ts';
 import { chooseLanguage, languages } from '../../src/core/lib/languages.ts';
-import { parseTemplate } from '../../src/core/lib/render/parse.ts';
 
 const contactId = '0190a1f4-0000-7000-8000-000000000001';
 

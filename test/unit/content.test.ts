@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { htmlToText } from '@posthorn/renderer';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { someData, someTemplate } from '../../packages/renderer/test/arbitraries.ts';
 import type { MessageClass } from '../../src/content/rendering/headers.ts';
 import {
   type ContentSource,
@@ -9,8 +11,6 @@ import {
   prepareContent,
   type Recipient,
 } from '../../src/content/rendering/prepare.ts';
-import { htmlToText } from '../../src/core/lib/render/text-layout.ts';
-import { someData, someTemplate } from '../support/render-arbitraries.ts';
 
 const links = { pagesUrl: 'https://mail.example', apiUrl: 'https://api.mail.example', secret: 'a secret of links' };
 const contactId = '0190a1f4-0000-7000-8000-000000000001';

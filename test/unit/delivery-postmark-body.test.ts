@@ -1,6 +1,6 @@
+import { Filled, Literal, type Part } from '@posthorn/renderer';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Filled, Literal, type Part } from '../../src/core/lib/render/filled.ts';
 import { type ChunkPool, createChunkPool } from '../../src/sending/providers/chunk-pool.ts';
 import type { OutgoingMessage } from '../../src/sending/providers/mailer.ts';
 import { BatchBody, type OutgoingBytes } from '../../src/sending/providers/postmark-batch.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { countSteps, growth, linear } from '../../packages/renderer/test/counted-steps.ts';
 import { maxFilters, parseCondition } from '../../src/audience/conditions/schema.ts';
 import { calendarsOf, readSchedule } from '../../src/automations/schedule.ts';
 import { matchesGlob } from '../../src/core/lib/glob.ts';
 import { sanitizeHtml, textAsHtml } from '../../src/sending/providers/received-html.ts';
-import { countSteps, growth, linear } from '../support/counted-steps.ts';
 
 test.each([
   '<div>',

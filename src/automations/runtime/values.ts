@@ -1,5 +1,5 @@
+import { isTransient } from '@posthorn/renderer';
 import type { JsonObjectValue, JsonValue } from '../../core/lib/json.ts';
-import { isTransient } from '../../core/lib/render/variables.ts';
 
 /** The contact as steps see it; instants are ISO 8601. */
 export interface StepContact {

@@ -1,10 +1,16 @@
+import {
+  buildVariables,
+  Filled,
+  type ParsedTemplate,
+  prepareTemplate,
+  type RecipientUrls,
+  renderFully,
+  renderLimits,
+  StepLimitError,
+  type Variables,
+} from '@posthorn/renderer';
 import { LRUCache } from 'lru-cache';
 import type { JsonObjectValue, JsonValue } from '../../core/lib/json.ts';
-import { Filled } from '../../core/lib/render/filled.ts';
-import { type ParsedTemplate, prepareTemplate } from '../../core/lib/render/parse.ts';
-import { renderFully } from '../../core/lib/render/render.ts';
-import { renderLimits, StepLimitError } from '../../core/lib/render/run.ts';
-import { buildVariables, type RecipientUrls, type Variables } from '../../core/lib/render/variables.ts';
 import type { OutgoingRequest } from '../../core/net/outgoing/call.ts';
 import { literalOrigin } from '../webhook-config.ts';
 import { StepFailure } from './failure.ts';

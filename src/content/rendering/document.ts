@@ -1,6 +1,4 @@
-import type { Markup } from '../../core/lib/render/markup.ts';
-import { slotName } from '../../core/lib/render/printing.ts';
-import type { Piece } from '../../core/lib/render/source.ts';
+import { type Markup, type Piece, slotName } from '@posthorn/renderer';
 
 const documentStart =
   '<!doctype html>\n<html>\n<head>\n<meta charset="utf-8">\n' +

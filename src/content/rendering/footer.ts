@@ -1,5 +1,5 @@
+import { escapeHtml } from '@posthorn/renderer';
 import type { Language } from '../../core/lib/languages.ts';
-import { escapeHtml } from '../../core/lib/render/values.ts';
 
 interface FooterTexts {
   /** `{project}` stands for the project's name. */

@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { RecipientUrls } from '../../core/lib/render/variables.ts';
+import type { RecipientUrls } from '@posthorn/renderer';
 
 const tokenBytes = 16;
 

@@ -1,16 +1,27 @@
+import {
+  buildVariables,
+  cutSource,
+  deriveText,
+  Filled,
+  htmlToText,
+  layOutParts,
+  type ParsedTemplate,
+  prepareTemplate,
+  readMarkup,
+  renderFully,
+  renderLimits,
+  renderMarkedText,
+  renderSubject,
+  StepLimitError,
+  subjectLine,
+  substitute,
+  type TemplateContact,
+  TemplateSyntaxError,
+  TemplateTooLargeError,
+  type TextTemplate,
+  type Variables,
+} from '@posthorn/renderer';
 import { chooseLanguage, type Language } from '../../core/lib/languages.ts';
-import { Filled } from '../../core/lib/render/filled.ts';
-import { readMarkup } from '../../core/lib/render/markup.ts';
-import { type ParsedTemplate, prepareTemplate } from '../../core/lib/render/parse.ts';
-import { renderFully, renderSubject, subjectLine } from '../../core/lib/render/render.ts';
-import { renderLimits, StepLimitError } from '../../core/lib/render/run.ts';
-import { cutSource } from '../../core/lib/render/source.ts';
-import { substitute } from '../../core/lib/render/substitute.ts';
-import { TemplateSyntaxError, TemplateTooLargeError } from '../../core/lib/render/syntax-error.ts';
-import { htmlToText } from '../../core/lib/render/text-layout.ts';
-import { layOutParts } from '../../core/lib/render/text-layout-parts.ts';
-import { deriveText, renderMarkedText, type TextTemplate } from '../../core/lib/render/text-part.ts';
-import { buildVariables, type TemplateContact, type Variables } from '../../core/lib/render/variables.ts';
 import { countDocumentTags, dressMessage, dressTemplate } from './document.ts';
 import { footerSource } from './footer.ts';
 import { type MessageClass, type MessageHeader, messageHeaders } from './headers.ts';

@@ -1,11 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { parseTemplate, StepLimitError, TemplateSyntaxError } from '@posthorn/renderer';
 import { sqlOf } from '../../core/database/sql.ts';
 import { domainOf } from '../../core/lib/email-address.ts';
 import { AppError, badRequest, conflict, notFound } from '../../core/lib/errors.ts';
 import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
-import { parseTemplate } from '../../core/lib/render/parse.ts';
-import { StepLimitError } from '../../core/lib/render/run.ts';
-import { TemplateSyntaxError } from '../../core/lib/render/syntax-error.ts';
 import { cutText } from '../../core/lib/text.ts';
 import { senderDomainRefused } from '../../platform/domains/index.ts';
 import { Template } from './entity.ts';

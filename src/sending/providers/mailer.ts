@@ -1,4 +1,4 @@
-import type { Filled } from '../../core/lib/render/filled.ts';
+import type { Filled } from '@posthorn/renderer';
 
 declare module '../../core/http/context.ts' {
   interface App {

@@ -1,4 +1,4 @@
-import type { Filled } from '../../core/lib/render/filled.ts';
+import type { Filled } from '@posthorn/renderer';
 import type { Chunks } from './chunk-pool.ts';
 import { cleanName, isOurHeader } from './headers.ts';
 import type { MailStream, MessageText, OutgoingMessage } from './mailer.ts';

@@ -1,5 +1,5 @@
+import { escapeHtml } from '@posthorn/renderer';
 import { directionOf, type Language } from '../../core/lib/languages.ts';
-import { escapeHtml } from '../../core/lib/render/values.ts';
 import { style } from './style.ts';
 
 /** What a page says; all of it is text, escaped where it is written. */

@@ -1,10 +1,10 @@
+import { StepLimitError } from '@posthorn/renderer';
 import type { ListSuppressed, SuppressedEmail } from '../../audience/suppressions/index.ts';
 import { isoInstant, isoInstantOrNull } from '../../core/database/columns.ts';
 import type { Sql } from '../../core/database/sql.ts';
 import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../../core/lib/cursor.ts';
 import { badRequest, notFound } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
-import { StepLimitError } from '../../core/lib/render/run.ts';
 import type { Composer } from '../engine/index.ts';
 import { findSuppressedMail, type SuppressedRow, suppressedMail } from './queries.ts';
 

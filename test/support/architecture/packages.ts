@@ -14,8 +14,16 @@ const loadedByOthers: Record<string, string> = {
   protobufjs: 'the Temporal SDK reads history as JSON through the copy that stands beside it',
 };
 
-/** What is wrong between package.json, the imports, and the page that gives each dependency's reason, sorted. */
-export function packageProblems(manifest: Manifest, sources: Sources, page: string): string[] {
+/**
+ * What is wrong between a package.json, the imports of the files it is for, and the page that gives each dependency's reason,
+ * sorted. Tests may use the `tools` as well: the development dependencies of the whole project.
+ */
+export function packageProblems(
+  manifest: Manifest,
+  sources: Sources,
+  page: string,
+  tools: Readonly<Record<string, string>> = {},
+): string[] {
   const { dependencies = {}, devDependencies = {} } = manifest;
   const declared = { ...dependencies, ...devDependencies };
   const problems: string[] = [];
@@ -29,18 +37,20 @@ export function packageProblems(manifest: Manifest, sources: Sources, page: stri
 
   const used = new Set<string>();
   for (const [path, text] of sources) {
+    const isTest = /^(packages\/[^/]+\/)?(test|bench)\//.test(path);
+    const isKnown = (name: string) => name in declared || (isTest && name in tools);
     const atRunTime = runtimeImports(path, text).map(({ specifier }) => packageOf(specifier));
     for (const name of new Set(atRunTime)) {
       if (name === undefined) continue;
       used.add(name);
-      if (!(name in declared)) problems.push(`${path} → ${name}: not declared in package.json`);
-      else if (!/^(test|bench)\//.test(path) && !(name in dependencies)) {
+      if (!isKnown(name)) problems.push(`${path} → ${name}: not declared in package.json`);
+      else if (!isTest && !(name in dependencies)) {
         problems.push(`${path} → ${name}: only a development dependency`);
       }
     }
     for (const name of namedPackages(text)) {
       used.add(name);
-      if (!(name in declared) && !(typesOf(name) in declared))
+      if (!isKnown(name) && !(typesOf(name) in declared))
         problems.push(`${path} → ${name}: not declared in package.json`);
     }
   }

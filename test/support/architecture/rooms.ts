@@ -55,10 +55,11 @@ export type Place =
   | 'activities'
   | 'migrations'
   | 'dashboard'
+  | 'packages'
   | 'test'
   | 'bench';
 
-const beside = ['temporal', 'workflows', 'activities', 'migrations', 'dashboard', 'test', 'bench'] as const;
+const beside = ['temporal', 'workflows', 'activities', 'migrations', 'dashboard', 'packages', 'test', 'bench'] as const;
 
 /** The place of a file, or `undefined` for a file that stands nowhere. */
 export function placeOf(path: string): Place | undefined {
@@ -67,6 +68,17 @@ export function placeOf(path: string): Place | undefined {
   if (top !== 'src') return beside.find((folder) => folder === top);
   if (area === 'sandbox') return 'sandbox';
   return order.find((subject) => subject === area || subject === `${area}/${name}`);
+}
+
+/** The folder of the package that a file belongs to, such as `packages/renderer/`; `undefined` outside of packages. */
+export function packageFolder(path: string): string | undefined {
+  return /^packages\/[^/]+\//.exec(path)?.[0];
+}
+
+/** The file that stands behind the name of one of our packages. */
+export function packageEntry(specifier: string): string | undefined {
+  const [, name] = /^@posthorn\/([\w-]+)$/.exec(specifier) ?? [];
+  return name === undefined ? undefined : `packages/${name}/src/index.ts`;
 }
 
 /** Whether the place is a subject of the service. */

@@ -8,6 +8,8 @@ import {
   mayImport,
   onlyPackages,
   type Place,
+  packageEntry,
+  packageFolder,
   placeOf,
   pureModules,
   speaksHttp,
@@ -23,7 +25,7 @@ export function brokenRules(sources: Sources): string[] {
   const problems = [
     ...homeless.map((path) => `${path}: stands in no area`),
     ...imports.flatMap((one) => told(one, problemsOf(one, sources))),
-    ...types.flatMap((one) => told(one, one.file === undefined ? [] : subjectProblems(one.from, one.file))),
+    ...types.flatMap((one) => told(one, one.file === undefined ? [] : boundaryProblems(one.from, one.file))),
     ...impureForWorkflows(imports),
     ...cycles(graphOf(imports)).map((ring) => `${[...ring, ring[0]].join(' → ')}: a cycle of imports`),
   ];
@@ -42,14 +44,27 @@ function problemsOf(one: RuntimeImport, sources: Sources): string[] {
   if (!one.file.endsWith('.ts')) return [];
   if (!sources.has(one.file)) return ['there is no such file'];
   const target = placeOf(one.file);
-  if (target === undefined || place === 'test' || place === 'bench') return [];
-  const problems = subjectProblems(one.from, one.file);
+  const problems = boundaryProblems(one.from, one.file);
+  if (target === undefined || ['packages', 'test', 'bench'].includes(place)) return problems;
   if (!mayReach(place, target)) problems.push(`${place} must not import ${target}`);
   if (isSubject(place) && target === 'core/http' && !speaksHttp(one.from))
     problems.push('only route tables and access control use the HTTP kit');
   if (isSubject(place) && target === 'core/config' && !/^(core|main)/.test(place))
     problems.push('settings are handed over; only main reads them');
   return problems;
+}
+
+/** What holds for types as well: packages stand alone and are imported by name, subjects keep their order. */
+function boundaryProblems(from: string, file: string): string[] {
+  const [own, other] = [packageFolder(from), packageFolder(file)];
+  if (own === undefined && other === undefined) return subjectProblems(from, file);
+  const isTest = (path: string, folder: string | undefined) => path.startsWith(`${folder ?? ''}test/`);
+  if (own !== undefined && own !== other) return ['a package imports no file outside of it'];
+  if (own !== undefined && isTest(file, own) && !isTest(from, own)) return ['only tests import tests'];
+  // Helpers of a package's tests serve the tests of the service too.
+  if (own === undefined && !(/^(test|bench)\//.test(from) && isTest(file, other)))
+    return ['packages are imported by name'];
+  return [];
 }
 
 /** What holds for types as well: the order of subjects, and that each shows others one file. */
@@ -113,7 +128,7 @@ function impureForWorkflows(imports: readonly RuntimeImport[]): string[] {
 
 function graphOf(imports: readonly RuntimeImport[]): Map<string, string[]> {
   const graph = new Map<string, string[]>();
-  for (const { from, file } of imports) {
+  for (const { from, specifier, file = packageEntry(specifier) } of imports) {
     if (file !== undefined) graph.set(from, [...(graph.get(from) ?? []), file]);
   }
   return graph;

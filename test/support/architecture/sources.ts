@@ -9,6 +9,7 @@ const folders = [
   'activities',
   'migrations',
   'temporal',
+  'packages',
   'dashboard/src/conditions',
   'dashboard/src/pages/workflows/graph',
   'test',
@@ -19,7 +20,7 @@ const folders = [
 export function readSources(root: string): Sources {
   const paths = folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-      .filter((path) => path.endsWith('.ts'))
+      .filter((path) => path.endsWith('.ts') && !path.includes('node_modules'))
       .map((path) => `${folder}/${path.replaceAll('\\', '/')}`),
   );
   return new Map(paths.sort().map((path) => [path, readFileSync(join(root, path), 'utf8')]));

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { prepareTemplate } from '../../src/core/lib/render/parse.ts';
-import { render } from '../../src/core/lib/render/render.ts';
-import { htmlToText } from '../../src/core/lib/render/text-layout.ts';
-import { deriveText, renderText } from '../../src/core/lib/render/text-part.ts';
-import { variablesOf } from '../support/render-arbitraries.ts';
+import { prepareTemplate } from '../src/parse.ts';
+import { render } from '../src/render.ts';
+import { htmlToText } from '../src/text-layout.ts';
+import { deriveText, renderText } from '../src/text-part.ts';
+import { variablesOf } from './arbitraries.ts';
 
-const read = (file: string) => readFileSync(join(import.meta.dirname, '../data/templates', file), 'utf8');
+const read = (file: string) => readFileSync(join(import.meta.dirname, '../../../test/data/templates', file), 'utf8');
 
 const values = {
   name: 'Zoë & Co <b>',

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { buildVariables, type Variables } from '../../src/core/lib/render/variables.ts';
+import { buildVariables, type Variables } from '../src/variables.ts';
 
 /** Names that the generated templates use. */
 const names = ['name', 'plan', 'items', 'profile', 'first name', 'url', 'n', 'empty'];

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Filled } from '../../src/core/lib/render/filled.ts';
-import { prepareTemplate } from '../../src/core/lib/render/parse.ts';
-import { render, renderByLiquid, renderFully } from '../../src/core/lib/render/render.ts';
-import { filledBy } from '../../src/core/lib/render/run.ts';
-import { htmlToText } from '../../src/core/lib/render/text-layout.ts';
-import { deriveText, renderText } from '../../src/core/lib/render/text-part.ts';
-import { someTemplate, someTexts, someVariables, variablesOf } from '../support/render-arbitraries.ts';
+import { Filled } from '../src/filled.ts';
+import { prepareTemplate } from '../src/parse.ts';
+import { render, renderByLiquid, renderFully } from '../src/render.ts';
+import { filledBy } from '../src/run.ts';
+import { htmlToText } from '../src/text-layout.ts';
+import { deriveText, renderText } from '../src/text-part.ts';
+import { someTemplate, someTexts, someVariables, variablesOf } from './arbitraries.ts';
 
 const RUNS = Number(process.env.RUNS ?? 400);
 

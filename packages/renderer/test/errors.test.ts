@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { Filled } from '../../src/core/lib/render/filled.ts';
-import { parseTemplate, prepareTemplate } from '../../src/core/lib/render/parse.ts';
-import { render, renderFully } from '../../src/core/lib/render/render.ts';
-import { TemplateSyntaxError } from '../../src/core/lib/render/syntax-error.ts';
-import { variablesOf } from '../support/render-arbitraries.ts';
+import { Filled } from '../src/filled.ts';
+import { parseTemplate, prepareTemplate } from '../src/parse.ts';
+import { render, renderFully } from '../src/render.ts';
+import { TemplateSyntaxError } from '../src/syntax-error.ts';
+import { variablesOf } from './arbitraries.ts';
 
 function problemOf(source: string): TemplateSyntaxError {
   try {

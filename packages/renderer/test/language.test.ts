@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { parseTemplate, prepareTemplate } from '../../src/core/lib/render/parse.ts';
-import { render, renderSubject } from '../../src/core/lib/render/render.ts';
-import { buildVariables } from '../../src/core/lib/render/variables.ts';
-import { variablesOf } from '../support/render-arbitraries.ts';
+import { parseTemplate, prepareTemplate } from '../src/parse.ts';
+import { render, renderSubject } from '../src/render.ts';
+import { buildVariables } from '../src/variables.ts';
+import { variablesOf } from './arbitraries.ts';
 
 const ada = {
   firstName: 'Ada',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { prepareTemplate } from '../../src/core/lib/render/parse.ts';
-import { render } from '../../src/core/lib/render/render.ts';
-import { variablesOf } from '../support/render-arbitraries.ts';
+import { prepareTemplate } from '../src/parse.ts';
+import { render } from '../src/render.ts';
+import { variablesOf } from './arbitraries.ts';
 
 const evil = '<script>"&\'</script>';
 const escaped = '&lt;script&gt;&#34;&amp;&#39;&lt;/script&gt;';
