@@ -173,7 +173,7 @@ export interface SignalCommand {
 }
 
 /** Asks an open execution to cancel; without one there is nothing to do. */
-export interface CancelCommand {
+interface CancelCommand {
   type: 'cancel';
   id: string;
   /** Two commands with the same key are one. Without it every command counts. */
@@ -206,7 +206,7 @@ export interface ScheduleCommand {
 }
 
 /** Removes a schedule; without one there is nothing to do. */
-export interface UnscheduleCommand {
+interface UnscheduleCommand {
   type: 'unschedule';
   id: string;
   /** As in `ScheduleCommand`: told apart from other removals by it. */

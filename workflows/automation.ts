@@ -14,10 +14,10 @@ const patient = wf.proxyActivities<AutomationActivities>({
 });
 
 /** Says that the row of the run has changed; `seq` is the number that the run waits to be advanced with. */
-export const resume = wf.defineSignal<[{ seq: number }]>(signals.resume);
+const resume = wf.defineSignal<[{ seq: number }]>(signals.resume);
 
 /** Where a run is, for people; the service reads its rows. */
-export interface Whereabouts {
+interface Whereabouts {
   status: 'RUNNING' | 'WAITING' | 'COMPLETED' | 'EXITED' | 'FAILED' | 'CANCELLED' | 'GONE';
   step: StepAt | null;
   seq: number | null;
@@ -27,7 +27,7 @@ export interface Whereabouts {
   until: string | null;
 }
 /** Answers `Whereabouts`. */
-export const where = wf.defineQuery<Whereabouts>(queries.where);
+const where = wf.defineQuery<Whereabouts>(queries.where);
 
 /** What an execution is told. The rows hold everything else. */
 export interface AutomationInput {

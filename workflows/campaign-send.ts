@@ -20,10 +20,10 @@ const patient = wf.proxyActivities<CampaignActivities>({
 });
 
 /** Says that the campaign's row has changed: look again. */
-export const wake = wf.defineSignal(signals.wake);
+const wake = wf.defineSignal(signals.wake);
 
 /** How far a campaign is, for people. `sent` and `failed` are as of the last time the lanes reported. */
-export interface CampaignProgress {
+interface CampaignProgress {
   phase:
     | 'starting'
     | 'scheduled'
@@ -45,7 +45,7 @@ export interface CampaignProgress {
   detail: string;
 }
 /** Answers `CampaignProgress`. */
-export const progress = wf.defineQuery<CampaignProgress>(queries.progress);
+const progress = wf.defineQuery<CampaignProgress>(queries.progress);
 
 /** What an execution is told: which send of which campaign. The rows hold everything else. */
 export interface CampaignSend {

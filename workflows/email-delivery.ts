@@ -9,17 +9,17 @@ const { deliverPending } = wf.proxyActivities<EmailActivities>({
 });
 
 /** Says that the project has mail: look again. */
-export const wake = wf.defineSignal(signals.wake);
+const wake = wf.defineSignal(signals.wake);
 
 /** What the delivery has done and waits for, for people. */
-export interface DeliveryProgress {
+interface DeliveryProgress {
   phase: 'delivering' | 'waiting' | 'held' | 'idle';
   delivered: number;
   failed: number;
   detail: string;
 }
 /** Answers `DeliveryProgress`. */
-export const progress = wf.defineQuery<DeliveryProgress>(queries.progress);
+const progress = wf.defineQuery<DeliveryProgress>(queries.progress);
 
 // An ended execution costs more to start than an open one costs to wake.
 const idleMs = 5_000;

@@ -18,7 +18,7 @@ export interface JobProgress {
   progress: number;
 }
 /** Answers `JobProgress`. */
-export const jobProgress = wf.defineQuery<JobProgress>(queries.progress);
+const jobProgress = wf.defineQuery<JobProgress>(queries.progress);
 
 /** How a job's execution ended. A job that failed completes its execution: only faults of our own fail it. */
 export interface JobOutcome extends JobProgress {

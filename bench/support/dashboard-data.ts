@@ -10,7 +10,7 @@ import { fillDashboardMail } from './dashboard-mail.ts';
 import { fillDashboardWorkflow } from './dashboard-workflow.ts';
 
 /** How large the project is that the dashboard shows. */
-export function dashboardSize() {
+function dashboardSize() {
   const contacts = Number(process.env.BENCH_CONTACTS ?? 1_000_000);
   const events = Number(process.env.BENCH_EVENTS ?? contacts * 4);
   const part = contacts / 1_000_000;

@@ -47,7 +47,7 @@ function issueOf(step: GraphStep, field: string, message: string): GraphIssue {
 }
 
 /** What is wrong with the config of a step, and with the template it names. */
-export function configIssues(step: GraphStep, templates: ReadonlySet<string>): GraphIssue[] {
+function configIssues(step: GraphStep, templates: ReadonlySet<string>): GraphIssue[] {
   const { problems } = readStepConfig(step.type, step.config);
   const issues = (problems ?? []).map(({ field, message }) =>
     issueOf(step, field === '' ? 'config' : `config.${field}`, message),

@@ -54,7 +54,7 @@ export function stepOf(graph: Graph, stepId: string): GraphStep | undefined {
  * The transition that a run takes out of a step, or null where its way ends. A wait prefers the transition for its own
  * end to one for either; a condition takes the first that has no branch or the right one.
  */
-export function wayOut(graph: Graph, stepId: string, result: StepResult = {}): GraphTransition | null {
+function wayOut(graph: Graph, stepId: string, result: StepResult = {}): GraphTransition | null {
   const ways = graph.transitions.filter((way) => way.fromStepId === stepId);
   if (result.waitOutcome !== undefined)
     return (

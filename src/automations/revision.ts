@@ -34,7 +34,7 @@ export function etagOf(revision: number): string {
 }
 
 /** Who made an edit. */
-export type EditedBy = { kind: 'user'; id: string; email: string } | { kind: 'key' };
+type EditedBy = { kind: 'user'; id: string; email: string } | { kind: 'key' };
 
 /** The last edit of an automation; both are null where it was never edited. */
 export interface LastEdit {

@@ -3,7 +3,7 @@ import type { StepType } from './step-configs.ts';
 
 /** What starts an automation. */
 export const triggerTypes = ['EVENT', 'MANUAL', 'SCHEDULE'] as const;
-export type TriggerType = (typeof triggerTypes)[number];
+type TriggerType = (typeof triggerTypes)[number];
 
 /** The states of a run; the first two are active, the others final. */
 export const runStatuses = ['RUNNING', 'WAITING', 'COMPLETED', 'EXITED', 'FAILED', 'CANCELLED'] as const;

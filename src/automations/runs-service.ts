@@ -40,7 +40,7 @@ import { type StartOutcome, startRuns } from './starting.ts';
 import { type PinnedVersion, pinnedVersion } from './versions.ts';
 
 /** The largest context of a run, as characters of JSON. */
-export const maxContextLength = 64 * 1024;
+const maxContextLength = 64 * 1024;
 
 /**
  * Starts a run by hand (contract page 2, 3.5): the checks in their order, then everything in one transaction.

@@ -19,7 +19,7 @@ export const stepTypes = [
 export type StepType = (typeof stepTypes)[number];
 
 /** The operators of a CONDITION step (contract page 2, 3.3). */
-export const conditionOperators = [
+const conditionOperators = [
   'equals',
   'notEquals',
   'contains',
@@ -31,10 +31,9 @@ export const conditionOperators = [
   'exists',
   'notExists',
 ] as const;
-export type ConditionOperator = (typeof conditionOperators)[number];
 
 /** The longest DELAY and the longest timeout of a wait: 365 days, in milliseconds. */
-export const longestWaitMs = 365 * 86_400_000;
+const longestWaitMs = 365 * 86_400_000;
 
 const unitMs = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const;
 const delayUnits = ['minutes', 'hours', 'days'] as const;
@@ -157,7 +156,7 @@ const schemas = {
 } as const;
 
 /** The two shapes of a CONDITION step. */
-export type ConditionConfig = v.InferOutput<typeof BinaryCondition> | v.InferOutput<typeof MultiCondition>;
+type ConditionConfig = v.InferOutput<typeof BinaryCondition> | v.InferOutput<typeof MultiCondition>;
 
 /** The checked config of each type of step. */
 export type StepConfigs = {

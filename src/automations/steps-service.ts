@@ -238,7 +238,7 @@ export function insertStepInto(
 }
 
 /** A step of the draft. @throws 404 */
-export function stepIn({ steps }: Draft, stepId: string): StepRow {
+function stepIn({ steps }: Draft, stepId: string): StepRow {
   const step = steps.find(({ id }) => id === stepId);
   if (step === undefined) throw notFound('step', stepId);
   return step;

@@ -3,8 +3,6 @@ import * as v from 'valibot';
 import { coded, textField } from '../core/lib/validation.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-/** The method of a WEBHOOK step. */
-export type WebhookMethod = (typeof methods)[number];
 
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/;
 const maxHeaders = 50;

@@ -1,7 +1,7 @@
 import type { Context, Middleware } from 'koa';
 
 /** Whether a listening address can only be reached from this machine. */
-export function isLoopback(host: string): boolean {
+function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 

@@ -1,7 +1,7 @@
 import type { EventType } from './schema.ts';
 
 /** One thing that will happen to a message; `after` counts in units of the sandbox's delay. */
-export interface Step {
+interface Step {
   type: EventType;
   after: 1 | 2 | 3;
 }

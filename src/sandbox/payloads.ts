@@ -1,7 +1,7 @@
 import type { Entry, MailEvent } from './entry.ts';
 
 /** The server id in every payload; the sandbox is one server. */
-export const serverId = 1;
+const serverId = 1;
 
 const bounces = {
   hardBounce: {

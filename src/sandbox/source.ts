@@ -56,7 +56,7 @@ function textPart(kind: string, body: string): string {
 }
 
 /** Encodes text as quoted-printable (RFC 2045, 6.7) with lines of at most 76 characters. */
-export function quotedPrintable(body: string): string {
+function quotedPrintable(body: string): string {
   return body
     .split(/\r\n|\r|\n/)
     .map(encodeLine)

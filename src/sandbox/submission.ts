@@ -6,7 +6,7 @@ import type { SubmittedMessage } from './schema.ts';
 import type { Store } from './store.ts';
 
 /** Postmark's answer to one accepted message. */
-export interface Acceptance {
+interface Acceptance {
   To: string;
   Cc?: string;
   Bcc?: string;

@@ -2,7 +2,7 @@ import { Agent, request } from 'undici';
 import { pause } from '../core/lib/time.ts';
 
 /** One POST to the webhook URL. */
-export interface Delivery {
+interface Delivery {
   /** Deliveries with the same key are first attempted in the order in which they were queued. */
   key: number;
   body(): string;
@@ -29,7 +29,7 @@ export interface WebhookOptions {
 }
 
 /** Counts since the start of the process. */
-export interface WebhookTotals {
+interface WebhookTotals {
   delivered: number;
   failed: number;
   waiting: number;

@@ -23,7 +23,7 @@ export const nestedKeys = ['a.b', 'a..b', 'plan.b', 'plan.b.c', `quo"te.b`, 'grÃ
 const rareKeys = ['$', '@', '0', '', 'null', 'a..b', 'x.y'];
 
 /** Text that looks like something else, or that differs from its neighbour in one respect only. */
-export const texts = [
+const texts = [
   'pro',
   'Pro',
   'pro ',
@@ -142,7 +142,7 @@ const instants = [0, 1, 60_000, 3_600_000, day, 7 * day, 30 * day, 400 * day]
   .concat(['2026-03-15', '2026-03-16', '2026-03-14'].flatMap((text) => [Date.parse(text), Date.parse(text) - 1]));
 
 /** Instants at the edges of the windows and days that the filters use. */
-export const anInstant = fc.constantFrom(...instants).map((instant) => new Date(instant));
+const anInstant = fc.constantFrom(...instants).map((instant) => new Date(instant));
 
 /** Text and other scalars as contacts have them. */
 export const aText = fc.oneof(
@@ -152,7 +152,7 @@ export const aText = fc.oneof(
   anInstant.map((instant) => instant.toISOString()),
   fc.string({ unit: 'grapheme', maxLength: 4 }).filter((text) => !text.includes('\0')),
 );
-export const aNumber = fc.oneof(fc.constantFrom(...numbers), fc.double({ noNaN: true, noDefaultInfinity: true }));
+const aNumber = fc.oneof(fc.constantFrom(...numbers), fc.double({ noNaN: true, noDefaultInfinity: true }));
 export const aScalar = fc.oneof({ weight: 4, arbitrary: aText }, { weight: 2, arbitrary: aNumber }, fc.boolean());
 
 const aKey = fc.constantFrom(...keys, ...rareKeys);

@@ -5,7 +5,7 @@ import { type History, historyToJSON } from '@temporalio/common/lib/proto-utils.
 const folder = fileURLToPath(new URL('./histories/', import.meta.url));
 
 /** One event as Temporal's tools write it. */
-export interface SavedEvent {
+interface SavedEvent {
   eventId: string;
   eventType: string;
   workflowExecutionStartedEventAttributes?: { workflowId: string; workflowType: { name: string } };

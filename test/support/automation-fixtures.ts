@@ -17,7 +17,7 @@ import type { TestDatabase } from './database.ts';
 import { type TestWorker, testWorker } from './worker.ts';
 
 /** A step of a test's automation: its type, and its config where that is not empty. */
-export type StepSpec = [type: StepType, config?: object];
+type StepSpec = [type: StepType, config?: object];
 
 /** An automation in a few lines. A way out of a CONDITION is `['check.yes', 'mail']`, one out of a wait `['wait.TIMEOUT', 'mail']`. */
 export interface AutomationSpec {
@@ -149,7 +149,7 @@ export async function anEvent(
 }
 
 /** A step of a run as a test looks at it. */
-export interface StepFact {
+interface StepFact {
   name: string;
   status: string;
   outcome: string | null;

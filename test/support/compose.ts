@@ -21,7 +21,7 @@ export interface ComposeFile {
 }
 
 /** The project's file. */
-export const composeFile = join(import.meta.dirname, '../../docker-compose.yml');
+const composeFile = join(import.meta.dirname, '../../docker-compose.yml');
 
 /** Reads it as Compose does, before anything is put in place of `${…}`. */
 export function readCompose(): ComposeFile {
@@ -29,7 +29,7 @@ export function readCompose(): ComposeFile {
 }
 
 /** Puts the values of `.env` into text: `${NAME}`, `${NAME:-default}` with further variables in the default, and `$$`. */
-export function interpolate(text: string, env: Readonly<Record<string, string>>): string {
+function interpolate(text: string, env: Readonly<Record<string, string>>): string {
   let [result, rest] = ['', text];
   for (;;) {
     const at = rest.search(/\$[${]/);

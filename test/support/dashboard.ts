@@ -8,7 +8,7 @@ import { type TestDatabase, testDatabase } from './database.ts';
 import { type WorkerProcess, workerProcess } from './worker-process.ts';
 
 /** A mail that has arrived in the sandbox. */
-export interface ArrivedMail {
+interface ArrivedMail {
   to: { email: string }[];
   subject: string;
   html: string;

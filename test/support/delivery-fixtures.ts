@@ -80,7 +80,7 @@ export async function queueMail(
 }
 
 /** A mail with every field set. */
-export function aMail(project: TestProject, contactId: string, toAddress: string): NewMail {
+function aMail(project: TestProject, contactId: string, toAddress: string): NewMail {
   return {
     id: newId(),
     projectId: project.id,

@@ -94,7 +94,7 @@ function body(start: string, filling: string, end: string, bytes: number, declar
 }
 
 /** Bodies that have ended or frozen the API before: many values, many levels, without end, and many that are just small enough. */
-export function hostileBodies(bytes: number): HostileBody[] {
+function hostileBodies(bytes: number): HostileBody[] {
   const large = Math.floor(bytes / 4);
   const many = Math.min(100, Math.ceil(bytes / megabyte));
   const login = '{"email":"ada@example.com","password":"';

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** An object as a bucket of the test's store keeps it. */
-export interface StoredObject {
+interface StoredObject {
   bytes: Buffer;
   headers: Record<string, string>;
 }

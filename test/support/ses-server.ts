@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 /** A message as Amazon SES gets it. */
-export interface SesMessage {
+interface SesMessage {
   from: string;
   to: string[];
   mime: string;
@@ -11,14 +11,14 @@ export interface SesMessage {
 }
 
 /** Every call: method and path, whether or not it was a message. */
-export interface SesCall {
+interface SesCall {
   method: string;
   path: string;
   body: Record<string, unknown>;
 }
 
 /** What a test may do to a call instead of the usual answer: answer by itself, or return nothing to let it be taken. */
-export type SesFault = (response: ServerResponse, message: SesMessage) => 'handled' | 'drop' | undefined;
+type SesFault = (response: ServerResponse, message: SesMessage) => 'handled' | 'drop' | undefined;
 
 /** An HTTP server that speaks as much of the API of Amazon SES, version 2, as the service uses. */
 export interface SesServer {

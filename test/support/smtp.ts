@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
 /** A message as an SMTP server got it. */
-export interface SmtpMessage {
+interface SmtpMessage {
   from: string;
   to: string[];
   mime: string;

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A call that a test's Stripe was asked for; `form` holds its parameters by the names of the wire. */
-export interface StripeCall {
+interface StripeCall {
   method: string;
   path: string;
   form: Record<string, string>;

@@ -6,8 +6,6 @@ export type ValueType = 'text' | 'number' | 'boolean' | 'day' | 'moment' | 'null
 
 /** Units of a window of time. */
 export const units = ['minutes', 'hours', 'days'] as const;
-/** The unit of a window of time. */
-export type Unit = (typeof units)[number];
 
 /** How the kinds of fields are called, in the order in which they are offered. */
 export const kindNames: Record<FieldKind, string> = {
@@ -123,11 +121,6 @@ export function typesFor(kind: FieldKind, operator: string): readonly ValueType[
     default:
       return ['text'];
   }
-}
-
-/** Fields that need a name after their kind. */
-export function needsName(kind: FieldKind): boolean {
-  return kind === 'data' || kind === 'event' || kind === 'activity' || kind === 'segment';
 }
 
 /** What the API allows of one tree (contract page 1, 4.3). */

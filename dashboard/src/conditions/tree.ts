@@ -7,7 +7,7 @@ export interface Tree {
 }
 
 /** A group of a tree: all filters and the nested condition must hold. */
-export interface TreeGroup {
+interface TreeGroup {
   filters: TreeFilter[];
   conditions?: Tree | null;
 }
@@ -144,7 +144,7 @@ function treeFilter(filter: FormFilter): TreeFilter {
 }
 
 /** The value of a filter as JSON; undefined while it is not complete. */
-export function jsonValue({ kind, operator, type, text }: FormFilter): unknown {
+function jsonValue({ kind, operator, type, text }: FormFilter): unknown {
   switch (type) {
     case 'number':
       return text.trim() === '' || !Number.isFinite(Number(text)) ? undefined : Number(text);

@@ -268,7 +268,7 @@ export class EscapedCycle extends CycleTag {
 }
 
 /** Collects what liquidjs prints, and holds the limit on its length. */
-export class RunEmitter implements Emitter {
+class RunEmitter implements Emitter {
   readonly run: Run;
   constructor(run: Run) {
     this.run = run;

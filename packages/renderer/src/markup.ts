@@ -12,7 +12,7 @@ export interface Place {
 }
 
 /** An opening tag of interest. Offsets are those of the template's source. */
-export interface Anchor {
+interface Anchor {
   /** Right behind the name of the element. */
   nameEnd: number;
   /** Indexes of the pieces in its `href`. */

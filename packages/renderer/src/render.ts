@@ -75,7 +75,7 @@ export function renderByLiquid({ engine, nodes }: TemplateBody, variables: Varia
 }
 
 /** The longest subject, in characters (RFC 5322, 2.1.1). */
-export const subjectLimit = 998;
+const subjectLimit = 998;
 
 /** Renders a subject: on one line, without control characters, cut at 998 characters. */
 export function renderSubject(template: ParsedTemplate, variables: Variables): string {

@@ -25,7 +25,7 @@ export class StepLimitError extends RenderLimitError {
 }
 
 /** Text in HTML, beside what it says: what `capture` leaves behind, so that printing it does not escape its markup. */
-export interface Captured {
+interface Captured {
   plain: string;
   html: string;
 }

@@ -3,7 +3,7 @@ import { type Comparison, parseFilter } from './filters.ts';
 import { refuseUnstorable } from './json.ts';
 
 /** How the groups of one condition are joined. */
-export type Logic = 'AND' | 'OR';
+type Logic = 'AND' | 'OR';
 
 /**
  * A condition tree (contract page 1, 4.3) after parsing: every value is checked and in the form its field needs, so
@@ -38,7 +38,7 @@ export interface EmailFilter {
 }
 
 /** On the contact's subscription; `notEquals true` has become `expected: false`. */
-export interface SubscribedFilter {
+interface SubscribedFilter {
   kind: 'subscribed';
   expected: boolean;
 }

@@ -2,7 +2,7 @@ import { type Database, type Sql, statement } from '../../core/database/sql.ts';
 import { mostCatalogueKeys } from './limit-queries.ts';
 
 /** Most distinct values of a key that are kept; beyond it, and with values longer than this, the key is open-ended. */
-export const mostListedValues = 1_000;
+const mostListedValues = 1_000;
 const longestListedValue = 200;
 
 const changesPerFold = 10_000;
@@ -238,7 +238,7 @@ const sampledValues = statement(
    order by 2, 1 limit $3`,
 );
 /** How many contacts are looked at for the values of an open-ended key. */
-export const sampledContacts = 5_000;
+const sampledContacts = 5_000;
 
 /** Distinct values of a key in the order of their text: all of them, unless the key is open-ended. */
 export function valuesOfKey(sql: Sql, projectId: string, key: string, limit: number): Promise<FieldValue[]> {

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 
 /** Kinds of fields as `GET /contacts/fields` tells them. */
-export const fieldTypes = ['string', 'number', 'boolean', 'date'] as const;
+const fieldTypes = ['string', 'number', 'boolean', 'date'] as const;
 /** Kind of a contact field. */
 export type FieldType = (typeof fieldTypes)[number];
 

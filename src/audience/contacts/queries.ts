@@ -34,7 +34,7 @@ export interface ContactChange {
 }
 
 /** The columns of a `ContactRow`. */
-export const contactColumns = `id, email, subscribed, data, project_id as "projectId", created_at::text as "createdAt", updated_at::text as "updatedAt"`;
+const contactColumns = `id, email, subscribed, data, project_id as "projectId", created_at::text as "createdAt", updated_at::text as "updatedAt"`;
 
 /**
  * The common table expressions of every upsert of one contact: `upserted`, `contact` (whether changed or not; empty in

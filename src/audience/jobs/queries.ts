@@ -5,10 +5,10 @@ import { type StalledQuery, stalledBefore, stalledParams } from '../../core/outb
 /** Kinds of jobs; each has its own addresses, and an id of one kind is unknown under the other's. */
 export type JobKind = 'import' | 'bulk';
 /** Where a job is; the last two are final. */
-export type JobState = 'waiting' | 'active' | 'delayed' | 'completed' | 'failed';
+type JobState = 'waiting' | 'active' | 'delayed' | 'completed' | 'failed';
 
 /** Most errors of one job that are kept; its counters go on. */
-export const mostErrors = 1_000;
+const mostErrors = 1_000;
 
 /** A job's row. */
 export interface JobRow {

@@ -9,7 +9,7 @@ import { partBytes, removeFile, storePart } from './files-queries.ts';
 
 const megabyte = 1024 * 1024;
 /** Largest file that is imported (contract page 1, 1.10). */
-export const largestFile = 5 * megabyte;
+const largestFile = 5 * megabyte;
 // What comes after the file was found too large is read and thrown away, so that the caller hears the answer; not for ever.
 const largestBody = 4 * largestFile;
 const longestName = 255;

@@ -5,7 +5,7 @@ import type { MovePlan, WaitTimes } from './rules.ts';
 
 /** The states of a migration. */
 export const migrationStates = ['waiting', 'active', 'completed', 'cancelled', 'failed'] as const;
-export type MigrationState = (typeof migrationStates)[number];
+type MigrationState = (typeof migrationStates)[number];
 
 /** A migration as SQL answers it. */
 export interface MigrationRow {

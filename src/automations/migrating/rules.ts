@@ -4,7 +4,7 @@ import { delayMs, readStepConfig, type StepType } from '../step-configs.ts';
 
 /** What becomes of people at a step of an old version. */
 export const moveActions = ['finish', 'moveAtNextStep', 'moveNow', 'exit'] as const;
-export type MoveAction = (typeof moveActions)[number];
+type MoveAction = (typeof moveActions)[number];
 
 /** A rule of a plan. */
 export interface MoveRule {
@@ -84,7 +84,7 @@ export function moveOf(person: PersonInside, rule: MoveRule, target: Graph): Mov
 }
 
 /** The times of a wait that began at an instant, by the config that a step has now; null for steps that do not wait. */
-export function newTimes(step: GraphStep, startedAt: string): WaitTimes | null {
+function newTimes(step: GraphStep, startedAt: string): WaitTimes | null {
   const begun = Date.parse(startedAt);
   const after = (ms: number) => new Date(begun + ms).toISOString();
   const common = { stepName: step.name, input: inputOf(step) };

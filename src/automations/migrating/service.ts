@@ -212,7 +212,7 @@ function migrationBody(row: MigrationRow): MigrationBody {
 }
 
 /** The start of a migration's execution. */
-export function startOfMigration({
+function startOfMigration({
   id,
   projectId,
   automationId,

@@ -9,9 +9,9 @@ import { conditionOf, refuseSecondWay } from '../transitions-service.ts';
 import type { GraphChanges, PutGraph } from './schema.ts';
 
 /** A step as it shall be. */
-export type PlannedStep = NewStep & { isNew: boolean };
+type PlannedStep = NewStep & { isNew: boolean };
 /** A transition as it shall be. */
-export interface PlannedWay {
+interface PlannedWay {
   id: string;
   fromStepId: string;
   toStepId: string;

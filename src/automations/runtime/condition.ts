@@ -5,7 +5,7 @@ import { StepFailure } from './failure.ts';
 import { fieldValue, type StepFacts } from './values.ts';
 
 /** A comparison of a field with a value. */
-export interface Comparison {
+interface Comparison {
   operator: string;
   value?: JsonValue | undefined;
 }

@@ -13,7 +13,7 @@ import { enterStep, inputOf, type StepScene } from './steps.ts';
 import { mergeContext, unitsOfDelay } from './values.ts';
 
 /** Most steps of one transaction (contract page 2, 4.6). */
-export const stepsPerTransaction = 25;
+const stepsPerTransaction = 25;
 const longestReason = 500;
 
 /**

@@ -8,7 +8,7 @@ const bytesPerCharacter = 16;
 const bytesPerEntry = 4_096;
 
 /** How many bytes of prepared content a process keeps at most, as it reckons them. */
-export const defaultCacheBytes = 128 * 1024 * 1024;
+const defaultCacheBytes = 128 * 1024 * 1024;
 
 /**
  * Answers prepared content, and keeps what it prepared by a hash of what it was prepared from. Beyond `maxBytes` the least

@@ -68,7 +68,7 @@ export interface RenderedContent {
 }
 
 /** A message's content with its texts in parts: see `Filled`. */
-export interface FilledContent extends Omit<RenderedContent, 'html' | 'text'> {
+interface FilledContent extends Omit<RenderedContent, 'html' | 'text'> {
   html: Filled;
   text: Filled | null;
 }

@@ -12,7 +12,7 @@ import { StoreUnusable } from './store.ts';
 
 const megabyte = 1024 * 1024;
 /** Largest image (contract page 3, 5). */
-export const largestImage = 10 * megabyte;
+const largestImage = 10 * megabyte;
 // What follows after the refusal is read and thrown away, so that the caller hears it; not for ever.
 const largestBody = 2 * largestImage;
 const longestName = 255;

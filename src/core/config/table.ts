@@ -1,7 +1,7 @@
 import { settings } from './settings.ts';
 
 /** The settings as Markdown tables, one for each group; the README holds this text between its two marks. */
-export function settingsTable(): string {
+function settingsTable(): string {
   const groups = new Map<string, string[]>();
   for (const [name, setting] of Object.entries(settings)) {
     const rows = groups.get(setting.group) ?? [];

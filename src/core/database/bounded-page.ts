@@ -1,6 +1,6 @@
 const megabyte = 1024 * 1024;
 /** Most bytes of `data` that a list answers. */
-export const mostListedBytes = 8 * megabyte;
+const mostListedBytes = 8 * megabyte;
 
 // Up to here Postgres keeps a value in its row, and whatever it was compressed from is small enough.
 const inlineBytes = 2_000;

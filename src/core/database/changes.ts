@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { pause } from '../lib/time.ts';
 
 /** Rows of a table changed for a project; `null` stands for every table. */
-export interface Change {
+interface Change {
   table: string | null;
   projectId: string;
 }

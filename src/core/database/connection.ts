@@ -3,7 +3,7 @@ import { Client, type ClientBase, type Pool, type PoolConfig } from 'pg';
 import { pause } from '../lib/time.ts';
 
 /** How long a process waits for Postgres at most, in milliseconds; null is no limit. */
-export interface WaitLimits {
+interface WaitLimits {
   /** For a connection: a free one of the pool, or a new one. */
   connectionMs: number;
   /** For a statement. */

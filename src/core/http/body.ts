@@ -45,7 +45,7 @@ export function sizeText(bytes: number): string {
 }
 
 /** Most objects and arrays within one another in a body. */
-export const mostLevels = 64;
+const mostLevels = 64;
 
 const budgets = { open: new BodyBudget(openBudgetSize), keyed: new BodyBudget(keyedBudgetSize()) };
 

@@ -47,7 +47,7 @@ export interface MemberActor extends UserActor {
 }
 
 /** Who asks, by the kind of access. */
-export type ActorOf<Who> = Who extends 'none'
+type ActorOf<Who> = Who extends 'none'
   ? null
   : Who extends 'cookie'
     ? UserActor

@@ -37,7 +37,7 @@ export interface ServeOptions {
 }
 
 /** How a server is to stop. */
-export interface StopOptions {
+interface StopOptions {
   /** How long requests under way may take; those that are left are cut. */
   graceMs: number;
   /**

@@ -37,7 +37,7 @@ export interface Outbox {
  * Decides about an execution that a signal or cancellation did not find: reads the row behind the workflow id and answers
  * the start that continues it, or null when the row is finished or gone.
  */
-export type Revive = (sql: Sql, workflowId: string) => Promise<StartCommand | null>;
+type Revive = (sql: Sql, workflowId: string) => Promise<StartCommand | null>;
 
 /** A `Revive` for each kind of workflow id, by its first part: `{ campaign: … }` decides about `campaign/<id>/<seq>`. */
 export type Revivers = Readonly<Record<string, Revive>>;

@@ -16,7 +16,7 @@ export interface StalledWork {
 }
 
 /** Where a page begins: behind the row with this instant and id. */
-export interface StalledPlace {
+interface StalledPlace {
   at: string;
   id: string;
 }

@@ -10,7 +10,7 @@ import { type Source, sources } from './types.ts';
 export const longestPage = 100;
 
 /** A mail as an item tells of it, with what rendering its body needs. */
-export interface ItemMail {
+interface ItemMail {
   subject: string | null;
   body: string | null;
   rendered: boolean;
@@ -32,7 +32,7 @@ export interface ItemMail {
 }
 
 /** A campaign as an item tells of it. */
-export interface ItemCampaign {
+interface ItemCampaign {
   campaignName: string;
   subject: string;
   totalRecipients: number;
@@ -41,7 +41,7 @@ export interface ItemCampaign {
 }
 
 /** A run of an automation as an item tells of it. */
-export interface ItemRun {
+interface ItemRun {
   workflowName: string;
   status: string;
   exitReason: string | null;

@@ -9,7 +9,7 @@ export interface Terminal {
 }
 
 /** Something long that is going on. */
-export interface Progress {
+interface Progress {
   /** Replaces the detail that stands behind the name. */
   update(detail: string): void;
   /** Ends the note. */

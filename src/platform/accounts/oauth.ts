@@ -22,7 +22,7 @@ export interface OAuthEndpoints {
 }
 
 /** What a browser takes along to the provider and brings back. */
-export interface OAuthStart {
+interface OAuthStart {
   url: string;
   state: string;
   /** Proves at the end that the sign-in is the one that was begun (PKCE). */

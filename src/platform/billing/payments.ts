@@ -8,7 +8,7 @@ declare module '../../core/http/context.ts' {
 }
 
 /** A subscription as the processor has it now. */
-export interface SubscriptionState {
+interface SubscriptionState {
   /** Whether it goes on: a canceled or never completed one does not. */
   live: boolean;
   /** Whether a payment is overdue. */
@@ -16,7 +16,7 @@ export interface SubscriptionState {
 }
 
 /** One mail to charge for. */
-export interface UsageReport {
+interface UsageReport {
   /** The same report twice is charged once. */
   identifier: string;
   customer: string;

@@ -76,7 +76,7 @@ function sealingKey([current]: EncryptionKeys): string {
 }
 
 /** A pair of keys as the row keeps it. */
-export function storedKeys(keys: KeyPair, encryptionKey: string): StoredKeys {
+function storedKeys(keys: KeyPair, encryptionKey: string): StoredKeys {
   return {
     publicKeyHash: sha256(keys.publicKey),
     secretKeyHash: sha256(keys.secretKey),

@@ -1,7 +1,7 @@
 import type { SystemMailKind } from './schema.ts';
 
 /** The sentences of a mail; `{name}` is filled in. */
-export interface MailText {
+interface MailText {
   subject: string;
   lines: readonly string[];
   button: string;

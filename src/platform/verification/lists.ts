@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** A well-known mail domain, with misspellings of it that more than one slip explains. */
-export interface PopularDomain {
+interface PopularDomain {
   domain: string;
   misspellings: readonly string[];
 }

@@ -14,7 +14,7 @@ import type { OutgoingAttachment, OutgoingMessage } from '../providers/index.ts'
 export type ComposerSettings = Pick<Config, 'DASHBOARD_URI' | 'API_URI' | 'LINK_SECRET' | 'POSTMARK_UNSUBSCRIBES'>;
 
 /** What all messages of a send share, and what one of them is. */
-export interface Composition {
+interface Composition {
   subject: string;
   body: string;
   messageClass: MessageClass;

@@ -177,7 +177,7 @@ const fold = statement(
 );
 
 /** What a fold did. */
-export interface Fold {
+interface Fold {
   changes: number;
   /** Projects some of whose mail bounced or was complained about. */
   harmed: string[];

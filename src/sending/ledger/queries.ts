@@ -26,7 +26,7 @@ export interface NewMail {
 }
 
 /** Content that is rendered at hand-over. */
-export interface StoredRenderContent {
+interface StoredRenderContent {
   render: StoredRender;
 }
 

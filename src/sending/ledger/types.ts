@@ -12,7 +12,7 @@ export interface StoredAttachment {
 }
 
 /** A mail as it waits in the queue: the ledger row, with what is needed to render, check and send it. */
-export interface QueuedMail {
+interface QueuedMail {
   id: string;
   projectId: string;
   contactId: string;
@@ -54,7 +54,7 @@ export interface ClaimedMail extends QueuedMail {
 }
 
 /** Whether mail of this kind goes to subscribed contacts only (contract page 1, 2.5). */
-export function needsSubscription(mail: Pick<QueuedMail, 'messageClass' | 'sourceType'>): boolean {
+function needsSubscription(mail: Pick<QueuedMail, 'messageClass' | 'sourceType'>): boolean {
   if (mail.messageClass === 'MARKETING') return true;
   return mail.messageClass === 'HEADLESS' && mail.sourceType !== 'TRANSACTIONAL';
 }

@@ -4,7 +4,7 @@ import { pause } from '../../core/lib/time.ts';
 import type { Accepted } from './mailer.ts';
 
 /** What is known of a message before it is handed over: nothing, that it was taken, or that it may have been. */
-export type Begun = 'now' | 'unsure' | { messageId: string; at: string };
+type Begun = 'now' | 'unsure' | { messageId: string; at: string };
 
 /**
  * Our own record of hand-overs, for providers that cannot be searched. A message is written down before its first byte

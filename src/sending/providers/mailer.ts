@@ -96,7 +96,7 @@ export interface Mailer {
 }
 
 /** What cannot be told of a claim because its answers were lost. */
-export interface Doubt {
+interface Doubt {
   /** How long after its claim a report of the provider may still prove a message, in milliseconds. */
   proofMs: number;
   /** Our email ids that may be with the provider. Rejects when they cannot be read. */

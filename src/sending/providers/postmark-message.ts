@@ -7,7 +7,7 @@ import type { MailStream, MessageText, OutgoingMessage } from './mailer.ts';
 export type StreamNames = Record<MailStream, string>;
 
 /** An address with its name, as header fields carry it; the provider encodes what is not ASCII. */
-export function mailbox({ address, name }: { address: string; name: string | null }): string {
+function mailbox({ address, name }: { address: string; name: string | null }): string {
   const clean = cleanName(name);
   return clean === '' ? address : `"${clean.replace(/["\\]/g, '\\$&')}" <${address}>`;
 }

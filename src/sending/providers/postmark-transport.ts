@@ -26,7 +26,7 @@ export interface CallFailure {
 }
 
 /** Results in the order of the messages, fewer where the answer was no such list; or why there are none. */
-export type BatchAnswer = { results: unknown[] } | { failure: CallFailure };
+type BatchAnswer = { results: unknown[] } | { failure: CallFailure };
 
 /**
  * Posts bodies of `/email/batch` that are written already, byte for byte, over one pool of kept-alive connections. The
@@ -93,7 +93,7 @@ function headerOf(value: string | string[] | undefined): string | null {
 }
 
 /** `Retry-After` (RFC 9110, 10.2.3: seconds or a date) as milliseconds from now; null when absent or unreadable. */
-export function retryAfter(value: string | null, now: number): number | null {
+function retryAfter(value: string | null, now: number): number | null {
   if (value === null) return null;
   const text = value.trim();
   if (/^\d+$/.test(text)) return Number(text) * 1000;

@@ -66,7 +66,7 @@ const laterMs = 60_000;
 const noMailbox = /\b5\.(?:1\.(?:1|2|3|6|10)|2\.1)\b/;
 
 /** What a failed transaction says of its message (RFC 5321, 4.2 and 4.2.5). */
-export function smtpVerdict(failure: SmtpFailure): Verdict {
+function smtpVerdict(failure: SmtpFailure): Verdict {
   const { code, command, begun, message } = failure;
   if (code === null) {
     // What the client itself did not want to offer: too large for the server, or no address.

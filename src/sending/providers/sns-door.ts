@@ -35,7 +35,7 @@ const timeoutMs = 5000;
 const mostBytes = 64 * 1024;
 
 /** Fetches over the network: no redirects, five seconds, 64 KB. */
-export const getFromAmazon: GetText = async (url) => {
+const getFromAmazon: GetText = async (url) => {
   const answer = await request(url, { method: 'GET', signal: AbortSignal.timeout(timeoutMs) });
   if (answer.statusCode !== 200) {
     answer.body.destroy();

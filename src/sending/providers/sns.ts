@@ -41,7 +41,7 @@ const signedFields = {
 const algorithms: Record<string, string> = { 1: 'RSA-SHA1', 2: 'RSA-SHA256' };
 
 /** The text that SNS signs: name and value of each field that is there, a line each. */
-export function signedText(envelope: SnsEnvelope): string {
+function signedText(envelope: SnsEnvelope): string {
   // What is of no known type is signed like a notification: its type is judged only once it is known to be Amazon's.
   const { Type = '' } = envelope;
   const names = signedFields[Object.hasOwn(signedFields, Type) ? (Type as keyof typeof signedFields) : 'Notification'];

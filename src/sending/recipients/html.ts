@@ -19,7 +19,7 @@ export interface Page {
 }
 
 /** A form of one button. */
-export interface Form {
+interface Form {
   /** Path it is posted to. */
   url: string;
   /** Hidden fields. */

@@ -15,7 +15,7 @@ import type { Security } from './schema.ts';
 const newForDays = 30;
 
 /** The figures that a project's reputation is judged by, as of now; null when the project is gone. */
-export async function reputationOf(
+async function reputationOf(
   sql: Sql,
   projectId: string,
   now: Date,

@@ -21,7 +21,7 @@ const HeaderValue = v.pipe(
 );
 
 /** A file to attach (contract page 1, 2.6). Count and total size are limits of the deployment, checked later. */
-export const Attachment = v.pipe(
+const Attachment = v.pipe(
   v.object({
     filename: v.pipe(
       textField('filename', 1, 255),
@@ -44,7 +44,6 @@ export const Attachment = v.pipe(
     'is required for an inline attachment',
   ),
 );
-export type Attachment = v.InferOutput<typeof Attachment>;
 
 /** Most recipients of one request. */
 export const mostRecipients = 1_000;

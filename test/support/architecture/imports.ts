@@ -44,7 +44,7 @@ export function typeImports(path: string, text: string): RuntimeImport[] {
 }
 
 /** What stands for the path of an `import()` whose path is computed. */
-export const computed = '<computed>';
+const computed = '<computed>';
 
 const importMeta = -2;
 

@@ -8,7 +8,7 @@ export interface Manifest {
 }
 
 // Packages that serve without being imported, by what they are good for.
-const commandOf: Record<string, string> = { node: 'node', typescript: 'tsc', '@biomejs/biome': 'biome' };
+const commandOf: Record<string, string> = { node: 'node', typescript: 'tsc', '@biomejs/biome': 'biome', knip: 'knip' };
 const loadedByOthers: Record<string, string> = {
   helmet: 'koa-helmet runs it and leaves the choice of the version to us',
   protobufjs: 'the Temporal SDK reads history as JSON through the copy that stands beside it',

@@ -23,7 +23,7 @@ export interface MoveRule {
 export type MoveRules = Record<string, MoveRule>;
 
 /** How the actions read. */
-export const actionNames: Record<Action, string> = {
+const actionNames: Record<Action, string> = {
   finish: 'Finish in the graph they began with',
   moveAtNextStep: 'Follow the new graph from their next step',
   moveNow: 'Go to another step now',

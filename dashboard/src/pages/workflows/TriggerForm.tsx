@@ -29,7 +29,7 @@ export interface Settings {
 }
 
 /** The settings of a saved automation. */
-export function settingsOf(workflow: Workflow): Settings {
+function settingsOf(workflow: Workflow): Settings {
   const { name, description, allowReentry, triggerType, triggerConfig } = workflow;
   const text = (key: string) => (typeof triggerConfig?.[key] === 'string' ? triggerConfig[key] : '');
   return {

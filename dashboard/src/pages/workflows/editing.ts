@@ -12,7 +12,7 @@ import { type PutGraph, putGraph, type Workflow, workflowKey, workflowQuery } fr
 type PatchBody = NonNullable<paths['/workflows/{id}']['patch']['requestBody']>['content']['application/json'];
 
 /** Somebody else has changed the automation meanwhile. */
-export interface News {
+interface News {
   by: Workflow['editedBy'];
   at: string | null;
   /** Whether one's own changes were brought together with theirs. */

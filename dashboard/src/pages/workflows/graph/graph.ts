@@ -168,7 +168,7 @@ export const operatorNames: Record<string, string> = {
 };
 
 /** Seconds in words: `90000` is `25 hours`. */
-export function duration(seconds: number): string {
+function duration(seconds: number): string {
   for (const [unit, size] of [
     ['days', 86_400],
     ['hours', 3_600],
