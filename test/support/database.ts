@@ -9,11 +9,11 @@ export interface TestDatabase extends Store {
   url: string;
 }
 
-/** Clones the migrated template database. Use with `await using`, or call `close()`. */
-export async function testDatabase(poolSize = 10): Promise<TestDatabase> {
+/** Clones the migrated template database, or another. Use with `await using`, or call `close()`. */
+export async function testDatabase(poolSize = 10, template = inject('templateDatabase')): Promise<TestDatabase> {
   const admin = inject('databaseUrl');
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await run(admin, `create database ${name} template ${inject('templateDatabase')}`);
+  await run(admin, `create database ${name} template ${template}`);
   const url = Object.assign(new URL(admin), { pathname: `/${name}` }).href;
   const store = await openStore({ url, poolSize, applicationName: 'posthorn-test' }, entities);
   const close = async () => {
@@ -21,6 +21,11 @@ export async function testDatabase(poolSize = 10): Promise<TestDatabase> {
     await run(admin, `drop database if exists ${name} with (force)`);
   };
   return { ...store, url, close, [Symbol.asyncDispose]: close };
+}
+
+/** A database with nothing in it. */
+export function emptyDatabase(): Promise<TestDatabase> {
+  return testDatabase(2, 'template0');
 }
 
 async function run(url: string, sql: string): Promise<void> {

@@ -1,5 +1,6 @@
 // What other parts of the service may use of contacts; everything else in this folder is its own.
 export { contactTotals, foldContactChanges } from './catalogue-queries.ts';
+export { Contact } from './entity.ts';
 export { setBased } from './fields-queries.ts';
 export { listFields } from './fields-service.ts';
 export { flipEvents, leftBefore } from './flip-queries.ts';

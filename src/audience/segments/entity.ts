@@ -1,5 +1,7 @@
 import { defineEntity } from '@mikro-orm/core';
 import { baseColumns } from '../../core/database/columns.ts';
+import { ofProject } from '../../platform/projects/index.ts';
+import { Contact } from '../contacts/index.ts';
 import { segmentTypes } from './schema.ts';
 
 const p = defineEntity.properties;
@@ -9,14 +11,31 @@ const SegmentSchema = defineEntity({
   tableName: 'segments',
   properties: {
     ...baseColumns,
-    projectId: p.uuid(),
+    projectId: ofProject(),
     name: p.text(),
     description: p.text().nullable(),
     type: p.enum(segmentTypes),
     condition: p.json<Record<string, unknown>>().nullable(),
     trackMembership: p.boolean().default(false),
     memberCount: p.integer().default(0),
+    watchedEvents: p.array().defaultRaw("'{}'::text[]").lazy(),
+    watchedSegments: p.array().columnType('uuid[]').defaultRaw("'{}'::uuid[]").lazy(),
+    readsContacts: p.boolean().default(false).lazy(),
+    hasWindow: p.boolean().default(false).lazy(),
+    settledThrough: p.datetime(3).nullable().lazy(),
+    evaluatedAt: p.datetime(3).nullable().lazy(),
+    listedCount: p.integer().nullable().lazy(),
+    listedThrough: p.datetime(3).nullable().lazy(),
+    listedAt: p.datetime(3).nullable().lazy(),
   },
+  indexes: [
+    {
+      name: 'segments_project',
+      columns: [{ name: 'project_id' }, { name: 'created_at', sort: 'desc' }, { name: 'id', sort: 'desc' }],
+    },
+    { name: 'segments_tracked', properties: ['projectId'], where: "track_membership AND (type = 'DYNAMIC')" },
+  ],
+  checks: [{ name: 'segments_check', expression: "(type = 'DYNAMIC') = (condition IS NOT NULL)" }],
 });
 
 /**
@@ -25,3 +44,44 @@ const SegmentSchema = defineEntity({
  */
 export class Segment extends SegmentSchema.class {}
 SegmentSchema.setClass(Segment);
+
+const SegmentMembershipSchema = defineEntity({
+  name: 'SegmentMembership',
+  tableName: 'segment_memberships',
+  properties: {
+    segmentId: p.manyToOne(Segment).mapToPk().deleteRule('cascade').primary().updateRule('no action'),
+    contactId: p.manyToOne(Contact).mapToPk().deleteRule('cascade').primary().updateRule('no action'),
+    enteredAt: p.datetime(3).defaultRaw('now()'),
+    exitedAt: p.datetime(3).nullable(),
+  },
+  indexes: [
+    { name: 'segment_memberships_contact', properties: ['contactId'] },
+    { name: 'segment_memberships_left', properties: ['segmentId', 'exitedAt'], where: 'exited_at IS NOT NULL' },
+    {
+      name: 'segment_memberships_now',
+      properties: ['segmentId', 'enteredAt', 'contactId'],
+      where: 'exited_at IS NULL',
+    },
+  ],
+});
+
+/** When a contact entered and left a segment. */
+export class SegmentMembership extends SegmentMembershipSchema.class {}
+SegmentMembershipSchema.setClass(SegmentMembership);
+
+const ContactLossSchema = defineEntity({
+  name: 'ContactLoss',
+  tableName: 'contact_losses',
+  properties: {
+    projectId: ofProject().primary().updateRule('no action'),
+    at: p.datetime(3).defaultRaw('now()').primary(),
+  },
+  indexes: [{ name: 'contact_losses_project', properties: ['projectId', 'at'] }],
+});
+
+/**
+ * When contacts of a project were deleted: a row for each statement, without a key, so that two deletions never wait for
+ * each other.
+ */
+export class ContactLoss extends ContactLossSchema.class {}
+ContactLossSchema.setClass(ContactLoss);

@@ -1,5 +1,6 @@
 import { defineEntity } from '@mikro-orm/core';
 import { baseColumns } from '../../core/database/columns.ts';
+import { ofProject } from '../../platform/projects/index.ts';
 import { templateTypes } from './schema.ts';
 
 const p = defineEntity.properties;
@@ -9,7 +10,7 @@ const TemplateSchema = defineEntity({
   tableName: 'templates',
   properties: {
     ...baseColumns,
-    projectId: p.uuid(),
+    projectId: ofProject(),
     name: p.text(),
     description: p.text().nullable(),
     subject: p.text(),
@@ -19,6 +20,12 @@ const TemplateSchema = defineEntity({
     replyTo: p.text().nullable(),
     type: p.enum(templateTypes).default('MARKETING'),
   },
+  indexes: [
+    {
+      name: 'templates_project',
+      columns: [{ name: 'project_id' }, { name: 'created_at', sort: 'desc' }, { name: 'id' }],
+    },
+  ],
 });
 
 /** Content for mail, with a sender and a type that says what recipients may do about it. */

@@ -9,9 +9,13 @@ export const baseColumns = {
     .uuid()
     .primary()
     .onCreate(() => newId()),
-  createdAt: p.datetime(3).onCreate(() => new Date()),
+  createdAt: p
+    .datetime(3)
+    .defaultRaw('now()')
+    .onCreate(() => new Date()),
   updatedAt: p
     .datetime(3)
+    .defaultRaw('now()')
     .onCreate(() => new Date())
     .onUpdate(() => new Date()),
 };

@@ -9,6 +9,7 @@ import {
   endHeldConnections,
   inspectRoute,
 } from './connection.ts';
+import { PostgresNames } from './names.ts';
 import { type Database, databaseOf } from './sql.ts';
 
 /** Postgres as the service uses it: the ORM for rows with rules, `db` for hand-written SQL, one pool under both. */
@@ -56,6 +57,7 @@ export function ormOptions(settings: ConnectionSettings, entities: EntityName[],
     driverOptions: connectionOptions(settings, route),
     // A wrong name in the address is an error, not a wish for another database.
     ensureDatabase: false,
+    namingStrategy: PostgresNames,
     forceUtcTimezone: true,
     discovery: { warnWhenNoEntities: false },
     logger: () => undefined,

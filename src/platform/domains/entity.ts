@@ -1,5 +1,6 @@
 import { defineEntity } from '@mikro-orm/core';
 import { baseColumns } from '../../core/database/columns.ts';
+import { ofProject } from '../projects/index.ts';
 import { type DnsRecord, domainStatuses } from './schema.ts';
 
 const p = defineEntity.properties;
@@ -9,20 +10,44 @@ const DomainSchema = defineEntity({
   tableName: 'domains',
   properties: {
     ...baseColumns,
-    projectId: p.uuid(),
-    domain: p.text(),
+    projectId: ofProject(),
+    domain: p.text().unique(),
     verified: p.boolean().default(false),
     status: p.enum(domainStatuses).default('Pending'),
-    dkimTokens: p.json<string[]>(),
-    records: p.json<DnsRecord[]>(),
+    dkimTokens: p.json<string[]>().defaultRaw("'[]'::jsonb"),
+    records: p.json<DnsRecord[]>().defaultRaw("'[]'::jsonb"),
     providerId: p.text().nullable(),
-    dkimKeySealed: p.text().nullable().lazy(),
     checkedAt: p.datetime(3).nullable(),
+    dkimKeySealed: p.text().nullable().lazy(),
     verifiedAt: p.datetime(3).nullable(),
     misses: p.smallint().default(0),
+    pendingSince: p.datetime(3).defaultRaw('now()').lazy(),
+    dueAt: p.datetime(3).defaultRaw('now()').lazy(),
+    verifiedToldAt: p.datetime(3).nullable().lazy(),
+    failedToldAt: p.datetime(3).nullable().lazy(),
   },
+  indexes: [
+    { name: 'domains_due', properties: ['dueAt', 'id'] },
+    { name: 'domains_project', columns: [{ name: 'project_id' }, { name: 'created_at', sort: 'desc' }] },
+  ],
 });
 
 /** A domain from which a project sends, once it is verified. */
 export class Domain extends DomainSchema.class {}
 DomainSchema.setClass(Domain);
+
+const DomainRemovalSchema = defineEntity({
+  name: 'DomainRemoval',
+  tableName: 'domain_removals',
+  properties: {
+    providerId: p.text().primary(),
+    domain: p.text(),
+    dueAt: p.datetime(3).defaultRaw('now()'),
+    createdAt: baseColumns.createdAt,
+  },
+  indexes: [{ name: 'domain_removals_due', properties: ['dueAt'] }],
+});
+
+/** A domain that the provider must forget. */
+export class DomainRemoval extends DomainRemovalSchema.class {}
+DomainRemovalSchema.setClass(DomainRemoval);

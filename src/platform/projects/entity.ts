@@ -1,9 +1,9 @@
 import { defineEntity } from '@mikro-orm/core';
 import { baseColumns } from '../../core/database/columns.ts';
+import { User } from '../accounts/index.ts';
+import { trackingModes } from './schema.ts';
 
 const p = defineEntity.properties;
-const disabledReasons = ['REPUTATION', 'PAYMENT_FAILED', 'CONTENT', 'MANUAL'] as const;
-const trackingModes = ['ENABLED', 'DISABLED', 'MARKETING_ONLY'] as const;
 
 const ProjectSchema = defineEntity({
   name: 'Project',
@@ -11,33 +11,47 @@ const ProjectSchema = defineEntity({
   properties: {
     ...baseColumns,
     name: p.text(),
-    publicKeyHash: p.blob(),
-    secretKeyHash: p.blob(),
+    publicKeyHash: p.blob().unique(),
+    secretKeyHash: p.blob().unique(),
     publicKeySealed: p.text(),
     secretKeySealed: p.text(),
     disabled: p.boolean().default(false),
-    disabledReason: p.enum(disabledReasons).nullable(),
+    disabledReason: p.enum(['REPUTATION', 'PAYMENT_FAILED', 'CONTENT', 'MANUAL'] as const).nullable(),
+    customer: p.text().nullable().lazy(),
+    subscription: p.text().nullable().lazy(),
+    billingLimitWorkflows: p.integer().nullable().lazy(),
+    billingLimitCampaigns: p.integer().nullable().lazy(),
+    billingLimitTransactional: p.integer().nullable().lazy(),
+    billingLimitInbound: p.integer().nullable().lazy(),
     tracking: p.enum(trackingModes).default('ENABLED'),
     language: p.text().default('en'),
     escapeContactData: p.boolean().default(true),
-    hideSecretKey: p.boolean().default(false),
     sendRate: p.integer().nullable(),
+    resetting: p.boolean().default(false).lazy(),
+    deletedAt: p.datetime(3).nullable().lazy(),
+    hideSecretKey: p.boolean().default(false),
   },
+  uniques: [{ name: 'projects_customer', properties: ['customer'], where: 'customer IS NOT NULL' }],
+  checks: [{ name: 'projects_send_rate_check', expression: 'send_rate > 0' }],
 });
 
 /** A tenant: everything else belongs to one. Its keys are found by their hash and stored encrypted. */
 export class Project extends ProjectSchema.class {}
 ProjectSchema.setClass(Project);
 
+/** A column that names the project a row belongs to; rows go with their project. */
+export const ofProject = () => p.manyToOne(Project).mapToPk().deleteRule('cascade');
+
 const MembershipSchema = defineEntity({
   name: 'Membership',
   tableName: 'memberships',
   properties: {
-    projectId: p.uuid().primary(),
-    userId: p.uuid().primary(),
+    projectId: p.manyToOne(Project).mapToPk().deleteRule('cascade').primary().updateRule('no action'),
+    userId: p.manyToOne(User).mapToPk().deleteRule('cascade').primary().updateRule('no action'),
     role: p.enum(['OWNER', 'ADMIN', 'MEMBER'] as const),
-    createdAt: p.datetime(3).onCreate(() => new Date()),
+    createdAt: baseColumns.createdAt,
   },
+  indexes: [{ name: 'memberships_user', properties: ['userId'] }],
 });
 
 /** What a user may do in a project. */

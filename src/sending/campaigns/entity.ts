@@ -1,6 +1,7 @@
 import { defineEntity } from '@mikro-orm/core';
 import { templateTypes } from '../../content/templates/index.ts';
 import { baseColumns } from '../../core/database/columns.ts';
+import { ofProject } from '../../platform/projects/index.ts';
 import { audienceTypes, campaignStatuses } from './schema.ts';
 
 const p = defineEntity.properties;
@@ -10,7 +11,7 @@ const CampaignSchema = defineEntity({
   tableName: 'campaigns',
   properties: {
     ...baseColumns,
-    projectId: p.uuid(),
+    projectId: ofProject(),
     name: p.text(),
     description: p.text().nullable(),
     subject: p.text(),
@@ -32,17 +33,28 @@ const CampaignSchema = defineEntity({
     bouncedCount: p.integer().default(0),
     complainedCount: p.integer().default(0),
     unsubscribedCount: p.integer().default(0),
-    skippedCount: p.integer().default(0),
     failedCount: p.integer().default(0),
     archived: p.boolean().default(false),
     sendSeq: p.integer().default(0),
     sentAt: p.datetime(3).nullable(),
-    pausedAt: p.datetime(3).nullable(),
     cancelledAt: p.datetime(3).nullable(),
     auditNote: p.text().nullable(),
+    pausedAt: p.datetime(3).nullable(),
+    skippedCount: p.integer().default(0),
     resendOf: p.uuid().nullable(),
     resendSeq: p.integer().nullable(),
   },
+  uniques: [{ name: 'campaigns_resend', properties: ['resendOf', 'resendSeq'], where: 'resend_of IS NOT NULL' }],
+  indexes: [
+    {
+      name: 'campaigns_project',
+      columns: [{ name: 'project_id' }, { name: 'created_at', sort: 'desc' }, { name: 'id' }],
+    },
+    { name: 'campaigns_scheduled', properties: ['projectId', 'scheduledFor', 'id'], where: "status = 'SCHEDULED'" },
+    { name: 'campaigns_segment', properties: ['segmentId'], where: 'segment_id IS NOT NULL' },
+    { name: 'campaigns_sent', properties: ['projectId', 'sentAt', 'id'], where: 'sent_at IS NOT NULL' },
+  ],
+  checks: [{ name: 'campaigns_check', expression: '(resend_of IS NULL) = (resend_seq IS NULL)' }],
 });
 
 /**
@@ -51,3 +63,57 @@ const CampaignSchema = defineEntity({
  */
 export class Campaign extends CampaignSchema.class {}
 CampaignSchema.setClass(Campaign);
+
+const CampaignSendSchema = defineEntity({
+  name: 'CampaignSend',
+  tableName: 'campaign_sends',
+  properties: {
+    campaignId: p.manyToOne(Campaign).mapToPk().deleteRule('cascade').primary().updateRule('no action'),
+    sendSeq: p.integer().primary(),
+    projectId: p.uuid(),
+    expandedThrough: p.uuid().nullable(),
+    expandedCount: p.integer().default(0),
+    expanded: p.boolean().default(false),
+    claimedThrough: p.uuid().nullable(),
+    closed: p.boolean().default(false),
+    createdAt: baseColumns.createdAt,
+    updatedAt: baseColumns.updatedAt,
+  },
+  indexes: [{ name: 'campaign_sends_open', properties: ['updatedAt'], where: 'NOT closed' }],
+});
+
+/** A send of a campaign: how far its audience is frozen and how far it is claimed. */
+export class CampaignSend extends CampaignSendSchema.class {}
+CampaignSendSchema.setClass(CampaignSend);
+
+const CampaignClaimSchema = defineEntity({
+  name: 'CampaignClaim',
+  tableName: 'campaign_claims',
+  properties: {
+    send: p
+      .manyToOne(CampaignSend)
+      .joinColumns('campaign_id', 'send_seq')
+      .mapToPk()
+      .updateRule('no action')
+      .deleteRule('cascade'),
+    id: p.text().primary(),
+    afterContact: p.uuid().nullable(),
+    throughContact: p.uuid(),
+    size: p.integer(),
+    settled: p.boolean().default(false),
+    claimedAt: p.datetime(3).defaultRaw('now()'),
+    holder: p.text().nullable(),
+    takenAt: p.datetime(3).defaultRaw('now()'),
+    handedAt: p.datetime(3).nullable(),
+    attempts: p.integer().default(0),
+    dueAt: p.datetime(3).defaultRaw('now()'),
+  },
+  indexes: [{ name: 'campaign_claims_open', properties: ['send', 'id'], where: 'NOT settled' }],
+});
+
+/**
+ * A range of recipients that one attempt hands over. `holder` is the attempt that works on it, `handedAt` when its
+ * messages may last have reached the provider unconfirmed.
+ */
+export class CampaignClaim extends CampaignClaimSchema.class {}
+CampaignClaimSchema.setClass(CampaignClaim);

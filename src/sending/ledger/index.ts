@@ -1,4 +1,6 @@
 // What other parts of the service may use of ledger; everything else in this folder is its own.
+
+export { Email } from './entity.ts';
 export { foldMailChanges, type MailCounts, mailByDay, mailCounts } from './mail-count-queries.ts';
 export { insertQueued, isSimulated, type NewMail } from './queries.ts';
 export { receiptKey } from './receipt-key.ts';

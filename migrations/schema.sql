@@ -1,0 +1,1444 @@
+-- The schema of the database, as all migrations and functions together make it, in the order of names.
+-- Written by "npm run schema". Change it by a migration, or by the file of a function in migrations/functions.
+
+create extension pg_trgm;
+
+create table account_tokens (
+  token_hash bytea not null,
+  user_id uuid not null,
+  purpose text not null,
+  expires_at timestamp(3) with time zone not null,
+  created_at timestamp(3) with time zone default now() not null,
+  constraint account_tokens_pkey primary key (token_hash),
+  constraint account_tokens_user_id_fkey foreign key (user_id) references users(id) on delete cascade,
+  constraint account_tokens_purpose_check check ((purpose = any (array['VERIFY_EMAIL'::text, 'RESET_PASSWORD'::text])))
+);
+create index account_tokens_expiry on account_tokens using btree (expires_at);
+create index account_tokens_user on account_tokens using btree (user_id, purpose);
+
+create table activity_counts (
+  project_id uuid not null,
+  kind text not null,
+  hour timestamp(3) with time zone not null,
+  items integer not null,
+  constraint activity_counts_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
+) with (autovacuum_vacuum_scale_factor=0.05);
+create index activity_counts_hour on activity_counts using btree (project_id, hour, kind) include (items);
+create index activity_counts_taken_off on activity_counts using btree (project_id) where (items < 0);
+
+create table attempt_windows (
+  scope text not null,
+  subject bytea not null,
+  used integer not null,
+  ends_at timestamp with time zone not null,
+  constraint attempt_windows_pkey primary key (scope, subject)
+) with (fillfactor=70);
+create index attempt_windows_end on attempt_windows using btree (ends_at);
+
+create table automation_arrivals (
+  id uuid default uuidv7() not null,
+  automation_id uuid not null,
+  project_id uuid not null,
+  contact_id uuid not null,
+  event_id uuid not null,
+  context jsonb,
+  created_at timestamp(3) with time zone default now() not null,
+  constraint automation_arrivals_pkey primary key (id),
+  constraint automation_arrivals_automation_id_event_id_key unique (automation_id, event_id),
+  constraint automation_arrivals_automation_id_fkey foreign key (automation_id) references automations(id) on delete cascade
+) with (autovacuum_vacuum_scale_factor=0.02);
+create index automation_arrivals_contact on automation_arrivals using btree (contact_id);
+
+create table automation_entries (
+  automation_id uuid not null,
+  contact_id uuid not null,
+  last_entry integer default 0 not null,
+  constraint automation_entries_pkey primary key (automation_id, contact_id),
+  constraint automation_entries_automation_id_fkey foreign key (automation_id) references automations(id) on delete cascade
+) with (fillfactor=70);
+create index automation_entries_contact on automation_entries using btree (contact_id);
+
+create table automation_migrations (
+  id uuid not null,
+  project_id uuid not null,
+  automation_id uuid not null,
+  to_version_id uuid not null,
+  rules jsonb not null,
+  state text default 'waiting'::text not null,
+  through uuid,
+  expected integer not null,
+  finished integer default 0 not null,
+  moved_at_next_step integer default 0 not null,
+  moved_now integer default 0 not null,
+  exited integer default 0 not null,
+  passed_over integer default 0 not null,
+  failed_reason text,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  completed_at timestamp(3) with time zone,
+  constraint automation_migrations_pkey primary key (id),
+  constraint automation_migrations_automation_id_fkey foreign key (automation_id) references automations(id) on delete cascade,
+  constraint automation_migrations_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
+  constraint automation_migrations_to_version_id_fkey foreign key (to_version_id) references automation_versions(id),
+  constraint automation_migrations_state_check check ((state = any (array['waiting'::text, 'active'::text, 'completed'::text, 'cancelled'::text, 'failed'::text])))
+);
+create index automation_migrations_automation on automation_migrations using btree (automation_id, created_at desc);
+create unique index automation_migrations_open on automation_migrations using btree (automation_id) where (state = any (array['waiting'::text, 'active'::text]));
+create index automation_migrations_stalled on automation_migrations using btree (updated_at) where (state = any (array['waiting'::text, 'active'::text]));
+
+create table automation_refusals (
+  automation_id uuid not null,
+  refused bigint default 0 not null,
+  last_refused_at timestamp(3) with time zone default now() not null,
+  constraint automation_refusals_pkey primary key (automation_id),
+  constraint automation_refusals_automation_id_fkey foreign key (automation_id) references automations(id) on delete cascade
+);
+
+create table automation_runs (
+  id uuid not null,
+  project_id uuid not null,
+  automation_id uuid not null,
+  version_id uuid not null,
+  next_version_id uuid,
+  contact_id uuid not null,
+  entry integer not null,
+  status text default 'RUNNING'::text not null,
+  current_step_id uuid,
+  exit_reason text,
+  context jsonb,
+  seq integer default 0 not null,
+  due_at timestamp(3) with time zone,
+  source_event_id uuid,
+  started_at timestamp(3) with time zone default now() not null,
+  completed_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  constraint automation_runs_pkey primary key (id),
+  constraint automation_runs_automation_id_contact_id_entry_key unique (automation_id, contact_id, entry),
+  constraint automation_runs_automation_id_fkey foreign key (automation_id) references automations(id) on delete cascade,
+  constraint automation_runs_next_version_id_fkey foreign key (next_version_id) references automation_versions(id),
+  constraint automation_runs_version_id_fkey foreign key (version_id) references automation_versions(id),
+  constraint automation_runs_status_check check ((status = any (array['RUNNING'::text, 'WAITING'::text, 'COMPLETED'::text, 'EXITED'::text, 'FAILED'::text, 'CANCELLED'::text])))
+) with (fillfactor=70);
+create unique index automation_runs_active on automation_runs using btree (automation_id, contact_id) where (status = any (array['RUNNING'::text, 'WAITING'::text]));
+create index automation_runs_completed on automation_runs using btree (project_id, completed_at, id) where (completed_at is not null);
+create index automation_runs_contact on automation_runs using btree (contact_id, started_at desc);
+create index automation_runs_contact_completed on automation_runs using btree (contact_id, completed_at, id) where (completed_at is not null);
+create index automation_runs_due on automation_runs using btree (due_at) where (status = any (array['RUNNING'::text, 'WAITING'::text]));
+create index automation_runs_ended on automation_runs using btree (automation_id, status, started_at desc, id desc) where (not (status = any (array['RUNNING'::text, 'WAITING'::text])));
+create unique index automation_runs_event on automation_runs using btree (automation_id, source_event_id) where (source_event_id is not null);
+create index automation_runs_inside on automation_runs using btree (automation_id, current_step_id, id, status) where (status = any (array['RUNNING'::text, 'WAITING'::text]));
+create index automation_runs_list on automation_runs using btree (automation_id, started_at desc, id desc);
+create index automation_runs_next_version on automation_runs using btree (next_version_id) where (next_version_id is not null);
+create index automation_runs_project on automation_runs using btree (project_id, started_at desc, id desc);
+create index automation_runs_version on automation_runs using btree (version_id);
+create index automation_runs_walk on automation_runs using btree (automation_id, id) where (status = any (array['RUNNING'::text, 'WAITING'::text]));
+create trigger automation_runs_counted_on_delete after delete on automation_runs referencing old table as changed for each statement execute function count_runs_on_delete();
+create trigger automation_runs_counted_on_insert after insert on automation_runs referencing new table as changed for each statement execute function count_runs_on_insert();
+create trigger automation_runs_ended_counted after update of completed_at on automation_runs for each row when ((old.completed_at is distinct from new.completed_at)) execute function count_ended_run();
+create trigger automation_runs_lost after delete on automation_runs referencing old table as gone for each statement execute function cancel_lost_runs();
+
+create table automation_step_runs (
+  id uuid not null,
+  run_id uuid not null,
+  project_id uuid not null,
+  contact_id uuid not null,
+  step_id uuid not null,
+  seq integer not null,
+  step_type text not null,
+  step_name text not null,
+  status text not null,
+  scheduled_for timestamp(3) with time zone,
+  execute_after timestamp(3) with time zone,
+  event_name text,
+  outcome text,
+  resume_event_id uuid,
+  input jsonb,
+  output jsonb,
+  error text,
+  started_at timestamp(3) with time zone default now() not null,
+  completed_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  unwritten_calls smallint default 0 not null,
+  repeated_calls smallint default 0 not null,
+  branch text generated always as (coalesce((output ->> 'branch'::text), (output ->> 'waitOutcome'::text), case when (status = 'COMPLETED'::text) then case when (step_type <> 'WEBHOOK'::text) then 'next'::text when ((output ->> 'success'::text) = 'true'::text) then 'success'::text else 'failure'::text end else null::text end)) stored,
+  constraint automation_step_runs_pkey primary key (id),
+  constraint automation_step_runs_run_id_seq_key unique (run_id, seq),
+  constraint automation_step_runs_run_id_fkey foreign key (run_id) references automation_runs(id) on delete cascade,
+  constraint automation_step_runs_outcome_check check ((outcome = any (array['EVENT'::text, 'TIMEOUT'::text]))),
+  constraint automation_step_runs_status_check check ((status = any (array['PENDING'::text, 'SCHEDULED'::text, 'WAITING'::text, 'RUNNING'::text, 'COMPLETED'::text, 'SKIPPED'::text, 'FAILED'::text])))
+) with (fillfactor=70);
+create index automation_step_runs_branch on automation_step_runs using btree (step_id, branch) where (branch is not null);
+create index automation_step_runs_delays on automation_step_runs using btree (project_id, scheduled_for, id) where ((step_type = 'DELAY'::text) and (status = 'SCHEDULED'::text));
+create index automation_step_runs_resolved on automation_step_runs using btree (updated_at, id) where ((status = 'WAITING'::text) and (outcome is not null));
+create index automation_step_runs_waits on automation_step_runs using btree (project_id, event_name, contact_id) where ((status = 'WAITING'::text) and (outcome is null));
+
+create table automation_steps (
+  id uuid not null,
+  automation_id uuid not null,
+  type text not null,
+  name text not null,
+  "position" jsonb not null,
+  config jsonb default '{}'::jsonb not null,
+  template_id uuid,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  constraint automation_steps_pkey primary key (id),
+  constraint automation_steps_automation_id_fkey foreign key (automation_id) references automations(id) on delete cascade,
+  constraint automation_steps_template_id_fkey foreign key (template_id) references templates(id) on delete set null,
+  constraint automation_steps_type_check check ((type = any (array['TRIGGER'::text, 'SEND_EMAIL'::text, 'DELAY'::text, 'WAIT_FOR_EVENT'::text, 'CONDITION'::text, 'WEBHOOK'::text, 'UPDATE_CONTACT'::text, 'EXIT'::text])))
+);
+create index automation_steps_automation on automation_steps using btree (automation_id, created_at, id);
+create index automation_steps_template on automation_steps using btree (template_id) where (template_id is not null);
+create unique index automation_steps_trigger on automation_steps using btree (automation_id) where (type = 'TRIGGER'::text);
+
+create table automation_transitions (
+  id uuid not null,
+  automation_id uuid not null,
+  from_step_id uuid not null,
+  to_step_id uuid not null,
+  branch text,
+  wait_outcome text,
+  priority integer default 0 not null,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  constraint automation_transitions_pkey primary key (id),
+  constraint automation_transitions_automation_id_fkey foreign key (automation_id) references automations(id) on delete cascade,
+  constraint automation_transitions_from_step_id_fkey foreign key (from_step_id) references automation_steps(id) on delete cascade,
+  constraint automation_transitions_to_step_id_fkey foreign key (to_step_id) references automation_steps(id) on delete cascade,
+  constraint automation_transitions_wait_outcome_check check ((wait_outcome = any (array['EVENT'::text, 'TIMEOUT'::text])))
+);
+create index automation_transitions_automation on automation_transitions using btree (automation_id);
+create index automation_transitions_from on automation_transitions using btree (from_step_id);
+create index automation_transitions_to on automation_transitions using btree (to_step_id);
+
+create table automation_versions (
+  id uuid not null,
+  automation_id uuid not null,
+  version integer not null,
+  graph jsonb not null,
+  hash bytea not null,
+  created_at timestamp(3) with time zone default now() not null,
+  layout jsonb,
+  constraint automation_versions_pkey primary key (id),
+  constraint automation_versions_automation_id_hash_key unique (automation_id, hash),
+  constraint automation_versions_automation_id_version_key unique (automation_id, version),
+  constraint automation_versions_automation_id_fkey foreign key (automation_id) references automations(id) on delete cascade
+);
+
+create table automations (
+  id uuid not null,
+  project_id uuid not null,
+  name text not null,
+  description text,
+  enabled boolean default false not null,
+  trigger_type text default 'EVENT'::text not null,
+  trigger_config jsonb,
+  allow_reentry boolean default false not null,
+  graph_dirty boolean default true not null,
+  current_version_id uuid,
+  schedule_revision integer default 0 not null,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  revision integer default 1 not null,
+  edited_at timestamp(3) with time zone,
+  edited_by uuid,
+  event_name text generated always as ( case when (trigger_type = 'EVENT'::text) then (trigger_config ->> 'eventName'::text) else null::text end) stored,
+  constraint automations_pkey primary key (id),
+  constraint automations_edited_by_fkey foreign key (edited_by) references users(id) on delete set null,
+  constraint automations_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
+  constraint automations_trigger_type_check check ((trigger_type = any (array['EVENT'::text, 'MANUAL'::text, 'SCHEDULE'::text])))
+);
+create index automations_event on automations using btree (project_id, event_name) where enabled;
+create index automations_project on automations using btree (project_id, created_at desc, id desc);
+create index automations_schedule on automations using btree (id) where (trigger_type = 'SCHEDULE'::text);
+create trigger automations_announce after insert or delete or update on automations for each row execute function announce_change();
+
+create table campaign_claims (
+  id text not null,
+  campaign_id uuid not null,
+  send_seq integer not null,
+  after_contact uuid,
+  through_contact uuid not null,
+  size integer not null,
+  settled boolean default false not null,
+  claimed_at timestamp(3) with time zone default now() not null,
+  holder text,
+  taken_at timestamp(3) with time zone default now() not null,
+  handed_at timestamp(3) with time zone,
+  attempts integer default 0 not null,
+  due_at timestamp(3) with time zone default now() not null,
+  constraint campaign_claims_pkey primary key (id),
+  constraint campaign_claims_campaign_id_send_seq_fkey foreign key (campaign_id, send_seq) references campaign_sends(campaign_id, send_seq) on delete cascade
+);
+create index campaign_claims_open on campaign_claims using btree (campaign_id, send_seq, id) where (not settled);
+
+create table campaign_sends (
+  campaign_id uuid not null,
+  send_seq integer not null,
+  project_id uuid not null,
+  expanded_through uuid,
+  expanded_count integer default 0 not null,
+  expanded boolean default false not null,
+  claimed_through uuid,
+  closed boolean default false not null,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  constraint campaign_sends_pkey primary key (campaign_id, send_seq),
+  constraint campaign_sends_campaign_id_fkey foreign key (campaign_id) references campaigns(id) on delete cascade
+);
+create index campaign_sends_open on campaign_sends using btree (updated_at) where (not closed);
+
+create table campaigns (
+  id uuid not null,
+  project_id uuid not null,
+  name text not null,
+  description text,
+  subject text not null,
+  body text not null,
+  "from" text not null,
+  from_name text,
+  reply_to text,
+  type text default 'MARKETING'::text not null,
+  status text default 'DRAFT'::text not null,
+  audience_type text not null,
+  audience_condition jsonb,
+  segment_id uuid,
+  scheduled_for timestamp(3) with time zone,
+  total_recipients integer default 0 not null,
+  sent_count integer default 0 not null,
+  delivered_count integer default 0 not null,
+  opened_count integer default 0 not null,
+  clicked_count integer default 0 not null,
+  bounced_count integer default 0 not null,
+  complained_count integer default 0 not null,
+  unsubscribed_count integer default 0 not null,
+  failed_count integer default 0 not null,
+  archived boolean default false not null,
+  send_seq integer default 0 not null,
+  sent_at timestamp(3) with time zone,
+  cancelled_at timestamp(3) with time zone,
+  audit_note text,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  paused_at timestamp(3) with time zone,
+  skipped_count integer default 0 not null,
+  resend_of uuid,
+  resend_seq integer,
+  constraint campaigns_pkey primary key (id),
+  constraint campaigns_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
+  constraint campaigns_audience_type_check check ((audience_type = any (array['ALL'::text, 'SEGMENT'::text, 'FILTERED'::text]))),
+  constraint campaigns_check check (((resend_of is null) = (resend_seq is null))),
+  constraint campaigns_status_check check ((status = any (array['DRAFT'::text, 'SCHEDULED'::text, 'SENDING'::text, 'SENT'::text, 'CANCELLED'::text]))),
+  constraint campaigns_type_check check ((type = any (array['TRANSACTIONAL'::text, 'MARKETING'::text, 'HEADLESS'::text])))
+);
+create index campaigns_project on campaigns using btree (project_id, created_at desc, id);
+create unique index campaigns_resend on campaigns using btree (resend_of, resend_seq) where (resend_of is not null);
+create index campaigns_scheduled on campaigns using btree (project_id, scheduled_for, id) where (status = 'SCHEDULED'::text);
+create index campaigns_segment on campaigns using btree (segment_id) where (segment_id is not null);
+create index campaigns_sent on campaigns using btree (project_id, sent_at, id) where (sent_at is not null);
+
+create table contact_changes (
+  project_id uuid not null,
+  data jsonb not null,
+  subscribed boolean not null,
+  sign smallint not null
+) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000);
+create index contact_changes_project on contact_changes using btree (project_id);
+
+create table contact_field_values (
+  project_id uuid not null,
+  key_hash uuid not null,
+  kind text not null,
+  value text not null,
+  contacts integer not null,
+  constraint contact_field_values_pkey primary key (project_id, key_hash, kind, value),
+  constraint contact_field_values_project_id_key_hash_fkey foreign key (project_id, key_hash) references contact_fields(project_id, key_hash) on delete cascade,
+  constraint contact_field_values_kind_check check ((kind = any (array['boolean'::text, 'number'::text, 'string'::text])))
+) with (fillfactor=70);
+
+create table contact_fields (
+  project_id uuid not null,
+  key_hash uuid not null,
+  key text not null,
+  booleans integer default 0 not null,
+  numbers integer default 0 not null,
+  dates integer default 0 not null,
+  texts integer default 0 not null,
+  nulls integer default 0 not null,
+  open_ended boolean default false not null,
+  constraint contact_fields_pkey primary key (project_id, key_hash),
+  constraint contact_fields_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
+) with (fillfactor=70);
+
+create table contact_losses (
+  project_id uuid not null,
+  at timestamp(3) with time zone default now() not null,
+  constraint contact_losses_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
+);
+create index contact_losses_project on contact_losses using btree (project_id, at);
+
+create table contact_totals (
+  project_id uuid not null,
+  contacts integer not null,
+  subscribed integer not null,
+  constraint contact_totals_pkey primary key (project_id),
+  constraint contact_totals_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
+) with (fillfactor=50);
+
+create table contacts (
+  id uuid not null,
+  project_id uuid not null,
+  email text not null,
+  subscribed boolean not null,
+  subscription_before boolean not null,
+  data jsonb default '{}'::jsonb not null,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  constraint contacts_pkey primary key (id),
+  constraint contacts_project_id_email_key unique (project_id, email),
+  constraint contacts_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
+);
+create index contacts_created on contacts using btree (project_id, created_at, id);
+create index contacts_data on contacts using gin (data jsonb_path_ops);
+create index contacts_email_trigrams on contacts using gin (email gin_trgm_ops);
+create index contacts_project on contacts using btree (project_id, id);
+create index contacts_updated on contacts using btree (project_id, updated_at);
+create trigger contacts_changed after update on contacts for each row when (((current_setting('posthorn.set_based'::text, true) is distinct from 'on'::text) and ((old.data <> new.data) or (old.subscribed <> new.subscribed)))) execute function note_contact_change();
+create trigger contacts_changed_together after update on contacts referencing old table as went new table as came for each statement when ((current_setting('posthorn.set_based'::text, true) = 'on'::text)) execute function note_contact_changes();
+create trigger contacts_data_limited before insert or update of data on contacts for each row when (((pg_column_size(new.data) > 8000) or catalogue_is_full(new.project_id))) execute function limit_contact_data();
+create trigger contacts_deleted after delete on contacts referencing old table as went for each statement execute function note_contact_changes();
+create trigger contacts_forgotten after delete on contacts referencing old table as gone for each statement execute function forget_contacts();
+create trigger contacts_inserted after insert on contacts for each row when ((current_setting('posthorn.set_based'::text, true) is distinct from 'on'::text)) execute function note_contact_change();
+create trigger contacts_inserted_together after insert on contacts referencing new table as came for each statement when ((current_setting('posthorn.set_based'::text, true) = 'on'::text)) execute function note_contact_changes();
+create trigger contacts_lost after delete on contacts referencing old table as lost for each statement execute function note_lost_contacts();
+create trigger contacts_runs_forgotten after delete on contacts referencing old table as gone for each statement execute function forget_runs_of_contacts();
+
+create table domain_removals (
+  provider_id text not null,
+  domain text not null,
+  due_at timestamp(3) with time zone default now() not null,
+  created_at timestamp(3) with time zone default now() not null,
+  constraint domain_removals_pkey primary key (provider_id)
+);
+create index domain_removals_due on domain_removals using btree (due_at);
+
+create table domains (
+  id uuid not null,
+  project_id uuid not null,
+  domain text not null,
+  verified boolean default false not null,
+  status text default 'Pending'::text not null,
+  dkim_tokens jsonb default '[]'::jsonb not null,
+  records jsonb default '[]'::jsonb not null,
+  provider_id text,
+  checked_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  dkim_key_sealed text,
+  verified_at timestamp(3) with time zone,
+  misses smallint default 0 not null,
+  pending_since timestamp(3) with time zone default now() not null,
+  due_at timestamp(3) with time zone default now() not null,
+  verified_told_at timestamp(3) with time zone,
+  failed_told_at timestamp(3) with time zone,
+  constraint domains_pkey primary key (id),
+  constraint domains_domain_key unique (domain),
+  constraint domains_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
+  constraint domains_status_check check ((status = any (array['NotStarted'::text, 'Pending'::text, 'Success'::text, 'Failed'::text, 'TemporaryFailure'::text])))
+);
+create index domains_due on domains using btree (due_at, id);
+create index domains_project on domains using btree (project_id, created_at desc);
+create trigger domains_announce after insert or delete on domains for each row execute function announce_change();
+create trigger domains_announce_verified after update on domains for each row when (((old.verified is distinct from new.verified) or (old.domain is distinct from new.domain) or (old.project_id is distinct from new.project_id))) execute function announce_change();
+
+create table email_queue (
+  email_id uuid not null,
+  project_id uuid not null,
+  claim_id text,
+  claimed_at timestamp(3) with time zone,
+  lookups integer default 0 not null,
+  attempts integer default 0 not null,
+  due_at timestamp(3) with time zone default now() not null,
+  created_at timestamp(3) with time zone default now() not null,
+  constraint email_queue_pkey primary key (email_id),
+  constraint email_queue_email_id_fkey foreign key (email_id) references emails(id) on delete cascade
+) with (fillfactor=60, autovacuum_vacuum_scale_factor=0.02);
+create index email_queue_claims on email_queue using btree (claim_id) where (claim_id is not null);
+create index email_queue_due on email_queue using btree (project_id, due_at, email_id) where (claim_id is null);
+
+create table emails (
+  id uuid not null,
+  project_id uuid not null,
+  contact_id uuid not null,
+  to_address text not null,
+  to_name text,
+  "from" text not null,
+  from_name text,
+  reply_to text,
+  subject text,
+  body text,
+  render jsonb,
+  headers jsonb,
+  attachments jsonb,
+  source_type text not null,
+  message_class text not null,
+  template_id uuid,
+  campaign_id uuid,
+  send_seq integer,
+  workflow_execution_id uuid,
+  workflow_step_execution_id uuid,
+  status text default 'PENDING'::text not null,
+  message_id text,
+  provider text,
+  stream text,
+  tracking boolean,
+  simulated boolean default false not null,
+  suppression jsonb,
+  error text,
+  opens integer default 0 not null,
+  clicks integer default 0 not null,
+  sent_at timestamp(3) with time zone,
+  delivered_at timestamp(3) with time zone,
+  opened_at timestamp(3) with time zone,
+  clicked_at timestamp(3) with time zone,
+  bounced_at timestamp(3) with time zone,
+  complained_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  constraint emails_pkey primary key (id),
+  constraint emails_message_class_check check ((message_class = any (array['TRANSACTIONAL'::text, 'MARKETING'::text, 'HEADLESS'::text]))),
+  constraint emails_source_type_check check ((source_type = any (array['TRANSACTIONAL'::text, 'CAMPAIGN'::text, 'WORKFLOW'::text, 'INBOUND'::text]))),
+  constraint emails_status_check check ((status = any (array['PENDING'::text, 'SENDING'::text, 'SENT'::text, 'DELIVERED'::text, 'RECEIVED'::text, 'OPENED'::text, 'CLICKED'::text, 'BOUNCED'::text, 'COMPLAINED'::text, 'FAILED'::text, 'SUPPRESSED'::text])))
+) with (fillfactor=38);
+create index emails_bounced on emails using btree (project_id, bounced_at, contact_id) where (bounced_at is not null);
+create unique index emails_campaign on emails using btree (campaign_id, send_seq, contact_id) where (campaign_id is not null);
+create index emails_clicked on emails using btree (project_id, clicked_at, contact_id) where (clicked_at is not null);
+create index emails_complained on emails using btree (project_id, complained_at, contact_id) where (complained_at is not null);
+create index emails_contact on emails using btree (contact_id, id);
+create index emails_opened on emails using btree (project_id, opened_at, contact_id) where (opened_at is not null);
+create index emails_project on emails using btree (project_id, id);
+create unique index emails_step on emails using btree (workflow_step_execution_id) where (workflow_step_execution_id is not null);
+create index emails_suppressed on emails using btree (project_id, created_at, id) where (suppression is not null);
+create index emails_template on emails using btree (template_id) where (template_id is not null);
+create trigger emails_counted after insert on emails referencing new table as came for each statement when ((current_setting('posthorn.mail_counted'::text, true) is distinct from 'on'::text)) execute function count_new_mail();
+create trigger emails_failed after update of status on emails for each row when (((new.status = 'FAILED'::text) and (old.status <> 'FAILED'::text) and (new.message_id is null) and (coalesce(new.error, ''::text) <> all (array['Contact is unsubscribed'::text, 'Campaign cancelled'::text])))) execute function tell_failed_mail();
+create trigger emails_have_contacts after insert on emails for each row when ((new.campaign_id is null)) execute function require_contact();
+create trigger emails_recounted after update of status, delivered_at, opened_at, clicked_at, bounced_at, complained_at, simulated, created_at on emails for each row when ((((old.delivered_at is null) <> (new.delivered_at is null)) or ((old.opened_at is null) <> (new.opened_at is null)) or ((old.clicked_at is null) <> (new.clicked_at is null)) or ((old.bounced_at is null) <> (new.bounced_at is null)) or ((old.complained_at is null) <> (new.complained_at is null)) or ((old.status <> new.status) and ((old.status = any (array['FAILED'::text, 'SUPPRESSED'::text])) or (new.status = any (array['FAILED'::text, 'SUPPRESSED'::text])))) or (old.simulated <> new.simulated) or (old.created_at <> new.created_at))) execute function recount_changed_mail();
+create trigger emails_uncounted after delete on emails referencing old table as went for each statement execute function uncount_deleted_mail();
+
+create table ended_sessions (
+  session_hash bytea not null,
+  expires_at timestamp with time zone not null,
+  constraint ended_sessions_pkey primary key (session_hash)
+);
+create index ended_sessions_expiry on ended_sessions using btree (expires_at);
+
+create table event_counts (
+  project_id uuid not null,
+  name text not null,
+  day date not null,
+  events integer not null,
+  constraint event_counts_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
+) with (autovacuum_vacuum_scale_factor=0.05);
+create index event_counts_day on event_counts using btree (project_id, day, name) include (events);
+create index event_counts_taken_off on event_counts using btree (project_id) where (events < 0);
+
+create table event_counts_state (
+  counted_through timestamp(3) with time zone not null
+);
+
+create table events (
+  id uuid not null,
+  project_id uuid not null,
+  contact_id uuid,
+  email_id uuid,
+  name text not null,
+  data jsonb,
+  created_at timestamp(3) with time zone default now() not null,
+  mail_at timestamp(3) with time zone,
+  constraint events_pkey primary key (id)
+);
+create index events_contact on events using btree (contact_id, created_at);
+create index events_contact_mail on events using btree (contact_id, name, mail_at) where ((name <> 'email.sent'::text) and (mail_at is not null));
+create index events_created on events using brin (created_at) with (pages_per_range='32', autosummarize='true');
+create index events_mail on events using btree (project_id, name, mail_at) where ((name <> 'email.sent'::text) and (mail_at is not null));
+create index events_name on events using btree (project_id, name, created_at, contact_id);
+create index events_recent on events using btree (project_id, created_at, id);
+create index events_sent on events using btree (project_id, mail_at) where ((name = 'email.sent'::text) and (mail_at is not null));
+create trigger events_deleted after delete on events referencing old table as went for each statement execute function uncount_deleted_events();
+create trigger events_moved after update of mail_at on events for each row when ((old.mail_at is distinct from new.mail_at)) execute function recount_moved_event();
+create trigger events_routed after insert on events referencing new table as came for each statement execute function route_events();
+
+create table full_catalogues (
+  project_id uuid not null,
+  constraint full_catalogues_pkey primary key (project_id),
+  constraint full_catalogues_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
+);
+
+create table idempotency_keys (
+  id uuid not null,
+  project_id uuid not null,
+  key text collate "C" not null,
+  method text not null,
+  path text not null,
+  status_code integer,
+  created_at timestamp(3) with time zone default now() not null,
+  expires_at timestamp(3) with time zone not null,
+  constraint idempotency_keys_pkey primary key (id),
+  constraint idempotency_keys_project_id_key_key unique (project_id, key),
+  constraint idempotency_keys_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
+);
+create index idempotency_keys_expiry on idempotency_keys using btree (expires_at);
+
+create table import_files (
+  job_id text not null,
+  part integer not null,
+  bytes bytea storage external not null,
+  created_at timestamp(3) with time zone default now() not null,
+  constraint import_files_pkey primary key (job_id, part)
+);
+
+create table job_errors (
+  job_id text not null,
+  "row" integer not null,
+  subject text,
+  email text,
+  error text not null,
+  constraint job_errors_pkey primary key (job_id, "row"),
+  constraint job_errors_job_id_fkey foreign key (job_id) references jobs(id) on delete cascade
+);
+
+create table jobs (
+  id text not null,
+  project_id uuid not null,
+  kind text not null,
+  spec jsonb not null,
+  state text default 'waiting'::text not null,
+  "position" bigint default 0 not null,
+  place jsonb default '{}'::jsonb not null,
+  progress smallint default 0 not null,
+  total_count integer default 0 not null,
+  created_count integer default 0 not null,
+  updated_count integer default 0 not null,
+  unchanged_count integer default 0 not null,
+  failure_count integer default 0 not null,
+  reasons jsonb default '{}'::jsonb not null,
+  failed_reason text,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  finished_at timestamp(3) with time zone,
+  constraint jobs_pkey primary key (id),
+  constraint jobs_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
+  constraint jobs_kind_check check ((kind = any (array['import'::text, 'bulk'::text]))),
+  constraint jobs_state_check check ((state = any (array['waiting'::text, 'active'::text, 'delayed'::text, 'completed'::text, 'failed'::text])))
+) with (fillfactor=50);
+create index jobs_finished on jobs using btree (finished_at) where (finished_at is not null);
+create index jobs_project on jobs using btree (project_id);
+create index jobs_unfinished on jobs using btree (id) where (finished_at is null);
+
+create table mail_count_changes (
+  project_id uuid not null,
+  hour timestamp(3) with time zone not null,
+  outgoing integer not null,
+  incoming integer not null,
+  delivered integer not null,
+  opened integer not null,
+  clicked integer not null,
+  bounced integer not null,
+  rated integer not null,
+  rated_bounced integer not null,
+  rated_complained integer not null,
+  runs_started integer default 0 not null,
+  runs_completed integer default 0 not null
+) with (autovacuum_vacuum_scale_factor=0.02);
+create index mail_count_changes_project on mail_count_changes using btree (project_id);
+
+create table mail_counts (
+  project_id uuid not null,
+  hour timestamp(3) with time zone not null,
+  outgoing integer default 0 not null,
+  incoming integer default 0 not null,
+  delivered integer default 0 not null,
+  opened integer default 0 not null,
+  clicked integer default 0 not null,
+  bounced integer default 0 not null,
+  rated integer default 0 not null,
+  rated_bounced integer default 0 not null,
+  rated_complained integer default 0 not null,
+  runs_started integer default 0 not null,
+  runs_completed integer default 0 not null,
+  constraint mail_counts_pkey primary key (project_id, hour),
+  constraint mail_counts_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
+) with (fillfactor=50, autovacuum_vacuum_scale_factor=0.05);
+
+create table memberships (
+  project_id uuid not null,
+  user_id uuid not null,
+  role text not null,
+  created_at timestamp(3) with time zone default now() not null,
+  constraint memberships_pkey primary key (project_id, user_id),
+  constraint memberships_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
+  constraint memberships_user_id_fkey foreign key (user_id) references users(id) on delete cascade,
+  constraint memberships_role_check check ((role = any (array['OWNER'::text, 'ADMIN'::text, 'MEMBER'::text])))
+);
+create index memberships_user on memberships using btree (user_id);
+
+create table outbox (
+  id uuid not null,
+  dedupe_key text not null,
+  kind text not null,
+  workflow_type text,
+  workflow_id text not null,
+  payload jsonb not null,
+  attempts integer default 0 not null,
+  next_attempt_at timestamp(3) with time zone default now() not null,
+  last_error text,
+  done_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone default now() not null,
+  constraint outbox_pkey primary key (id),
+  constraint outbox_dedupe_key_key unique (dedupe_key),
+  constraint outbox_kind_check check ((kind = any (array['start'::text, 'signal'::text, 'cancel'::text, 'schedule'::text, 'unschedule'::text])))
+);
+create index outbox_done on outbox using btree (done_at) where (done_at is not null);
+create index outbox_open_others on outbox using btree (next_attempt_at, id) where ((done_at is null) and ((kind <> 'signal'::text) or (workflow_id !~~ 'automation/%'::text)));
+create index outbox_open_wakes on outbox using btree (next_attempt_at, id) where ((done_at is null) and (kind = 'signal'::text) and (workflow_id ~~ 'automation/%'::text));
+create index outbox_open_workflow on outbox using btree (workflow_id, id) where (done_at is null);
+
+create table project_wipes (
+  id uuid not null,
+  project_id uuid not null,
+  kind text not null,
+  place integer default 0 not null,
+  after uuid,
+  pass integer default 1 not null,
+  removed_in_pass bigint default 0 not null,
+  removed bigint default 0 not null,
+  subscription text,
+  finished_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  constraint project_wipes_pkey primary key (id),
+  constraint project_wipes_kind_check check ((kind = any (array['RESET'::text, 'DELETE'::text])))
+);
+create index project_wipes_age on project_wipes using btree (finished_at) where (finished_at is not null);
+create unique index project_wipes_open on project_wipes using btree (project_id) where (finished_at is null);
+
+create table projects (
+  id uuid not null,
+  name text not null,
+  public_key_hash bytea not null,
+  secret_key_hash bytea not null,
+  public_key_sealed text not null,
+  secret_key_sealed text not null,
+  disabled boolean default false not null,
+  disabled_reason text,
+  customer text,
+  subscription text,
+  billing_limit_workflows integer,
+  billing_limit_campaigns integer,
+  billing_limit_transactional integer,
+  billing_limit_inbound integer,
+  tracking text default 'ENABLED'::text not null,
+  language text default 'en'::text not null,
+  escape_contact_data boolean default true not null,
+  send_rate integer,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  resetting boolean default false not null,
+  deleted_at timestamp(3) with time zone,
+  hide_secret_key boolean default false not null,
+  constraint projects_pkey primary key (id),
+  constraint projects_public_key_hash_key unique (public_key_hash),
+  constraint projects_secret_key_hash_key unique (secret_key_hash),
+  constraint projects_disabled_reason_check check ((disabled_reason = any (array['REPUTATION'::text, 'PAYMENT_FAILED'::text, 'CONTENT'::text, 'MANUAL'::text]))),
+  constraint projects_send_rate_check check ((send_rate > 0)),
+  constraint projects_tracking_check check ((tracking = any (array['ENABLED'::text, 'DISABLED'::text, 'MARKETING_ONLY'::text])))
+);
+create unique index projects_customer on projects using btree (customer) where (customer is not null);
+create trigger projects_announce after insert or delete or update on projects for each row execute function announce_change();
+create trigger projects_forgotten after delete on projects referencing old table as gone for each statement execute function forget_projects();
+
+create table provider_handovers (
+  claim_id text not null,
+  email_id uuid not null,
+  message_id text,
+  taken_at timestamp(3) with time zone,
+  begun_at timestamp(3) with time zone default now() not null,
+  constraint provider_handovers_pkey primary key (claim_id, email_id)
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.05);
+create index provider_handovers_age on provider_handovers using btree (begun_at);
+
+create table provider_holds (
+  provider text not null,
+  failures integer default 0 not null,
+  reason text,
+  held_since timestamp(3) with time zone,
+  held_until timestamp(3) with time zone,
+  constraint provider_holds_pkey primary key (provider)
+);
+
+create table rate_windows (
+  project_id uuid not null,
+  started_at timestamp with time zone not null,
+  used integer not null,
+  constraint rate_windows_pkey primary key (project_id),
+  constraint rate_windows_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
+) with (fillfactor=50);
+
+create unlogged table recipient_visits (
+  visitor text not null,
+  started_at timestamp(3) with time zone not null,
+  used integer not null,
+  constraint recipient_visits_pkey primary key (visitor)
+) with (fillfactor=70);
+create index recipient_visits_started on recipient_visits using btree (started_at);
+
+create table retention_cursors (
+  rule text not null,
+  through uuid not null,
+  constraint retention_cursors_pkey primary key (rule)
+);
+
+create table segment_memberships (
+  segment_id uuid not null,
+  contact_id uuid not null,
+  entered_at timestamp(3) with time zone default now() not null,
+  exited_at timestamp(3) with time zone,
+  constraint segment_memberships_pkey primary key (segment_id, contact_id),
+  constraint segment_memberships_contact_id_fkey foreign key (contact_id) references contacts(id) on delete cascade,
+  constraint segment_memberships_segment_id_fkey foreign key (segment_id) references segments(id) on delete cascade
+);
+create index segment_memberships_contact on segment_memberships using btree (contact_id);
+create index segment_memberships_left on segment_memberships using btree (segment_id, exited_at) where (exited_at is not null);
+create index segment_memberships_now on segment_memberships using btree (segment_id, entered_at, contact_id) where (exited_at is null);
+
+create table segments (
+  id uuid not null,
+  project_id uuid not null,
+  name text not null,
+  description text,
+  type text not null,
+  condition jsonb,
+  track_membership boolean default false not null,
+  member_count integer default 0 not null,
+  watched_events text[] default '{}'::text[] not null,
+  watched_segments uuid[] default '{}'::uuid[] not null,
+  reads_contacts boolean default false not null,
+  has_window boolean default false not null,
+  settled_through timestamp(3) with time zone,
+  evaluated_at timestamp(3) with time zone,
+  listed_count integer,
+  listed_through timestamp(3) with time zone,
+  listed_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  constraint segments_pkey primary key (id),
+  constraint segments_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
+  constraint segments_check check (((type = 'DYNAMIC'::text) = (condition is not null))),
+  constraint segments_type_check check ((type = any (array['DYNAMIC'::text, 'STATIC'::text])))
+) with (fillfactor=70);
+create index segments_project on segments using btree (project_id, created_at desc, id desc);
+create index segments_tracked on segments using btree (project_id) where (track_membership and (type = 'DYNAMIC'::text));
+
+create table send_buckets (
+  id uuid not null,
+  tokens double precision not null,
+  refilled_at timestamp with time zone default clock_timestamp() not null,
+  constraint send_buckets_pkey primary key (id)
+) with (fillfactor=50);
+
+create table suppression_rules (
+  id uuid not null,
+  project_id uuid not null,
+  name text not null,
+  kind text not null,
+  pattern text not null,
+  enabled boolean default true not null,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  constraint suppression_rules_pkey primary key (id),
+  constraint suppression_rules_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
+  constraint suppression_rules_kind_check check ((kind = any (array['ADDRESS'::text, 'DOMAIN'::text, 'PREFIX'::text, 'SUFFIX'::text, 'WILDCARD'::text])))
+);
+create index suppression_rules_project on suppression_rules using btree (project_id, created_at, id);
+create trigger suppression_rules_announce after insert or delete or update on suppression_rules for each row execute function announce_change();
+
+create table system_mails (
+  id uuid not null,
+  kind text not null,
+  to_address text not null,
+  dedupe_key text,
+  content_sealed text,
+  status text default 'PENDING'::text not null,
+  attempts integer default 0 not null,
+  message_id text,
+  error text,
+  sent_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  constraint system_mails_pkey primary key (id),
+  constraint system_mails_dedupe_key_key unique (dedupe_key),
+  constraint system_mails_status_check check ((status = any (array['PENDING'::text, 'SENT'::text, 'FAILED'::text])))
+);
+create index system_mails_age on system_mails using btree (created_at);
+create index system_mails_pending on system_mails using btree (updated_at) where (status = 'PENDING'::text);
+
+create table templates (
+  id uuid not null,
+  project_id uuid not null,
+  name text not null,
+  description text,
+  subject text not null,
+  body text not null,
+  "from" text not null,
+  from_name text,
+  reply_to text,
+  type text default 'MARKETING'::text not null,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  constraint templates_pkey primary key (id),
+  constraint templates_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
+  constraint templates_type_check check ((type = any (array['TRANSACTIONAL'::text, 'MARKETING'::text, 'HEADLESS'::text])))
+);
+create index templates_project on templates using btree (project_id, created_at desc, id);
+create trigger templates_announce after insert or delete or update on templates for each row execute function announce_change();
+
+create table temporal_stores (
+  task_queue text not null,
+  workflow_id text not null,
+  run_id text not null,
+  changed_at timestamp(3) with time zone,
+  constraint temporal_stores_pkey primary key (task_queue)
+);
+
+create table uploads (
+  id uuid not null,
+  project_id uuid not null,
+  key text not null,
+  filename text not null,
+  content_type text not null,
+  size integer not null,
+  created_at timestamp(3) with time zone default now() not null,
+  constraint uploads_pkey primary key (id),
+  constraint uploads_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
+);
+create index uploads_project on uploads using btree (project_id, id);
+
+create table usage_counters (
+  project_id uuid not null,
+  month date not null,
+  category text not null,
+  settled integer default 0 not null,
+  failed integer default 0 not null,
+  reserved integer,
+  constraint usage_counters_pkey primary key (project_id, month, category),
+  constraint usage_counters_category_check check ((category = any (array['TRANSACTIONAL'::text, 'CAMPAIGN'::text, 'WORKFLOW'::text, 'INBOUND'::text, 'TOTAL'::text])))
+) with (fillfactor=50);
+create index usage_counters_limited on usage_counters using btree (month) where (reserved is not null);
+
+create table usage_notices (
+  project_id uuid not null,
+  month date not null,
+  category text not null,
+  level smallint not null,
+  created_at timestamp(3) with time zone default now() not null,
+  constraint usage_notices_pkey primary key (project_id, month, category, level),
+  constraint usage_notices_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
+  constraint usage_notices_level_check check ((level = any (array[80, 100])))
+);
+
+create table usage_reports (
+  project_id uuid not null,
+  reported_through uuid not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  constraint usage_reports_pkey primary key (project_id),
+  constraint usage_reports_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
+);
+
+create table usage_reports_waiting (
+  project_id uuid not null,
+  email_id uuid not null,
+  constraint usage_reports_waiting_pkey primary key (project_id, email_id),
+  constraint usage_reports_waiting_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
+);
+
+create table users (
+  id uuid not null,
+  email text not null,
+  password_hash text,
+  type text default 'PASSWORD'::text not null,
+  email_verified boolean default false not null,
+  session_version integer default 0 not null,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  constraint users_pkey primary key (id),
+  constraint users_email_key unique (email),
+  constraint users_type_check check ((type = any (array['PASSWORD'::text, 'GOOGLE_OAUTH'::text, 'GITHUB_OAUTH'::text])))
+);
+
+create table webhook_receipts (
+  source text not null,
+  key text not null,
+  created_at timestamp(3) with time zone default now() not null,
+  constraint webhook_receipts_pkey primary key (source, key)
+);
+create index webhook_receipts_age on webhook_receipts using btree (created_at);
+
+CREATE OR REPLACE FUNCTION announce_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      declare
+        changed record := coalesce(new, old);
+      begin
+        perform pg_notify('posthorn_changes', tg_table_name || ':' ||
+          case when tg_table_name = 'projects' then changed.id::text else (to_jsonb(changed) ->> 'project_id') end);
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION cancel_lost_runs()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        with lost as (
+          select uuidv7() as id, 'automation/' || automation_id || '/' || contact_id || '/' || entry as execution
+          from gone where status in ('RUNNING', 'WAITING'))
+        insert into outbox (id, dedupe_key, kind, workflow_id, payload)
+          select id, 'cancel:' || execution || ':' || id, 'cancel', execution,
+            jsonb_build_object('type', 'cancel', 'id', execution)
+          from lost;
+        if found then perform pg_notify('posthorn_outbox', ''); end if;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION catalogue_is_full(project uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+      begin
+        return exists (select from full_catalogues where project_id = project);
+      end $function$;
+
+CREATE OR REPLACE FUNCTION contact_data_problem(project uuid, before jsonb, after jsonb)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+      declare
+        bytes integer;
+        keys integer;
+      begin
+        if pg_column_size(after) > 8000 then
+          bytes := octet_length(after::text);
+          if bytes > 262144 and (before is null or bytes > octet_length(before::text)) then
+            return 'contact_data_bytes';
+          end if;
+          keys := (select count(*) from jsonb_object_keys(after));
+          if keys > 1000 and (before is null or keys > (select count(*) from jsonb_object_keys(before))) then
+            return 'contact_data_keys';
+          end if;
+        end if;
+        if catalogue_is_full(project) and exists (
+          select from jsonb_object_keys(after) as k (key)
+          where not coalesce(jsonb_exists(before, k.key), false)
+            and not exists (
+              select from contact_fields f where f.project_id = project and f.key_hash = md5(k.key)::uuid)) then
+          return 'contact_catalogue_keys';
+        end if;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION contact_value_kind(value jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+        select case jsonb_typeof(value)
+          when 'string' then case when value #>> '{}' like '____-__-__%'
+            and value #>> '{}' ~ '^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{3})?Z?)?$' then 'date' else 'string' end
+          when 'object' then 'json' when 'array' then 'json'
+          else jsonb_typeof(value) end
+      $function$;
+
+CREATE OR REPLACE FUNCTION count_ended_run()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained, runs_started, runs_completed)
+          select new.project_id, date_bin('1 hour', item.at, timestamptz 'epoch'), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, item.change
+          from (values (old.completed_at, -1), (new.completed_at, 1)) item (at, change) where item.at is not null;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION count_new_mail()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained) select project_id, date_bin('1 hour', created_at, timestamptz 'epoch'), count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED'), count(*) filter (where m.source_type = 'INBOUND'), count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.delivered_at is not null), count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.opened_at is not null), count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.clicked_at is not null), count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.bounced_at is not null), count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.status <> 'FAILED' and not m.simulated), count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.status <> 'FAILED' and not m.simulated and m.bounced_at is not null), count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.status <> 'FAILED' and not m.simulated and m.complained_at is not null) from came m group by 1, 2;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION count_runs_on_delete()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+        begin
+          insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained, runs_started, runs_completed) 
+      select r.project_id, date_bin('1 hour', item.at, timestamptz 'epoch'), 0, 0, 0, 0, 0, 0, 0, 0, 0, -sum(item.started), -sum(item.completed)
+      from changed r, lateral (values (r.started_at, 1, 0), (r.completed_at, 0, 1)) item (at, started, completed)
+      where item.at is not null group by 1, 2;
+          return null;
+        end $function$;
+
+CREATE OR REPLACE FUNCTION count_runs_on_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+        begin
+          insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained, runs_started, runs_completed) 
+      select r.project_id, date_bin('1 hour', item.at, timestamptz 'epoch'), 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(item.started), sum(item.completed)
+      from changed r, lateral (values (r.started_at, 1, 0), (r.completed_at, 0, 1)) item (at, started, completed)
+      where item.at is not null group by 1, 2;
+          return null;
+        end $function$;
+
+CREATE OR REPLACE FUNCTION forget_contacts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+      begin
+        delete from emails m using gone where m.contact_id = gone.id;
+        delete from events e using gone where e.contact_id = gone.id;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION forget_projects()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        delete from events e using gone where e.project_id = gone.id;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION forget_runs_of_contacts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        delete from automation_arrivals a using gone where a.contact_id = gone.id;
+        delete from automation_runs r using gone where r.contact_id = gone.id;
+        delete from automation_entries n using gone where n.contact_id = gone.id;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION limit_contact_data()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      declare
+        problem text := contact_data_problem(new.project_id, case when tg_op = 'UPDATE' then old.data end, new.data);
+      begin
+        if problem is not null then
+          raise exception 'the data of a contact exceeds a limit' using errcode = 'check_violation', constraint = problem;
+        end if;
+        return new;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION note_contact_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        if tg_op = 'INSERT' then
+          insert into contact_changes values (new.project_id, new.data, new.subscribed, 1);
+        else
+          insert into contact_changes values
+            (old.project_id, old.data, old.subscribed, -1), (new.project_id, new.data, new.subscribed, 1);
+        end if;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION note_contact_changes()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        if tg_op = 'INSERT' then
+          insert into contact_changes select project_id, data, subscribed, 1 from came;
+        elsif tg_op = 'UPDATE' then
+          insert into contact_changes
+            select project_id, data, subscribed, -1 from went union all select project_id, data, subscribed, 1 from came;
+        else
+          -- Contacts also go because their project does; then nobody will ask again.
+          insert into contact_changes
+            select project_id, data, subscribed, -1 from went
+            where exists (select from projects p where p.id = went.project_id);
+        end if;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION note_lost_contacts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        insert into contact_losses (project_id)
+          select distinct lost.project_id from lost where exists (select from projects p where p.id = lost.project_id);
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION recount_changed_mail()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        if old.created_at = new.created_at then
+          insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained) values (new.project_id, date_bin('1 hour', new.created_at, timestamptz 'epoch'),
+            (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED')::integer - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED')::integer, (new.source_type = 'INBOUND')::integer - (old.source_type = 'INBOUND')::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.delivered_at is not null)::integer - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.delivered_at is not null)::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.opened_at is not null)::integer - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.opened_at is not null)::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.clicked_at is not null)::integer - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.clicked_at is not null)::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.bounced_at is not null)::integer - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.bounced_at is not null)::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated)::integer - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated)::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated and new.bounced_at is not null)::integer - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated and old.bounced_at is not null)::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated and new.complained_at is not null)::integer - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated and old.complained_at is not null)::integer);
+        else
+          insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained) values (old.project_id, date_bin('1 hour', old.created_at, timestamptz 'epoch'), -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED')::integer, -(old.source_type = 'INBOUND')::integer, -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.delivered_at is not null)::integer, -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.opened_at is not null)::integer, -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.clicked_at is not null)::integer, -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.bounced_at is not null)::integer, -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated)::integer, -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated and old.bounced_at is not null)::integer, -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated and old.complained_at is not null)::integer),
+            (new.project_id, date_bin('1 hour', new.created_at, timestamptz 'epoch'), (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED')::integer, (new.source_type = 'INBOUND')::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.delivered_at is not null)::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.opened_at is not null)::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.clicked_at is not null)::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.bounced_at is not null)::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated)::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated and new.bounced_at is not null)::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated and new.complained_at is not null)::integer);
+        end if;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION recount_moved_event()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        perform pg_advisory_xact_lock_shared(hashtextextended('event counts', 0));
+        insert into activity_counts (project_id, kind, hour, items)
+          select new.project_id, new.name, date_bin('1 hour', item.at, timestamptz 'epoch'), item.change
+          from (values (old.mail_at, -1), (new.mail_at, 1)) item (at, change)
+          where item.at is not null and new.created_at < (select counted_through from event_counts_state);
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION require_contact()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        perform from contacts c where c.id = new.contact_id for key share;
+        if not found then
+          raise exception 'contact % of mail % does not exist', new.contact_id, new.id
+            using errcode = 'foreign_key_violation', table = 'emails', column = 'contact_id';
+        end if;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION route_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+      declare
+        starts boolean;
+        wakes boolean;
+      begin
+        select coalesce(bool_or(a.project_id is not null), false), coalesce(bool_or(w.project_id is not null), false)
+        into starts, wakes
+        from (select distinct e.project_id, e.name from came e where e.contact_id is not null) told
+          left join lateral (
+            select l.project_id from automations l
+            where l.project_id = told.project_id and l.event_name = told.name and l.enabled limit 1) a on true
+          left join lateral (
+            select s.project_id from automation_step_runs s
+            where s.project_id = told.project_id and s.event_name = told.name and s.status = 'WAITING'
+              and s.outcome is null limit 1) w on true;
+
+        if starts then
+          insert into automation_arrivals (automation_id, project_id, contact_id, event_id)
+            select a.id, e.project_id, e.contact_id, e.id
+            from came e cross join lateral (
+              select l.id from automations l
+              where l.project_id = e.project_id and l.event_name = e.name and l.enabled
+              offset 0) a
+            where e.contact_id is not null
+            on conflict (automation_id, event_id) do nothing;
+          if found then
+            perform pg_notify('posthorn_arrivals', '');
+          end if;
+        end if;
+
+        if not wakes then
+          return null;
+        end if;
+        with met as materialized (
+          select distinct on (w.id) w.id, e.id as event_id
+          from came e cross join lateral (
+            select s.id from automation_step_runs s
+            where s.project_id = e.project_id and s.event_name = e.name and s.contact_id = e.contact_id
+              and s.status = 'WAITING' and s.outcome is null
+            offset 0) w
+          order by w.id, e.created_at, e.id),
+        held as materialized (
+          select s.id from automation_step_runs s
+          where s.id = any (array(select id from met)) and s.status = 'WAITING' and s.outcome is null
+          order by s.id for update),
+        claimed as (
+          update automation_step_runs s set outcome = 'EVENT', updated_at = now(), resume_event_id = (
+            select met.event_id from met where met.id = s.id)
+          where s.id = any (array(select id from held))
+          returning s.id, s.run_id, s.seq),
+        woken as (
+          select uuidv7() as id, c.id as step_run_id, c.seq + 1 as seq,
+            'automation/' || r.automation_id || '/' || r.contact_id || '/' || r.entry as execution
+          from claimed c cross join lateral (
+            select automation_id, contact_id, entry from automation_runs where automation_runs.id = c.run_id offset 0) r)
+        insert into outbox (id, dedupe_key, kind, workflow_id, payload)
+          select id, 'signal:' || execution || ':' || step_run_id, 'signal', execution,
+            jsonb_build_object('type', 'signal', 'id', execution, 'signal', 'resume',
+              'input', jsonb_build_object('seq', seq))
+          from woken
+          on conflict (dedupe_key) do nothing;
+        if found then
+          perform pg_notify('posthorn_outbox', '');
+        end if;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION settle_claim(claim text, campaign uuid, seq integer, project uuid, provider_name text, stream_name text, ids uuid[], outcomes text[], message_ids text[], instants timestamp with time zone[], subjects text[], errors text[], is_settled boolean, delay_ms double precision, is_doubtful boolean, refused integer, holder_name text)
+ RETURNS TABLE(sent integer, skipped integer, failed integer)
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_nestloop TO 'off'
+AS $function$
+      #variable_conflict use_column
+      begin
+        return query with settled as (
+          update emails e set
+            status = case when (e.status in ('PENDING', 'SENDING') or e.status = 'FAILED' and e.message_id is null) then v.outcome else e.status end,
+            message_id = coalesce(v.message_id, e.message_id),
+            sent_at = v.at,
+            bounced_at = case when v.outcome = 'BOUNCED' then coalesce(e.bounced_at, now()) else e.bounced_at end,
+            subject = coalesce(v.subject, e.subject),
+            error = case when (e.status in ('PENDING', 'SENDING') or e.status = 'FAILED' and e.message_id is null) then v.error else e.error end,
+            provider = provider_name, stream = coalesce(stream_name, e.stream), updated_at = now()
+          from (
+            select id, outcome, message_id, subject, error, case when outcome = 'SENT' then coalesce(at, instants[1]) end as at
+            from (
+              select id, coalesce(outcome, 'SENT') as outcome, message_id, at, subject, error
+              from unnest(ids, outcomes, message_ids, instants, subjects, errors)
+                as given(id, outcome, message_id, at, subject, error)) verdict) v
+          where e.id = any (ids) and e.id = v.id and e.campaign_id is not distinct from campaign and e.send_seq = seq
+            and e.sent_at is null and (v.outcome = 'SENT' or e.status = 'PENDING')
+          returning e.id, e.project_id, e.contact_id, e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at,
+            v.outcome, v.outcome <> 'SENT' and (e.status = 'SUPPRESSED'
+              or coalesce(e.error in ('Contact is unsubscribed', 'Campaign cancelled'), false)) as left_out,
+            case when v.outcome = 'BOUNCED' then jsonb_build_object('subject', e.subject, 'from', e."from", 'fromName', e.from_name,
+              'messageId', e.message_id, 'emailId', e.id, 'templateId', e.template_id, 'campaignId', e.campaign_id,
+              'sourceType', e.source_type, 'bounceType', 'Permanent',
+              'bouncedAt', to_char(e.bounced_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end as bounce),
+        told as (
+          insert into events (id, project_id, contact_id, email_id, name, mail_at)
+          select id, project, contact_id, id, 'email.sent', sent_at from settled where outcome = 'SENT'
+          returning 1),
+        usage_moved as (
+          insert into usage_counters as u (project_id, month, category, settled, failed)
+          select project_id, date_trunc('month', created_at at time zone 'UTC')::date,
+            case when source_type in ('CAMPAIGN', 'WORKFLOW') and message_class = 'TRANSACTIONAL' then 'TRANSACTIONAL'
+              else source_type end,
+            count(*) filter (where outcome in ('SENT', 'BOUNCED')), count(*) filter (where outcome = 'FAILED')
+          from settled where (select count(*) from told) >= 0
+          group by 1, 2, 3 order by 1, 2, 3
+          on conflict (project_id, month, category) do update set
+            settled = u.settled + excluded.settled, failed = u.failed + excluded.failed
+          returning 1),
+        flipped as (
+          update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
+          where c.id = any (array(select contact_id from settled where outcome = 'BOUNCED')) and c.subscribed
+            and (select count(*) from usage_moved) >= 0
+          returning c.id as contact_id),
+        bounces_told as (
+          insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
+          select uuidv7(), project, contact_id, s.id, 'contact.unsubscribed', '{"reason": "bounce"}'::jsonb, null
+          from flipped join settled s using (contact_id)
+          union all
+          select uuidv7(), project, contact_id, s.id, 'email.bounce', s.bounce, s.bounced_at
+          from settled s where outcome = 'BOUNCED'),
+        ended as (
+          update campaign_claims k set settled = is_settled, holder = null,
+            due_at = clock_timestamp() + delay_ms * interval '1 millisecond',
+            handed_at = case when is_doubtful then k.handed_at end, attempts = k.attempts + refused
+          where k.id = claim and k.holder = holder_name and not k.settled),
+        tally as (
+          select (count(*) filter (where outcome = 'SENT'))::int as sent, (count(*) filter (where left_out))::int as skipped,
+            (count(*) filter (where outcome <> 'SENT' and not left_out))::int as failed,
+            (count(*) filter (where outcome = 'BOUNCED'))::int as bounced
+          from settled),
+        counted as (
+          update campaigns c set sent_count = c.sent_count + t.sent, skipped_count = c.skipped_count + t.skipped,
+            failed_count = c.failed_count + t.failed, bounced_count = c.bounced_count + t.bounced
+          from tally t
+          where c.id = campaign and c.send_seq = seq and t.sent + t.skipped + t.failed > 0
+            and (select count(*) from usage_moved) >= 0)
+        select t.sent, t.skipped, t.failed from tally t;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION tell_failed_mail()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
+        values (uuidv7(), new.project_id, new.contact_id, new.id, 'email.failed',
+          jsonb_build_object('subject', coalesce(new.subject, new.render ->> 'subject'), 'from', new."from", 'fromName', new.from_name,
+            'messageId', new.message_id, 'emailId', new.id, 'templateId', new.template_id, 'campaignId', new.campaign_id,
+            'sourceType', new.source_type, 'error', new.error,
+            'failedAt', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
+          now());
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION uncount_deleted_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      declare
+        counted timestamptz;
+      begin
+        if not exists (select from went) then
+          return null;
+        end if;
+        perform pg_advisory_xact_lock_shared(hashtextextended('event counts', 0));
+        select counted_through into counted from event_counts_state;
+        insert into event_counts (project_id, name, day, events)
+          select went.project_id, went.name, (went.created_at at time zone 'UTC')::date, -count(*)
+          from went
+          where went.created_at < counted and exists (select from projects p where p.id = went.project_id)
+          group by 1, 2, 3;
+        insert into activity_counts (project_id, kind, hour, items)
+          select went.project_id, item.kind, date_bin('1 hour', item.at, timestamptz 'epoch'), -count(*)
+          from went, lateral (
+            select '' as kind, went.created_at as at
+            union all select went.name, went.mail_at where went.mail_at is not null) item
+          where went.created_at < counted and exists (select from projects p where p.id = went.project_id)
+          group by 1, 2, 3;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION uncount_deleted_mail()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained) select project_id, date_bin('1 hour', created_at, timestamptz 'epoch'), -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED'), -count(*) filter (where m.source_type = 'INBOUND'), -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.delivered_at is not null), -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.opened_at is not null), -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.clicked_at is not null), -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.bounced_at is not null), -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.status <> 'FAILED' and not m.simulated), -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.status <> 'FAILED' and not m.simulated and m.bounced_at is not null), -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.status <> 'FAILED' and not m.simulated and m.complained_at is not null) from went m group by 1, 2;
+        return null;
+      end $function$;

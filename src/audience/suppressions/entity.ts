@@ -1,0 +1,24 @@
+import { defineEntity } from '@mikro-orm/core';
+import { baseColumns } from '../../core/database/columns.ts';
+import { ofProject } from '../../platform/projects/index.ts';
+import { suppressionKinds } from './schema.ts';
+
+const p = defineEntity.properties;
+
+const SuppressionRuleSchema = defineEntity({
+  name: 'SuppressionRule',
+  tableName: 'suppression_rules',
+  properties: {
+    ...baseColumns,
+    projectId: ofProject(),
+    name: p.text(),
+    kind: p.enum(suppressionKinds),
+    pattern: p.text(),
+    enabled: p.boolean().default(true),
+  },
+  indexes: [{ name: 'suppression_rules_project', properties: ['projectId', 'createdAt', 'id'] }],
+});
+
+/** A pattern of addresses that a project does not write to. */
+export class SuppressionRule extends SuppressionRuleSchema.class {}
+SuppressionRuleSchema.setClass(SuppressionRule);

@@ -1,0 +1,174 @@
+import { defineEntity } from '@mikro-orm/core';
+import { Template } from '../content/templates/index.ts';
+import { baseColumns } from '../core/database/columns.ts';
+import { User } from '../platform/accounts/index.ts';
+import { ofProject } from '../platform/projects/index.ts';
+import { triggerTypes } from './rows.ts';
+
+const p = defineEntity.properties;
+
+const AutomationSchema = defineEntity({
+  name: 'Automation',
+  tableName: 'automations',
+  properties: {
+    ...baseColumns,
+    projectId: ofProject(),
+    name: p.text(),
+    description: p.text().nullable(),
+    enabled: p.boolean().default(false),
+    triggerType: p.enum(triggerTypes).default('EVENT'),
+    triggerConfig: p.json<unknown>().nullable(),
+    eventName: p
+      .text()
+      .generated("( CASE WHEN (trigger_type = 'EVENT') THEN (trigger_config ->> 'eventName') ELSE NULL END) stored")
+      .nullable(),
+    allowReentry: p.boolean().default(false),
+    graphDirty: p.boolean().default(true),
+    currentVersionId: p.uuid().nullable(),
+    scheduleRevision: p.integer().default(0),
+    revision: p.integer().default(1),
+    editedAt: p.datetime(3).nullable(),
+    editedBy: p.manyToOne(User).mapToPk().deleteRule('set null').nullable(),
+  },
+  indexes: [
+    { name: 'automations_event', properties: ['projectId', 'eventName'], where: 'enabled' },
+    {
+      name: 'automations_project',
+      columns: [{ name: 'project_id' }, { name: 'created_at', sort: 'desc' }, { name: 'id', sort: 'desc' }],
+    },
+    { name: 'automations_schedule', properties: ['id'], where: "trigger_type = 'SCHEDULE'" },
+  ],
+});
+
+/**
+ * A workflow that contacts go through. `graphDirty`: steps or transitions changed since `currentVersionId` was written.
+ * `scheduleRevision` counts what the schedule in Temporal must follow.
+ */
+export class Automation extends AutomationSchema.class {}
+AutomationSchema.setClass(Automation);
+
+const AutomationStepSchema = defineEntity({
+  name: 'AutomationStep',
+  tableName: 'automation_steps',
+  properties: {
+    ...baseColumns,
+    automationId: p.manyToOne(Automation).mapToPk().deleteRule('cascade'),
+    type: p.enum([
+      'TRIGGER',
+      'SEND_EMAIL',
+      'DELAY',
+      'WAIT_FOR_EVENT',
+      'CONDITION',
+      'WEBHOOK',
+      'UPDATE_CONTACT',
+      'EXIT',
+    ] as const),
+    name: p.text(),
+    position: p.json<unknown>(),
+    config: p.json<unknown>().defaultRaw("'{}'::jsonb"),
+    templateId: p.manyToOne(Template).mapToPk().deleteRule('set null').nullable(),
+  },
+  uniques: [{ name: 'automation_steps_trigger', properties: ['automationId'], where: "type = 'TRIGGER'" }],
+  indexes: [
+    { name: 'automation_steps_automation', properties: ['automationId', 'createdAt', 'id'] },
+    { name: 'automation_steps_template', properties: ['templateId'], where: 'template_id IS NOT NULL' },
+  ],
+});
+
+/** A step of the graph that is being edited. */
+export class AutomationStep extends AutomationStepSchema.class {}
+AutomationStepSchema.setClass(AutomationStep);
+
+const AutomationTransitionSchema = defineEntity({
+  name: 'AutomationTransition',
+  tableName: 'automation_transitions',
+  properties: {
+    ...baseColumns,
+    automationId: p.manyToOne(Automation).mapToPk().deleteRule('cascade'),
+    fromStepId: p.manyToOne(AutomationStep).mapToPk().deleteRule('cascade'),
+    toStepId: p.manyToOne(AutomationStep).mapToPk().deleteRule('cascade'),
+    branch: p.text().nullable(),
+    waitOutcome: p.enum(['EVENT', 'TIMEOUT'] as const).nullable(),
+    priority: p.integer().default(0),
+  },
+  indexes: [
+    { name: 'automation_transitions_automation', properties: ['automationId'] },
+    { name: 'automation_transitions_from', properties: ['fromStepId'] },
+    { name: 'automation_transitions_to', properties: ['toStepId'] },
+  ],
+});
+
+/** A path from one step to another in the graph that is being edited. */
+export class AutomationTransition extends AutomationTransitionSchema.class {}
+AutomationTransitionSchema.setClass(AutomationTransition);
+
+const AutomationVersionSchema = defineEntity({
+  name: 'AutomationVersion',
+  tableName: 'automation_versions',
+  properties: {
+    id: p.uuid().primary(),
+    automationId: p.manyToOne(Automation).mapToPk().deleteRule('cascade'),
+    version: p.integer(),
+    graph: p.json<unknown>(),
+    hash: p.blob(),
+    createdAt: baseColumns.createdAt,
+    layout: p.json<unknown>().nullable(),
+  },
+  uniques: [{ properties: ['automationId', 'hash'] }, { properties: ['automationId', 'version'] }],
+});
+
+/** A published graph, never changed once written: runs are pinned to one. */
+export class AutomationVersion extends AutomationVersionSchema.class {}
+AutomationVersionSchema.setClass(AutomationVersion);
+
+const AutomationEntrySchema = defineEntity({
+  name: 'AutomationEntry',
+  tableName: 'automation_entries',
+  properties: {
+    automationId: p.manyToOne(Automation).mapToPk().deleteRule('cascade').primary().updateRule('no action'),
+    contactId: p.uuid().primary(),
+    lastEntry: p.integer().default(0),
+  },
+  indexes: [{ name: 'automation_entries_contact', properties: ['contactId'] }],
+});
+
+/** How often a contact entered an automation. The lock of the row serializes the starts of a contact. */
+export class AutomationEntry extends AutomationEntrySchema.class {}
+AutomationEntrySchema.setClass(AutomationEntry);
+
+const AutomationRefusalSchema = defineEntity({
+  name: 'AutomationRefusal',
+  tableName: 'automation_refusals',
+  properties: {
+    automationId: p.manyToOne(Automation).mapToPk().deleteRule('cascade').primary().updateRule('no action'),
+    refused: p.bigint().defaultRaw('0'),
+    lastRefusedAt: p.datetime(3).defaultRaw('now()'),
+  },
+});
+
+/** Starts that the guard against loops between automations refused. */
+export class AutomationRefusal extends AutomationRefusalSchema.class {}
+AutomationRefusalSchema.setClass(AutomationRefusal);
+
+const AutomationArrivalSchema = defineEntity({
+  name: 'AutomationArrival',
+  tableName: 'automation_arrivals',
+  properties: {
+    id: p.uuid().defaultRaw('uuidv7()').primary(),
+    automationId: p.manyToOne(Automation).mapToPk().deleteRule('cascade'),
+    projectId: p.uuid(),
+    contactId: p.uuid(),
+    eventId: p.uuid(),
+    context: p.json<unknown>().nullable(),
+    createdAt: baseColumns.createdAt,
+  },
+  uniques: [{ properties: ['automationId', 'eventId'] }],
+  indexes: [{ name: 'automation_arrivals_contact', properties: ['contactId'] }],
+});
+
+/**
+ * A pending enrollment. `eventId` is the event, or a fixed id of a contact and a time of a schedule, so that nothing
+ * starts twice.
+ */
+export class AutomationArrival extends AutomationArrivalSchema.class {}
+AutomationArrivalSchema.setClass(AutomationArrival);

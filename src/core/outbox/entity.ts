@@ -1,0 +1,58 @@
+import { defineEntity } from '@mikro-orm/core';
+import { baseColumns } from '../../core/database/columns.ts';
+
+const p = defineEntity.properties;
+
+const OutboxMessageSchema = defineEntity({
+  name: 'OutboxMessage',
+  tableName: 'outbox',
+  properties: {
+    id: p.uuid().primary(),
+    dedupeKey: p.text().unique(),
+    kind: p.enum(['start', 'signal', 'cancel', 'schedule', 'unschedule'] as const),
+    workflowType: p.text().nullable(),
+    workflowId: p.text(),
+    payload: p.json<unknown>(),
+    attempts: p.integer().default(0),
+    nextAttemptAt: p.datetime(3).defaultRaw('now()'),
+    lastError: p.text().nullable(),
+    doneAt: p.datetime(3).nullable(),
+    createdAt: baseColumns.createdAt,
+  },
+  indexes: [
+    { name: 'outbox_done', properties: ['doneAt'], where: 'done_at IS NOT NULL' },
+    {
+      name: 'outbox_open_others',
+      properties: ['nextAttemptAt', 'id'],
+      where: "(done_at IS NULL) AND ((kind <> 'signal') OR (workflow_id !~~ 'automation/%'))",
+    },
+    {
+      name: 'outbox_open_wakes',
+      properties: ['nextAttemptAt', 'id'],
+      where: "(done_at IS NULL) AND (kind = 'signal') AND (workflow_id ~~ 'automation/%')",
+    },
+    { name: 'outbox_open_workflow', properties: ['workflowId', 'id'], where: 'done_at IS NULL' },
+  ],
+});
+
+/** A start, signal or schedule that Temporal must receive, written in the transaction that decided it. */
+export class OutboxMessage extends OutboxMessageSchema.class {}
+OutboxMessageSchema.setClass(OutboxMessage);
+
+const TemporalStoreSchema = defineEntity({
+  name: 'TemporalStore',
+  tableName: 'temporal_stores',
+  properties: {
+    taskQueue: p.text().primary(),
+    workflowId: p.text(),
+    runId: p.text(),
+    changedAt: p.datetime(3).nullable(),
+  },
+});
+
+/**
+ * The last execution of the reconciler by task queue prefix: a Temporal store that does not know it has lost executions.
+ * Rows written before `changedAt` may belong to executions that are gone or behind.
+ */
+export class TemporalStore extends TemporalStoreSchema.class {}
+TemporalStoreSchema.setClass(TemporalStore);

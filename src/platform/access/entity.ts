@@ -1,0 +1,46 @@
+import { defineEntity } from '@mikro-orm/core';
+import { baseColumns } from '../../core/database/columns.ts';
+import { ofProject } from '../projects/index.ts';
+
+const p = defineEntity.properties;
+
+const IdempotencyKeySchema = defineEntity({
+  name: 'IdempotencyKey',
+  tableName: 'idempotency_keys',
+  properties: {
+    id: p.uuid().primary(),
+    projectId: ofProject(),
+    key: p.text().collation('C'),
+    method: p.text(),
+    path: p.text(),
+    statusCode: p.integer().nullable(),
+    createdAt: baseColumns.createdAt,
+    expiresAt: p.datetime(3),
+  },
+  uniques: [{ properties: ['projectId', 'key'] }],
+  indexes: [{ name: 'idempotency_keys_expiry', properties: ['expiresAt'] }],
+});
+
+/**
+ * A request that was made with an `Idempotency-Key`, and its answer. `core/http` writes it; it is described here because
+ * it belongs to a project.
+ */
+export class IdempotencyKey extends IdempotencyKeySchema.class {}
+IdempotencyKeySchema.setClass(IdempotencyKey);
+
+const RateWindowSchema = defineEntity({
+  name: 'RateWindow',
+  tableName: 'rate_windows',
+  properties: {
+    projectId: ofProject().primary().updateRule('no action'),
+    startedAt: p.datetime().columnType('timestamptz'),
+    used: p.integer(),
+  },
+});
+
+/**
+ * Requests of a project in the current window of its rate limit. `core/http` writes it; it is described here because it
+ * belongs to a project.
+ */
+export class RateWindow extends RateWindowSchema.class {}
+RateWindowSchema.setClass(RateWindow);

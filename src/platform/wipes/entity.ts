@@ -1,0 +1,27 @@
+import { defineEntity } from '@mikro-orm/core';
+import { baseColumns } from '../../core/database/columns.ts';
+
+const p = defineEntity.properties;
+
+const ProjectWipeSchema = defineEntity({
+  name: 'ProjectWipe',
+  tableName: 'project_wipes',
+  properties: {
+    ...baseColumns,
+    projectId: p.uuid(),
+    kind: p.enum(['RESET', 'DELETE'] as const),
+    place: p.integer().default(0),
+    after: p.uuid().nullable(),
+    pass: p.integer().default(1),
+    removedInPass: p.bigint().defaultRaw('0'),
+    removed: p.bigint().defaultRaw('0'),
+    subscription: p.text().nullable(),
+    finishedAt: p.datetime(3).nullable(),
+  },
+  uniques: [{ name: 'project_wipes_open', properties: ['projectId'], where: 'finished_at IS NULL' }],
+  indexes: [{ name: 'project_wipes_age', properties: ['finishedAt'], where: 'finished_at IS NOT NULL' }],
+});
+
+/** The removal of a project, or of everything in it, and how far it is. */
+export class ProjectWipe extends ProjectWipeSchema.class {}
+ProjectWipeSchema.setClass(ProjectWipe);
