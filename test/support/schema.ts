@@ -1,7 +1,7 @@
 import type { Sql } from '../../src/core/database/sql.ts';
 
 /** A table as the catalog has it; definitions by name, as Postgres prints them. */
-export interface TableShape {
+interface TableShape {
   name: string;
   unlogged: boolean;
   /** Storage parameters, such as `fillfactor=70`. */

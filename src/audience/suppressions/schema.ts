@@ -4,7 +4,7 @@ import { EmailField, normaliseEmail } from '../../core/lib/email-address.ts';
 import { textField } from '../../core/lib/validation.ts';
 
 /** What a rule's pattern is compared with (contract page 1, 6.1). */
-const suppressionKinds = ['ADDRESS', 'DOMAIN', 'PREFIX', 'SUFFIX', 'WILDCARD'] as const;
+export const suppressionKinds = ['ADDRESS', 'DOMAIN', 'PREFIX', 'SUFFIX', 'WILDCARD'] as const;
 /** The kind of a rule. */
 export type SuppressionKind = (typeof suppressionKinds)[number];
 

@@ -5,7 +5,7 @@ import { textField } from '../../core/lib/validation.ts';
 const Instant = v.pipe(v.string(), v.isoTimestamp());
 const Id = v.pipe(v.string(), v.uuid());
 const Cap = v.nullable(v.pipe(v.number(), v.integer()));
-const trackingModes = ['ENABLED', 'DISABLED', 'MARKETING_ONLY'] as const;
+export const trackingModes = ['ENABLED', 'DISABLED', 'MARKETING_ONLY'] as const;
 
 /** A project as its members see it, keys included (contract page 3, 2.1). */
 export const ProjectRecord = v.object({
