@@ -283,7 +283,8 @@ test('a dropped answer without any report ends as "submission unknown", and a la
   });
   await receivePostmark({ db: store.db, clock: systemClock, billing: { freeTier: null }, log: silent }, delivery);
   expect(await rowOf(id)).toMatchObject({ status: 'DELIVERED', error: null, sent: true });
-  expect(await namesOf(id)).toEqual(['email.sent', 'email.delivery']);
+  // What was told at the time stays told; the report follows it.
+  expect(await namesOf(id)).toEqual(['email.failed', 'email.sent', 'email.delivery']);
 });
 
 test('after a crash, what had not left is sent, what was taken is SENT, and what was on the wire is not sent again', async () => {
