@@ -32,6 +32,7 @@ async function send(request: Request): Promise<Response> {
   }
   reportReachable();
   if (response.status === 401 && !new URL(request.url).pathname.startsWith('/auth/')) {
+    await response.body?.cancel();
     await untilSignedIn();
     return fetch(again);
   }

@@ -14,7 +14,11 @@ export function SignInAgain() {
   const { data: user } = useQuery({ ...whoAmI, enabled: false });
   // Who signs in elsewhere, at a provider or in another window, has the session here as well.
   const look = useMutation({
-    mutationFn: async () => (await fetch('/users/@me')).ok,
+    mutationFn: async () => {
+      const response = await fetch('/users/@me');
+      await response.body?.cancel();
+      return response.ok;
+    },
     onSuccess: (isSignedIn) => isSignedIn && reportSignedIn(),
   });
   if (!isSignedOut) return null;

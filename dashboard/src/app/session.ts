@@ -21,9 +21,11 @@ export const whoAmI = queryOptions({
       reportUnreachable();
       throw new Unreachable();
     });
-    if (response.ok) return (await response.json()) as User;
+    // Read in any case: the browser keeps a connection for an answer that nobody reads and no cache may take.
+    const body: unknown = await response.json().catch(() => null);
+    if (response.ok) return body as User;
     if (response.status === 401) return null;
-    throw toApiError(response.status, await response.json().catch(() => null));
+    throw toApiError(response.status, body);
   },
 });
 
