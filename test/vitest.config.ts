@@ -5,7 +5,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 // What needs nothing but Node, and what starts its own servers because starting them is what it tests.
 const alone = [
-  ...['unit', 'replay', 'sandbox', 'start'].map((folder) => `test/${folder}/**/*.test.ts`),
+  ...['unit', 'replay', 'start'].map((folder) => `test/${folder}/**/*.test.ts`),
   'packages/*/test/**/*.test.ts',
 ];
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { createSandbox } from '@posthorn/mail-sandbox';
 import { readConfigOrExit } from '../core/config/config.ts';
-import { createSandbox } from '../sandbox/server.ts';
 import { createLogger } from './logger.ts';
 import { finishAndExit, untilToldToStop } from './process.ts';
 

@@ -1,5 +1,5 @@
+import { createSandbox, type Sandbox } from '@posthorn/mail-sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aPerson, joins } from '../support/people.ts';

@@ -1,6 +1,6 @@
+import { createSandbox, type Sandbox } from '@posthorn/mail-sandbox';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../src/core/lib/ids.ts';
-import { createSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { deliverPending } from '../../src/sending/engine/pending.ts';
 import { createPostmarkMailer } from '../../src/sending/providers/postmark.ts';
 import { type TestApi, testApi } from '../support/api.ts';

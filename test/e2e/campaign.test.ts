@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { createSandbox, type Sandbox } from '@posthorn/mail-sandbox';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { createSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { audience } from '../support/audience.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';

@@ -1,6 +1,6 @@
+import { createSandbox, type Sandbox } from '@posthorn/mail-sandbox';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { inject } from 'vitest';
-import { createSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { type TestApi, testApi } from './api.ts';
 import { inPage, startBrowser } from './browser.ts';
 import { builtDashboard, ownAddress } from './dashboard-owner.ts';

@@ -49,7 +49,6 @@ export type Subject = (typeof order)[number];
 export type Place =
   | Subject
   | 'commands'
-  | 'sandbox'
   | 'temporal'
   | 'workflows'
   | 'activities'
@@ -66,7 +65,6 @@ export function placeOf(path: string): Place | undefined {
   if (path === 'temporal/commands.ts') return 'commands';
   const [top, area = '', name = ''] = path.split('/');
   if (top !== 'src') return beside.find((folder) => folder === top);
-  if (area === 'sandbox') return 'sandbox';
   return order.find((subject) => subject === area || subject === `${area}/${name}`);
 }
 
@@ -115,7 +113,6 @@ export function speaksHttp(path: string): boolean {
 /** What the places beside the subjects may import at run time; `subjects` stands for all but `core/http` and `main`. */
 export const mayImport: Partial<Record<Place, readonly (Place | 'subjects')[]>> = {
   commands: ['core/lib'],
-  sandbox: ['core/lib', 'core/net', 'sandbox'],
   temporal: ['core/lib', 'commands', 'temporal'],
   migrations: ['core/lib', 'core/database', 'migrations'],
   workflows: ['core/lib', 'commands', 'workflows'],
@@ -131,16 +128,16 @@ export const subjectsMayImport: Partial<Record<Subject, readonly Place[]>> = {
   'core/database': ['migrations'],
   'core/http': ['commands'],
   'core/outbox': ['commands'],
-  main: ['commands', 'temporal', 'migrations', 'activities', 'workflows', 'sandbox'],
+  main: ['commands', 'temporal', 'migrations', 'activities', 'workflows'],
 };
 
 /** Packages that only some files may import at run time. */
 export const keptPackages: readonly { packages: RegExp; only: RegExp }[] = [
   {
     packages: /^(koa|koa-.+|@koa\/.+)$/,
-    only: /^(src\/core\/http\/|src\/sandbox\/|src\/(platform|audience|content|sending|automations|insight)\/.*([^/]+-)?routes\.ts$|test\/|bench\/)/,
+    only: /^(src\/core\/http\/|packages\/mail-sandbox\/|src\/(platform|audience|content|sending|automations|insight)\/.*([^/]+-)?routes\.ts$|test\/|bench\/)/,
   },
-  { packages: /^postmark$/, only: /^(src\/sending\/providers\/|test\/|bench\/)/ },
+  { packages: /^postmark$/, only: /^(src\/sending\/providers\/|packages\/mail-sandbox\/test\/|test\/|bench\/)/ },
   {
     packages: /^@temporalio\/client$/,
     only: /^(src\/core\/outbox\/|src\/main\/|temporal\/(connection|setup)\.ts$|test\/support\/|bench\/)/,

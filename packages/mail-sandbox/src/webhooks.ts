@@ -1,5 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
-import { pause } from '../core/lib/time.ts';
 
 /** One POST to the webhook URL. */
 interface Delivery {
@@ -94,7 +94,7 @@ export function createWebhooks(options: WebhookOptions): Webhooks {
   }
 
   async function retry(delivery: Delivery, number: number, wait: number): Promise<void> {
-    await pause(wait, closing.signal);
+    await sleep(wait, undefined, { signal: closing.signal }).catch(() => undefined);
     if (!closing.signal.aborted) await attempt(delivery, number);
   }
 

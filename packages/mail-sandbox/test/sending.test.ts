@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Errors, ServerClient } from 'postmark';
 import { expect, test } from 'vitest';
-import { createByteBudget } from '../../src/sandbox/body.ts';
+import { createByteBudget } from '../src/body.ts';
 import { message, startSandbox } from './support.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -23,7 +23,7 @@ test('accepts a message and answers in the shape that Postmark has', async () =>
 
 test('answers a batch in its order, each message for itself', async () => {
   const { server, get } = await startSandbox();
-  const template = readFileSync(new URL('../data/templates/welcome.html', import.meta.url), 'utf8');
+  const template = readFileSync(new URL('../../../test/data/templates/welcome.html', import.meta.url), 'utf8');
   const answers = await server.sendEmailBatch([
     message({ To: 'grace@example.com', HtmlBody: template }),
     message({ To: 'not an address' }),

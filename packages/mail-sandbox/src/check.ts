@@ -1,5 +1,5 @@
-import { extensionOf, refusedByPostmark } from '../core/lib/attachment-types.ts';
 import { type Mailbox, parseAddresses } from './addresses.ts';
+import { extensionOf, refusedByPostmark } from './attachment-types.ts';
 import { treatmentOf } from './magic.ts';
 import type { SubmittedMessage } from './schema.ts';
 

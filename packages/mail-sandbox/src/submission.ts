@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { checkMessage, type Refusal } from './check.ts';
 import type { Outages } from './magic.ts';
 import { treatmentOf } from './magic.ts';
@@ -26,7 +27,6 @@ export interface SubmissionParts {
   store: Store;
   outages: Outages;
   outcomes: Outcomes;
-  newId(): string;
 }
 
 /**
@@ -49,7 +49,7 @@ export function submit(parts: SubmissionParts, messages: readonly SubmittedMessa
   const results = messages.map((message, i): Acceptance | Refusal => {
     const check = checked[i];
     if (!check || 'ErrorCode' in check) return check ?? { ErrorCode: 300, Message: 'Invalid message.' };
-    const id = test ? parts.newId() : (entries[stored]?.id ?? '');
+    const id = test ? randomUUID() : (entries[stored]?.id ?? '');
     stored += 1;
     return acceptance(message, id, submittedAt, test ? 'Test job accepted' : messageOf(check.inactive));
   });

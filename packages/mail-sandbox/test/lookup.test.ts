@@ -72,7 +72,7 @@ test.each([
 
 test('gives the details, events and source of a message', async () => {
   const { server } = await startSandbox();
-  const html = readFileSync(new URL('../data/templates/receipt.html', import.meta.url), 'utf8');
+  const html = readFileSync(new URL('../../../test/data/templates/receipt.html', import.meta.url), 'utf8');
   const { MessageID } = await server.sendEmail(
     message({
       To: '千代 <click@example.com>',

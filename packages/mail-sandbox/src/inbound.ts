@@ -1,4 +1,4 @@
-import { newId } from '../core/lib/ids.ts';
+import { randomUUID } from 'node:crypto';
 import { type Mailbox, parseAddresses } from './addresses.ts';
 import type { InboundMail } from './schema.ts';
 
@@ -21,7 +21,7 @@ export function inboundPayload(mail: InboundMail, now = new Date()): Inbound {
   const cc = parseAddresses(mail.cc);
   if (!cc.ok) return { ok: false, problem: `cc: ${cc.reason}` };
 
-  const id = newId();
+  const id = randomUUID();
   const payload = JSON.stringify({
     FromName: sender.name,
     MessageStream: 'inbound',

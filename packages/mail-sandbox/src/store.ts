@@ -1,4 +1,4 @@
-import { newId } from '../core/lib/ids.ts';
+import { randomUUID } from 'node:crypto';
 import { openDiskLog } from './disk-log.ts';
 import { type Entry, entryOf, type MailEvent } from './entry.ts';
 import { createMemoryLog, type Log, type Place } from './log.ts';
@@ -131,7 +131,7 @@ export function openStore(options: StoreOptions): Store {
 
   return {
     add(messages, at) {
-      const ids = messages.map(() => newId(at));
+      const ids = messages.map(() => randomUUID());
       const places = log.append(messages.map((m, i) => encode({ t: 'm', id: ids[i] ?? '', at, m })));
       const entries = messages.map((message, i) => insert(ids[i] ?? '', at, message, places[i] as Place));
       prune();

@@ -1,8 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import Router from '@koa/router';
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import { newId } from '../core/lib/ids.ts';
-import { pause } from '../core/lib/time.ts';
 import { BodyError, readBody } from './body.ts';
 import { messageBytes } from './check.ts';
 import type { Fault } from './faults.ts';
@@ -84,7 +83,7 @@ async function takeCall(ctx: Context, parts: Parts, batch: boolean): Promise<Aft
     );
   }
   const test = ctx.get('X-Postmark-Server-Token').trim() === testToken;
-  const submission = submit({ ...parts, newId }, messages, test);
+  const submission = submit(parts, messages, test);
   if (submission.outage) {
     postmarkError(ctx, submission.outage, codeOf(submission.outage), 'Magic recipient: this call fails twice.');
     return atOnce;
@@ -151,7 +150,7 @@ async function waitFor(ctx: Context, parts: Parts, ms: number): Promise<void> {
   const gone = new AbortController();
   const leave = () => gone.abort();
   ctx.res.once('close', leave);
-  await pause(ms, AbortSignal.any([parts.closing, gone.signal]));
+  await sleep(ms, undefined, { signal: AbortSignal.any([parts.closing, gone.signal]) }).catch(() => undefined);
   ctx.res.off('close', leave);
 }
 

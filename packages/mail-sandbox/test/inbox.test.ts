@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { expect, test, vi } from 'vitest';
-import { escapeHtml } from '../../src/sandbox/pages/html.ts';
+import { escapeHtml } from '../src/pages/html.ts';
 import { message, startReceiver, startSandbox } from './support.ts';
 
 const attacks = [

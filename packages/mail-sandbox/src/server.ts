@@ -1,11 +1,11 @@
 import Koa from 'koa';
-import { serve } from '../core/net/server.ts';
 import { apiRoutes } from './api-routes.ts';
 import { BodyError, createByteBudget } from './body.ts';
 import { domainRoutes } from './domain-routes.ts';
 import { openDomains } from './domains.ts';
 import { createFaults } from './faults.ts';
 import { guard, securityHeaders } from './guard.ts';
+import { listen } from './http-server.ts';
 import { inboxRoutes, problem } from './inbox-routes.ts';
 import { lookupRoutes } from './lookup-routes.ts';
 import { createOutages } from './magic.ts';
@@ -94,17 +94,14 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
       calls: { count: 0 },
       closing: closing.signal,
     };
-    const server = await serve(createApp(parts, options.host, onError).callback(), {
-      host: options.host,
-      port: options.port,
-    });
+    const server = await listen(createApp(parts, options.host, onError).callback(), options.host, options.port);
     // What was planned when the process last ended still happens.
     outcomes.schedule(store.newest());
     const { port } = server;
     const stop = async (graceMs: number) => {
       // What faults hold back on purpose is not waited for.
       closing.abort();
-      await server.stop({ graceMs });
+      await server.stop(graceMs);
       await release();
     };
     let stopped: Promise<void> | null = null;
