@@ -15,17 +15,17 @@ import { openTerminal } from '../src/main/local/terminal.ts';
 import { buildTemporalServer } from './temporal-server/build.ts';
 import { historyShards, startProductionTemporal } from './temporal-server/server.ts';
 
-// `npm run test:soak`: what takes too long for `npm test`. Names of parts run those alone; `production-temporal -- <command>` runs
-// another command against the servers, such as a benchmark.
+// `npm run test:soak`: what takes too long for `npm test`. Names of parts run those alone. Behind `--` come files for `tests`, and for
+// `production-temporal` another command to run against the servers, such as a benchmark.
 const root = fileURLToPath(new URL('..', import.meta.url));
-const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+const vitestRun = [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--config', 'test/vitest.config.ts'];
 const terminal = openTerminal();
 const { signal } = new AbortController();
 
 /** A part answers the exit code of what it ran. */
 type Part = (command: readonly string[]) => Promise<number>;
 
-const parts: Record<string, Part> = { 'production-temporal': productionTemporal };
+const parts: Record<string, Part> = { tests: longTests, 'production-temporal': productionTemporal };
 
 const [names, command] = split(process.argv.slice(2));
 const unknown = names.filter((name) => !(name in parts));
@@ -41,6 +41,19 @@ for (const [name, run] of Object.entries(parts)) {
   if (code !== 0) failed += 1;
 }
 process.exit(failed);
+
+/** The files and inputs that `npm test` leaves out (see `long-tests.ts`). */
+function longTests(files: readonly string[]): Promise<number> {
+  const results = '.cache/test-results-long.json';
+  return run([process.execPath, ...vitestRun, ...files], { LONG_TESTS: '1', TEST_RESULTS: results });
+}
+
+/** Runs a command in the project's folder and answers its exit code. */
+async function run([program = process.execPath, ...args]: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const child = spawn(program, args, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } });
+  const [code] = (await once(child, 'close')) as [number | null];
+  return code ?? 1;
+}
 
 /** The end-to-end tests on Temporal's production server over Postgres: two databases, 16 shards, as in production. */
 async function productionTemporal(command: readonly string[]): Promise<number> {
@@ -70,21 +83,14 @@ async function productionTemporal(command: readonly string[]): Promise<number> {
     running.unshift(server.running);
     terminal.part('Temporal', `server ${programs.version}, ${historyShards} shards, over Postgres`, server.address);
     const tests = ['automation', 'campaign'].map((name) => `test/e2e/${name}.test.ts`);
-    const endToEnd = [vitest, 'run', '--config', 'test/vitest.config.ts', ...tests];
-    const [program = process.execPath, ...args] = command.length > 0 ? command : [process.execPath, ...endToEnd];
-    const child = spawn(program, args, {
-      cwd: root,
-      stdio: 'inherit',
-      env: {
-        ...process.env,
-        TEST_DATABASE_URL: databaseUrl,
-        TEST_TEMPORAL_ADDRESS: server.address,
-        BENCH_DATABASE_URL: databaseUrl,
-        BENCH_TEMPORAL_ADDRESS: server.address,
-      },
+    return await run(command.length > 0 ? command : [process.execPath, ...vitestRun, ...tests], {
+      TEST_DATABASE_URL: databaseUrl,
+      TEST_TEMPORAL_ADDRESS: server.address,
+      TEST_RESULTS: '.cache/test-results-production-temporal.json',
+      TEST_ONE_IN: '8',
+      BENCH_DATABASE_URL: databaseUrl,
+      BENCH_TEMPORAL_ADDRESS: server.address,
     });
-    const [code] = (await once(child, 'close')) as [number | null];
-    return code ?? 1;
   } finally {
     for (const server of running) await server.stop(10_000);
     rmSync(folder, { recursive: true, force: true });

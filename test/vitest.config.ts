@@ -1,44 +1,57 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { longForms, longTests } from './long-tests.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+const isLong = process.env.LONG_TESTS === '1';
+const results = process.env.TEST_RESULTS ?? '.cache/test-results.json';
 
 // What needs nothing but Node, and what starts its own servers because starting them is what it tests.
 const alone = [
   ...['unit', 'replay', 'start'].map((folder) => `test/${folder}/**/*.test.ts`),
   'packages/*/test/**/*.test.ts',
 ];
+// These replace parts of modules, which files that share modules would notice.
+const isolated = ['test/unit/lib.test.ts', 'test/unit/local-files.test.ts'];
 
-/** Tests in the folders above stand alone; all others share one Postgres and one Temporal, started before the first of them. */
+// Code that a process has compiled before is not compiled again by the API and worker processes that tests start and kill.
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../.cache/compiled', import.meta.url));
+
+const standsAlone = { root, testTimeout: 60_000, hookTimeout: 60_000 };
+const services = {
+  name: 'services',
+  root,
+  include: isLong ? [...longTests, ...longForms] : ['test/**/*.test.ts'],
+  exclude: isLong ? [] : [...alone, ...longTests],
+  // Loading the service again for every file would take a third of the processor time.
+  isolate: false,
+  // Far above what they take: on a loaded machine a test may be slow, but not wrong.
+  testTimeout: 180_000,
+  hookTimeout: 240_000,
+  globalSetup: [fileURLToPath(new URL('./support/services.ts', import.meta.url))],
+};
+
+/**
+ * Tests in the folders above stand alone; all others share one Postgres and one Temporal, started before the first of them. The
+ * files of a worker share its modules, unless they are named as isolated. With LONG_TESTS=1, as `npm run test:soak` runs it, only
+ * what takes too long for `npm test` is run.
+ */
 export default defineConfig({
   test: {
     pool: 'forks',
-    // Each worker brings its own database and its own Temporal worker; more of them than this only queue for the processor.
-    maxWorkers: 2,
+    // One more than there are cores, since tests of durable work wait for much of their time. More would crowd Postgres.
+    maxWorkers: Math.min(availableParallelism() + 1, 16),
     reporters: ['default', 'json'],
-    outputFile: { json: fileURLToPath(new URL('../.cache/test-results.json', import.meta.url)) },
+    outputFile: { json: fileURLToPath(new URL(`../${results}`, import.meta.url)) },
     projects: [
-      {
-        test: {
-          name: 'unit',
-          root,
-          include: alone,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-        },
-      },
-      {
-        test: {
-          name: 'services',
-          root,
-          include: ['test/**/*.test.ts'],
-          exclude: alone,
-          // Far above what they take: on a loaded machine a test may be slow, but not wrong.
-          testTimeout: 180_000,
-          hookTimeout: 240_000,
-          globalSetup: [fileURLToPath(new URL('./support/services.ts', import.meta.url))],
-        },
-      },
+      ...(isLong
+        ? []
+        : [
+            { test: { name: 'unit', ...standsAlone, include: alone, exclude: isolated, isolate: false } },
+            { test: { name: 'isolated', ...standsAlone, include: isolated } },
+          ]),
+      { test: services },
     ],
   },
 });

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
@@ -47,7 +48,8 @@ export default defineConfig({
     name: 'oldest Postgres',
     include: files,
     pool: 'forks',
-    maxWorkers: 2,
+    isolate: false,
+    maxWorkers: Math.min(availableParallelism() + 1, 16),
     reporters: ['default', 'json'],
     outputFile: { json: fileURLToPath(new URL('../.cache/test-results-oldest-postgres.json', import.meta.url)) },
     testTimeout: 180_000,
