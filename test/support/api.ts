@@ -11,6 +11,7 @@ import { Domain } from '../../src/platform/domains/entity.ts';
 import { newKeyPair } from '../../src/platform/projects/keys.ts';
 import { createProject } from '../../src/platform/projects/service.ts';
 import type { TestDatabase } from './database.ts';
+import { checkReply } from './reply-probe.ts';
 
 /** A tenant of a test, with its keys and one verified sender domain. */
 export interface TestProject {
@@ -33,7 +34,7 @@ export interface Answer {
 /** An API process of the test's own on a free port. */
 export interface TestApi extends RunningApi {
   config: Config;
-  /** Calls with a secret key (or another credential) and a JSON body. */
+  /** Calls with a secret key (or another credential) and a JSON body. Fails when the answer is not what its route describes. */
   call(
     key: string | null,
     method: string,
@@ -78,8 +79,10 @@ export async function testApi(
         ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       });
       const text = await answer.text();
-      const isJson = answer.headers.get('content-type')?.includes('json') ?? false;
-      return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text };
+      const contentType = answer.headers.get('content-type');
+      const parsed = contentType?.includes('json') ? JSON.parse(text) : text;
+      checkReply(method, path, { status: answer.status, contentType, body: parsed });
+      return { status: answer.status, headers: answer.headers, body: parsed };
     },
   };
 }

@@ -62,6 +62,7 @@ export const uploadRoutes = [
     path: '/uploads/files/:projectId/:file',
     access: 'none',
     summary: 'Load an uploaded image',
+    textReply: 'image/*',
     async handle({ app, params }) {
       const { projectId, file } = params;
       const type = typeOfExtension(extname(file).slice(1));

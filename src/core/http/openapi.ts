@@ -123,11 +123,12 @@ function sizeOf({ bodyLimit = 'form' }: Route): string {
 }
 
 // Some routes answer 400 and 404 with a bare text, and pages for browsers fail as pages (contract page 1, 1.3).
-function errorContent(code: string, { textReply }: Route): Json {
-  const full = { $ref: '#/components/schemas/Error' };
-  const mayBeBare = code === '400' || code === 'default';
+function errorContent(code: string, { textReply, errorReply }: Route): Json {
+  const forms: Json[] = [{ $ref: '#/components/schemas/Error' }];
+  if (code === '400' || code === 'default') forms.push({ $ref: '#/components/schemas/BareError' });
+  if (errorReply !== undefined) forms.push(jsonSchema(errorReply, 'output'));
   return {
-    'application/json': { schema: mayBeBare ? { anyOf: [full, { $ref: '#/components/schemas/BareError' }] } : full },
+    'application/json': { schema: forms.length > 1 ? { anyOf: forms } : forms[0] },
     ...(textReply === 'text/html' && code === 'default' ? { 'text/html': { schema: { type: 'string' } } } : {}),
   };
 }
@@ -135,7 +136,8 @@ function errorContent(code: string, { textReply }: Route): Json {
 function contentOf({ reply, textReply }: Route): { content?: Json } {
   const content: Json = {
     ...(reply === undefined ? {} : { 'application/json': { schema: jsonSchema(reply, 'output') } }),
-    ...(textReply === undefined ? {} : { [textReply]: { schema: { type: 'string' } } }),
+    // Bytes have no schema in OpenAPI 3.1.
+    ...(textReply === undefined ? {} : { [textReply]: textReply === 'image/*' ? {} : { schema: { type: 'string' } } }),
   };
   return Object.keys(content).length === 0 ? {} : { content };
 }

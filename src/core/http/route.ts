@@ -81,8 +81,10 @@ export interface RouteOptions<
   /** `raw` hands the unparsed bytes to the handler as `body`, for signed webhooks. */
   bodyKind?: 'json' | 'raw' | 'stream';
   reply?: AnySchema;
-  /** Media type of a success that is text, or that may be text in place of `reply`. */
-  textReply?: 'text/csv' | 'text/html' | 'text/plain';
+  /** Body of failures that are neither the envelope nor a bare error. */
+  errorReply?: AnySchema;
+  /** Media type of a success that is no JSON, or that may be text in place of `reply`. */
+  textReply?: 'text/csv' | 'text/html' | 'text/plain' | 'image/*';
   /** Status of success; 200 when absent. */
   status?: number;
   /** Another status of success with the same reply, for the API reference. */

@@ -8,7 +8,7 @@ import { type BillingProject, billingProject } from './project-queries.ts';
 import { BillingLimits, ChangeLimits, Consumption, InvoiceList, PaymentPage } from './schema.ts';
 import { sumOf } from './service.ts';
 import { usageOf } from './usage-queries.ts';
-import { takePaymentWebhook } from './webhook.ts';
+import { paymentWebhookReplySchema, takePaymentWebhook } from './webhook.ts';
 
 const currencies = new Set(['usd', 'eur', 'gbp']);
 
@@ -119,6 +119,8 @@ export const billingRoutes = [
     tag: 'webhooks',
     bodyKind: 'raw',
     bodyLimit: 'paymentWebhook',
+    reply: paymentWebhookReplySchema,
+    errorReply: paymentWebhookReplySchema,
     async handle({ app, db, params, body, header, log }) {
       if (params.processor !== 'stripe')
         throw new AppError(404, 'RESOURCE_NOT_FOUND', 'No such payment processor: only stripe');

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import * as v from 'valibot';
 import type { Database, Sql } from '../../core/database/sql.ts';
 import { statement } from '../../core/database/sql.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
@@ -20,10 +21,17 @@ export interface PaymentWebhookDeps {
   now: Date;
 }
 
+/** The body of every answer to the processor, of refusals too. */
+export const paymentWebhookReplySchema = v.object({
+  success: v.boolean(),
+  error: v.optional(v.string()),
+  received: v.optional(v.literal(true)),
+});
+
 /** An answer to the processor. */
 export interface WebhookAnswer {
   status: 200 | 400 | 404 | 500;
-  body: { success: boolean; error?: string; received?: true };
+  body: v.InferOutput<typeof paymentWebhookReplySchema>;
 }
 
 interface Effect {

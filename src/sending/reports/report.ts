@@ -1,13 +1,22 @@
+import * as v from 'valibot';
 import type { Database } from '../../core/database/sql.ts';
 import { type Clock, pause } from '../../core/lib/time.ts';
 import type { BillingSettings } from '../../platform/billing/index.ts';
 import { type Notification, systemProjectId } from '../providers/index.ts';
 import { applyNotification, findByMessageId, type Notified } from './notify.ts';
 
+/** The body of every answer to a webhook, of refusals too. */
+export const webhookReplySchema = v.object({
+  success: v.boolean(),
+  message: v.optional(v.string()),
+  error: v.optional(v.string()),
+  duplicate: v.optional(v.boolean()),
+});
+
 /** What a webhook is answered. */
 export interface WebhookAnswer {
   status: number;
-  body: { success: boolean; message?: string; error?: string; duplicate?: boolean };
+  body: v.InferOutput<typeof webhookReplySchema>;
 }
 
 /** What webhooks of providers are handled with. */

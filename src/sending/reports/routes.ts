@@ -4,7 +4,7 @@ import type { App, Handled } from '../../core/http/context.ts';
 import { type Reply, type Route, reply, route } from '../../core/http/route.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import { createReputationGuard, type ReputationGuard } from '../reputation/index.ts';
-import type { WebhookAnswer } from './report.ts';
+import { type WebhookAnswer, webhookReplySchema } from './report.ts';
 import { receiveSns } from './sns-webhook.ts';
 import { mayNotify, receivePostmark } from './webhooks.ts';
 
@@ -71,6 +71,8 @@ const shared = {
   access: 'none',
   tag: 'webhooks',
   bodyKind: 'stream',
+  reply: webhookReplySchema,
+  errorReply: webhookReplySchema,
   exemptFromRateLimit: true,
 } as const;
 const ofPostmark = {
