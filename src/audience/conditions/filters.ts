@@ -4,6 +4,9 @@ import type { Activity, DataTest, Filter, HappenedTest, JsonValue, SpanTest, Win
 /** The four ordering operators. */
 export type Comparison = 'greaterThan' | 'lessThan' | 'greaterThanOrEqual' | 'lessThanOrEqual';
 
+/** The operators that look for one text within another. */
+export type TextSearch = 'contains' | 'notContains';
+
 const comparisons = ['greaterThan', 'lessThan', 'greaterThanOrEqual', 'lessThanOrEqual'] as const;
 const dateOperators = ['equals', 'notEquals', ...comparisons, 'within', 'olderThan'] as const;
 const textOperators = ['equals', 'notEquals', 'contains', 'notContains'] as const;

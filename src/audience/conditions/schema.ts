@@ -1,5 +1,5 @@
 import { badRequest } from '../../core/lib/errors.ts';
-import { type Comparison, parseFilter } from './filters.ts';
+import { type Comparison, parseFilter, type TextSearch } from './filters.ts';
 import { refuseUnstorable } from './json.ts';
 
 /** How the groups of one condition are joined. */
@@ -63,7 +63,7 @@ export type DataTest =
   | { operator: 'exists' | 'notExists' }
   | { operator: 'equals' | 'notEquals'; value: JsonValue }
   | SpanTest
-  | { operator: 'contains' | 'notContains'; text: string }
+  | { operator: TextSearch; text: string }
   | { operator: Comparison; value: JsonValue; instant: number | null }
   | WindowTest;
 

@@ -1,0 +1,103 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+
+const pages = [
+  ...globSync('*.md', { cwd: root }),
+  ...globSync('docs/**/*.md', { cwd: root }),
+  ...globSync('src/*/README.md', { cwd: root }),
+  'dashboard/README.md',
+].sort();
+
+/** The anchors of a page, as GitHub makes them of its headings. */
+function anchorsOf(page: string): string[] {
+  return [...page.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+/** Whether a file that a page names is there, seen from the project or from the page; one that is generated may be absent. */
+function exists(page: string, file: string): boolean {
+  return (
+    [file, join(dirname(page), file)].some((path) => existsSync(join(root, path))) || file.endsWith('/schema.d.ts')
+  );
+}
+
+describe('the documentation', () => {
+  test('is where this test looks for it', () => {
+    expect(pages).toEqual(
+      expect.arrayContaining([
+        'README.md',
+        'CONTRIBUTING.md',
+        'docs/api.md',
+        'docs/decisions/README.md',
+        'src/core/README.md',
+      ]),
+    );
+  });
+
+  test.each(pages)('%s links to pages and headings that exist', (path) => {
+    const broken = [...read(path).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link = '']) => {
+      if (/^[a-z]+:/.test(link)) return [];
+      const [file = '', anchor] = link.split('#');
+      const target = file === '' ? path : normalize(join(dirname(path), file));
+      if (!existsSync(join(root, target))) return [link];
+      return anchor === undefined || anchorsOf(read(target)).includes(anchor) ? [] : [link];
+    });
+    expect(broken).toEqual([]);
+  });
+
+  test.each(pages)('%s names files that exist', (path) => {
+    const named = [
+      ...read(path).matchAll(
+        /`((?:src|test|workflows|activities|temporal|migrations|dashboard|deploy|bench|docs)\/[\w./-]+)`(?! \*\(new\))/g,
+      ),
+    ];
+    expect(named.map(([, file = '']) => file).filter((file) => !exists(path, file))).toEqual([]);
+  });
+
+  test('every decision is in the list, under its number', () => {
+    const listed = [...read('docs/decisions/README.md').matchAll(/\]\((\d{4}-[^)]+)\)/g)].map(([, file]) => file);
+    expect(listed).toEqual(globSync('[0-9]*.md', { cwd: join(root, 'docs/decisions') }).sort());
+  });
+});
+
+describe('CONTRIBUTING.md', () => {
+  const changes = read('CONTRIBUTING.md')
+    .split(/^## /m)
+    .filter((chapter) => chapter.startsWith('Ten changes'))
+    .flatMap((chapter) => chapter.split(/^### /m).slice(1));
+
+  test('has ten changes', () => {
+    expect(changes.map((change) => change.split('.')[0])).toEqual(
+      Array.from({ length: 10 }, (_, index) => `${index + 1}`),
+    );
+  });
+
+  test.each(changes.map((change) => [change.split('\n')[0], change] as const))(
+    '%s: five files at most',
+    (_, change) => {
+      const files = [...change.matchAll(/^\| `([^`]+)`/gm)];
+      expect(files.length).toBeGreaterThan(0);
+      expect(files.length).toBeLessThanOrEqual(5);
+    },
+  );
+});
+
+test('the glossary names tables that the migrations create', () => {
+  const schema = globSync('migrations/*.ts', { cwd: root }).map(read).join('\n');
+  const named = [...read('docs/glossary.md').matchAll(/\|[^|\n]*\|\n/g)]
+    .flatMap(([cell]) => [...cell.matchAll(/tables? ((?:`[a-z_]+`(?:, )?)+)/g)])
+    .flatMap(([, tables = '']) => [...tables.matchAll(/`([a-z_]+)`/g)].map(([, table]) => table));
+  expect(named.length).toBeGreaterThan(30);
+  expect(
+    named.filter((table) => !new RegExp(`create (unlogged )?table (if not exists )?${table} `).test(schema)),
+  ).toEqual([]);
+});
