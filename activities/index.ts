@@ -70,6 +70,7 @@ export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, 
       ...systemMailActivities({
         db,
         mailer,
+        log,
         encryptionKey: config.encryptionKeys,
         from: { address: config.SYSTEM_FROM_ADDRESS, name: config.SYSTEM_FROM_NAME },
         lagMs: delivery.lagMs,

@@ -1,6 +1,6 @@
 import type { Database } from '../../src/core/database/sql.ts';
 import { newId } from '../../src/core/lib/ids.ts';
-import { isLeftOut, leftOutReasons } from '../../src/sending/ledger/sql.ts';
+import { isLeftOut, refusals } from '../../src/sending/ledger/reasons.ts';
 
 /** How much of everything the dashboard is opened with. */
 export interface MailOfDashboard {
@@ -91,7 +91,7 @@ const ledgerRows = `
     message_id, provider, error, sent_at, delivered_at, opened_at, clicked_at, opens, clicks, created_at, updated_at)
   select uuidv7(), $2, contact_id, email, '${from}', 'Hello', 'CAMPAIGN', 'MARKETING', $1, 1,
     case when failed then 'FAILED' else ${statusOf} end, case when not failed then 'm-' || n end, 'postmark',
-    case when failed then case when h % 100 = 99 then '${leftOutReasons.unsubscribed}' else 'The address does not exist' end end,
+    case when failed then case when h % 100 = 99 then '${refusals.unsubscribed}' else 'The address does not exist' end end,
     case when not failed then sent_at end, case when not failed then delivered_at end, case when not failed then opened_at end,
     case when not failed then clicked_at end, (not failed and opened_at is not null)::int, (not failed and clicked_at is not null)::int, at, at
   from (

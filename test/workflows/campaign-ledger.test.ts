@@ -4,9 +4,9 @@ import { newId } from '../../src/core/lib/ids.ts';
 import { type Claim, claimRanges } from '../../src/sending/campaigns/claims.ts';
 import { expandPage, loadExpansion } from '../../src/sending/campaigns/expansion.ts';
 import { readRecipients, settleClaim } from '../../src/sending/campaigns/ledger.ts';
-import { skipReasons } from '../../src/sending/campaigns/reasons.ts';
 import { startSend } from '../../src/sending/campaigns/state.ts';
 import { bucketMade } from '../../src/sending/engine/throttle.ts';
+import { refusals } from '../../src/sending/ledger/reasons.ts';
 import { aCampaign, campaignRow, contacts } from '../support/campaign-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aProject, type TestProject } from '../support/delivery-fixtures.ts';
@@ -137,8 +137,8 @@ test('a claim with verdicts of every kind: rows, contact, events and counters sa
         { outcome: 'BOUNCED', emailId: gone?.emailId ?? '', error: 'Inactive recipient', subject: 'The "herons"' },
         { outcome: 'FAILED', emailId: refused?.emailId ?? '', error: 'Invalid address', subject: null },
         // The function in the database counts by these texts, which the code may not change alone.
-        { outcome: 'FAILED', emailId: left?.emailId ?? '', error: skipReasons.unsubscribed, subject: null },
-        { outcome: 'FAILED', emailId: stopped?.emailId ?? '', error: skipReasons.cancelled, subject: null },
+        { outcome: 'FAILED', emailId: left?.emailId ?? '', error: refusals.unsubscribed, subject: null },
+        { outcome: 'FAILED', emailId: stopped?.emailId ?? '', error: refusals.cancelled, subject: null },
       ],
       { settled: false, delayMs: 0, doubtful: false, attempt: true },
     );

@@ -1,3 +1,4 @@
+import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemMailActivities } from '../../activities/system-mail.ts';
 import { readConfig } from '../../src/core/config/config.ts';
@@ -22,6 +23,7 @@ afterAll(() => db.close());
 const deps = (mailer: FakeMailer) => ({
   db: db.db,
   mailer,
+  log: pino({ level: 'silent' }),
   encryptionKey: config.APP_ENCRYPTION_KEY,
   from: { address: 'no-reply@harbourmail.test', name: 'Posthorn' },
   lagMs: 50,

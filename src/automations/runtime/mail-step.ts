@@ -5,7 +5,7 @@ import { type Sql, statement } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { MessageClass, SourceType } from '../../core/lib/message-kinds.ts';
-import { insertQueued, isSimulated, type NewMail } from '../../sending/ledger/index.ts';
+import { insertQueued, isSimulated, type NewMail, refusals } from '../../sending/ledger/index.ts';
 import { StepFailure } from './failure.ts';
 import type { LockedRun } from './run-queries.ts';
 import type { StepContact } from './values.ts';
@@ -99,7 +99,7 @@ const insertSkipped = statement(
   `with kept as (
      insert into emails (id, project_id, contact_id, to_address, "from", from_name, reply_to, render, source_type,
        message_class, template_id, workflow_execution_id, workflow_step_execution_id, simulated, status, error)
-     values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10, $11, $12, $13, $14, 'FAILED', 'The contact is not subscribed')
+     values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10, $11, $12, $13, $14, 'FAILED', '${refusals.notSubscribed}')
      on conflict (workflow_step_execution_id) where workflow_step_execution_id is not null do nothing
      returning *)
    insert into events (id, project_id, contact_id, email_id, name, data, mail_at)

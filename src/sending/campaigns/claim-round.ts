@@ -1,85 +1,136 @@
-import { givenUp } from '../engine/index.ts';
-import type { Accepted, MailStream, Verdict } from '../providers/index.ts';
+import {
+  findSuppressed,
+  type KeptTexts,
+  type Ledger,
+  type Outcome,
+  type Tried,
+  writeSuppressed,
+} from '../engine/index.ts';
+import { refusals } from '../ledger/index.ts';
+import type { MailStream, OutgoingMessage } from '../providers/index.ts';
 import type { Claim } from './claims.ts';
-import { provenInstant, type Recipient, type Settlement } from './ledger.ts';
-import { refusedByProvider } from './reasons.ts';
+import type { LaneDeps, LaneSend } from './lane-deps.ts';
+import { type ClaimEnd, countSuppressed, provenInstant, type Recipient, type Settlement } from './ledger.ts';
 
-/** What a verdict that is not final says of the time until the next attempt. */
-export type Unsettled = { doubtful: true } | { doubtful: false; afterMs: number | null; untried: boolean };
+// What the provider took is usually found soon; the first look comes before its indexing lag is over.
+const firstLookMs = 2000;
+// A claim that is put back rests for this long at least.
+const shortestRestMs = 100;
 
-/** The bookkeeping of one pass over a claim: which recipients are open, and what became of the others. */
-export class ClaimRound {
+/**
+ * One pass over a claim, as the engine sees it: which recipients are open, and what became of the others. All of it is
+ * written down together when the pass has ended.
+ */
+export class ClaimRound implements Ledger<Recipient> {
   readonly settlements: Settlement[] = [];
   /** The stream of the messages that were composed; null while there is none. */
   stream: MailStream | null = null;
   readonly open: Set<Recipient>;
+  readonly projectId: string;
+  readonly #deps: LaneDeps;
+  readonly #send: LaneSend;
   readonly #claim: Claim;
+  #unconfirmed = false;
+  #refused = false;
+  #delayMs = shortestRestMs;
 
-  constructor(claim: Claim, recipients: readonly Recipient[]) {
+  constructor(deps: LaneDeps, send: LaneSend, claim: Claim, recipients: readonly Recipient[]) {
+    this.#deps = deps;
+    this.#send = send;
     this.#claim = claim;
+    this.projectId = send.projectId;
     this.open = new Set(recipients);
     // A notification that came in before our own verdict was written proves the hand-over as well as a search does.
     for (const recipient of recipients) {
       const at = provenInstant(recipient);
-      if (recipient.messageId !== null && at !== null) this.#sent(recipient, recipient.messageId, at, null);
+      if (recipient.messageId !== null && at !== null) this.sent(recipient, recipient.messageId, at, null);
     }
   }
 
-  /** Ends what a search of the provider found. `subjectOf` answers the subject that was sent, or null. */
-  found(accepted: Accepted, subjectOf: (recipient: Recipient) => string | null): void {
-    for (const recipient of this.open) {
-      const known = accepted.get(recipient.emailId);
-      if (known !== undefined) this.#sent(recipient, known.messageId, known.at, subjectOf(recipient));
-    }
+  idOf({ emailId }: Recipient): string {
+    return emailId;
   }
 
-  /** Ends the open recipients of which `reasonOf` says why they are not sent to. */
-  fail(reasonOf: (recipient: Recipient) => string | null): void {
-    for (const recipient of this.open) {
-      const error = reasonOf(recipient);
-      if (error !== null) this.#failed(recipient, 'FAILED', error, null);
-    }
+  triedOf(): Tried {
+    return this.#claim;
   }
 
-  /**
-   * Ends one recipient by the provider's verdict, or answers what is to be done about a verdict that is not final.
-   * `held`: the provider refuses everybody, so that its refusal says nothing of this message.
-   */
-  judge(recipient: Recipient, subject: string, verdict: Verdict, found: Accepted, held: boolean): Unsettled | null {
-    switch (verdict.kind) {
-      case 'accepted':
-        this.#sent(recipient, verdict.messageId, verdict.at, subject);
-        return null;
-      case 'rejected': {
-        const error = `${refusedByProvider} (${verdict.code}): ${verdict.reason}`;
-        this.#failed(recipient, verdict.inactive ? 'BOUNCED' : 'FAILED', error, subject);
-        return null;
+  refusalOf({ subscribed }: Recipient): string | null {
+    if (this.#claim.projectDisabled) return refusals.disabled;
+    if (!this.#claim.domainVerified) return refusals.unverified;
+    return this.#send.needsSubscription && !subscribed ? refusals.unsubscribed : null;
+  }
+
+  async suppress(mails: readonly Recipient[]): Promise<ReadonlySet<Recipient>> {
+    const { db, gate } = this.#deps;
+    const suppressed = await gate.run(async () => {
+      const found = await findSuppressed(db, mails, {
+        projectId: this.projectId,
+        idOf: ({ emailId }) => emailId,
+        textsOf: () => null,
+      });
+      if (found.rows.length > 0)
+        await db.transaction(async (sql) => {
+          await writeSuppressed(sql, found.rows, null);
+          await countSuppressed(sql, this.#send, found.rows.length);
+        });
+      return found.mails;
+    });
+    for (const recipient of suppressed) this.open.delete(recipient);
+    return suppressed;
+  }
+
+  compose(recipient: Recipient): OutgoingMessage {
+    const message = this.#send.compose(recipient);
+    this.stream = message.stream;
+    return message;
+  }
+
+  // What waits for the provider's answer is little: the bodies of a campaign are not kept.
+  keep({ subject }: OutgoingMessage): KeptTexts {
+    return { subject, body: null };
+  }
+
+  async settle(outcomes: readonly Outcome<Recipient>[]): Promise<void> {
+    for (const end of outcomes) {
+      switch (end.outcome) {
+        case 'SENT':
+          this.sent(end.mail, end.messageId, end.at, end.texts.subject);
+          break;
+        case 'FAILED':
+        case 'BOUNCED':
+          this.failed(end.mail, end.outcome, end.error, end.texts?.subject ?? null);
+          break;
+        case 'RETRY':
+          // A round counts as refused by a message that was, while the provider takes others.
+          this.#refused ||= end.attempt && !end.held;
+          this.#delayMs = Math.max(this.#delayMs, end.delayMs);
+          break;
+        case 'UNCONFIRMED':
+          this.#unconfirmed = true;
       }
-      case 'retry': {
-        const { untried = false } = verdict;
-        const error = givenUp(this.#claim, held || untried, verdict.reason);
-        if (error === null) return { doubtful: false, afterMs: verdict.afterMs, untried };
-        this.#failed(recipient, 'FAILED', error, subject);
-        return null;
-      }
-      case 'unknown': {
-        const known = found.get(recipient.emailId);
-        if (known === undefined) return { doubtful: true };
-        this.#sent(recipient, known.messageId, known.at, subject);
-        return null;
-      }
     }
   }
 
-  #sent(recipient: Recipient, messageId: string, at: string, subject: string | null): void {
-    this.#end(recipient, { emailId: recipient.emailId, outcome: 'SENT', messageId, at, subject });
+  /** What becomes of the claim after this pass. */
+  end(): ClaimEnd {
+    if (this.open.size === 0) return { settled: true };
+    if (this.#unconfirmed)
+      return { settled: false, delayMs: Math.min(firstLookMs, this.#deps.lagMs), doubtful: true, attempt: true };
+    return { settled: false, delayMs: this.#delayMs, doubtful: false, attempt: this.#refused };
   }
 
-  #failed(recipient: Recipient, outcome: 'FAILED' | 'BOUNCED', error: string, subject: string | null): void {
-    this.#end(recipient, { emailId: recipient.emailId, outcome, error, subject });
+  /** Ends a recipient whose message the provider has; `at` is an ISO instant. */
+  sent(recipient: Recipient, messageId: string, at: string, subject: string | null): void {
+    this.#close(recipient, { emailId: recipient.emailId, outcome: 'SENT', messageId, at, subject });
   }
 
-  #end(recipient: Recipient, settlement: Settlement): void {
+  /** Ends a recipient who will never get the message. */
+  failed(recipient: Recipient, outcome: 'FAILED' | 'BOUNCED', error: string, subject: string | null): void {
+    this.#close(recipient, { emailId: recipient.emailId, outcome, error, subject });
+  }
+
+  #close(recipient: Recipient, settlement: Settlement): void {
     this.settlements.push(settlement);
     this.open.delete(recipient);
   }

@@ -1,3 +1,4 @@
+import { refusals } from '../ledger/index.ts';
 import { retakeClaim } from './claims.ts';
 import {
   closeCancelledSend,
@@ -9,7 +10,6 @@ import {
 } from './completion.ts';
 import { deliverClaim } from './deliver-claim.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
-import { skipReasons } from './reasons.ts';
 import { hasDeparted } from './state.ts';
 
 /** How a cleanup ended; `waitMs` says when the claims that are still in doubt can be asked for again. */
@@ -46,7 +46,7 @@ export async function cleanUpCancelled(
     if (await revertToDraft(deps.db, campaignId, sendSeq)) return { done: true, status: 'DRAFT' };
   }
   // A notification may have proved in the meantime that something departed after all; then the rest is kept as well.
-  await walk((after) => failUnsentRows(deps.db, campaignId, sendSeq, after, rowsPerStep, skipReasons.cancelled));
+  await walk((after) => failUnsentRows(deps.db, campaignId, sendSeq, after, rowsPerStep, refusals.cancelled));
   await closeCancelledSend(deps.db, campaignId, sendSeq);
   return { done: true, status: 'CANCELLED' };
 

@@ -1,7 +1,7 @@
 import { isoText } from '../../core/database/columns.ts';
 import { type Database, type Sql, statement } from '../../core/database/sql.ts';
 import { usageMoved } from '../../platform/billing/index.ts';
-import { isSkipped } from './reasons.ts';
+import { isLeftOut } from '../ledger/index.ts';
 import type { CampaignStatus } from './schema.ts';
 
 /** A send as its workflow sees it. */
@@ -40,8 +40,8 @@ export function viewSend(sql: Sql, campaignId: string, sendSeq: number): Promise
 const countRows = `
   rows as (
     select count(*)::int as total, (count(*) filter (where sent_at is not null))::int as sent,
-      (count(*) filter (where sent_at is null and ${isSkipped('e')}))::int as skipped,
-      (count(*) filter (where sent_at is null and not ${isSkipped('e')}))::int as failed,
+      (count(*) filter (where sent_at is null and ${isLeftOut('e')}))::int as skipped,
+      (count(*) filter (where sent_at is null and not ${isLeftOut('e')}))::int as failed,
       (count(*) filter (where sent_at is null and status = 'PENDING' and message_id is null))::int as pending
     from emails e where campaign_id = $1::uuid and send_seq = $2::int)`;
 

@@ -12,4 +12,4 @@ export { type LanePace, type LaneReport, runLane } from './lane.ts';
 export type { LaneDeps, LaneSend } from './lane-deps.ts';
 export { recoverableCampaigns } from './recovery.ts';
 export { cancelSend, lockCampaign, lockCampaignSend, unscheduleSend } from './state.ts';
-export { disabledReason, unscheduleCampaigns } from './stop-service.ts';
+export { unscheduleCampaigns } from './stop-service.ts';

@@ -1,5 +1,5 @@
 import { pause } from '../../core/lib/time.ts';
-import { bucketMade, type Hold, longestHeldMs, mayCall } from '../engine/index.ts';
+import { bucketMade, type Hold, longestHeldMs, mayCall, probeSize } from '../engine/index.ts';
 import {
   type Claim,
   type ClaimAnswer,
@@ -34,7 +34,6 @@ export interface LaneReport extends Tally {
   hold: Hold | null;
 }
 
-const probeSize = 20;
 // How often a busy lane looks for claims that were put back or lost their holder.
 const retakeEveryMs = 1000;
 // Pauses of this length and less are spent here, longer ones by the workflow's timer.

@@ -1,11 +1,8 @@
 import { type Sql, statement } from '../../core/database/sql.ts';
 import { enqueueAll, type OutboxTicket } from '../../core/outbox/enqueue.ts';
+import { refusals } from '../ledger/index.ts';
 import { wakeCampaign } from './launch.ts';
-import { refusalReasons } from './reasons.ts';
 import { unscheduleSend } from './state.ts';
-
-/** What is written beside mail and campaigns of a project that may not send. */
-export const disabledReason = refusalReasons.disabled;
 
 const lockScheduled = statement(
   'campaigns.lock_scheduled',
@@ -18,7 +15,7 @@ const lockScheduled = statement(
  */
 export async function unscheduleCampaigns(sql: Sql, projectId: string): Promise<OutboxTicket[]> {
   const campaigns = await sql.rows<{ id: string; sendSeq: number }>(lockScheduled, [projectId]);
-  for (const { id, sendSeq } of campaigns) await unscheduleSend(sql, id, sendSeq, disabledReason);
+  for (const { id, sendSeq } of campaigns) await unscheduleSend(sql, id, sendSeq, refusals.disabled);
   return enqueueAll(
     sql,
     campaigns.map(({ id, sendSeq }) => wakeCampaign(id, sendSeq)),

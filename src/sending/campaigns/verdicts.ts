@@ -1,5 +1,5 @@
 import { submissionUnknown } from '../engine/index.ts';
-import { isSkipped, refusedByProvider } from './reasons.ts';
+import { isLeftOut, isRefusedByProvider } from '../ledger/index.ts';
 
 /**
  * What became of one recipient. `handed_over`: the provider has the message. `skipped`: left out on purpose. `failed`: it
@@ -26,7 +26,7 @@ export function verdictOf(alias: string): string {
           and k.handed_at is not null and ${alias}.contact_id <= k.through_contact
           and (k.after_contact is null or ${alias}.contact_id > k.after_contact))
         then 'unknown' else 'pending' end
-    when ${isSkipped(alias)} then 'skipped'
+    when ${isLeftOut(alias)} then 'skipped'
     else 'failed' end`;
 }
 
@@ -44,5 +44,5 @@ export function reasonOf(alias: string): string {
  */
 export function isMissed(alias: string): string {
   return `(${alias}.sent_at is null and ${alias}.message_id is null and ${alias}.status in ('FAILED', 'SUPPRESSED')
-    and coalesce(${alias}.error not like '${refusedByProvider}%' and ${alias}.error <> '${submissionUnknown}', true))`;
+    and coalesce(not ${isRefusedByProvider(`${alias}.error`)} and ${alias}.error <> '${submissionUnknown}', true))`;
 }

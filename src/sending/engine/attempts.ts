@@ -1,8 +1,23 @@
+import { pause } from '../../core/lib/time.ts';
+
 const mostAttempts = 8;
-const mostAgeMs = 24 * 60 * 60 * 1000;
+/** Mail that nobody took for so long is given up. */
+export const mostAgeMs = 24 * 60 * 60 * 1000;
 
 /** A provider, or a proxy before it, may ask to be left alone for so long; after that it is asked whether it means it. */
 export const longestAskedMs = 60 * 60 * 1000;
+
+/**
+ * How long after its claim a mail may still be handed over. A process that stood still for longer may have lost the claim
+ * to another one; see `abandonedAfterMs`.
+ */
+export const leaseMs = 20_000;
+
+/** Age from which nobody can still be handing a claim over: its lease, the longest provider call, and some more. */
+export const abandonedAfterMs = 90_000;
+
+/** A probe of a provider that failed before risks this many messages of those that wait. */
+export const probeSize = 20;
 
 /**
  * How long a refused mail waits before its next attempt: 1 s, doubled each time up to a minute, or what was asked for, an
@@ -27,18 +42,24 @@ export function givenUp(
   return null;
 }
 
-/** Why a mail is given up that may be with the provider although nobody can tell (contract page 3, 10.4). */
-export const submissionUnknown = 'submission unknown';
-
 /**
  * Cuts a claim into calls. Mail that was refused before goes in ever smaller calls, so that one message that makes
- * every call fail is alone in the end and takes no other down with it.
+ * every call fail is alone in the end and takes no other down with it. The first call of a probe is small.
  */
-export function callsOf<Mail extends { attempts: number }>(mails: readonly Mail[], most: number): Mail[][] {
+export function callsOf<Mail>(
+  mails: readonly Mail[],
+  attemptsOf: (mail: Mail) => number,
+  { most, probing }: { most: number; probing: boolean },
+): Mail[][] {
+  if (probing && mails.length > probeSize)
+    return [mails.slice(0, probeSize), mails.slice(probeSize)].flatMap((part) =>
+      callsOf(part, attemptsOf, { most, probing: false }),
+    );
   const calls: Mail[][] = [];
   const open = new Map<number, Mail[]>();
   for (const mail of mails) {
-    const size = mail.attempts < 2 ? most : Math.max(1, Math.floor(most / 8 ** (mail.attempts - 1)));
+    const attempts = attemptsOf(mail);
+    const size = attempts < 2 ? most : Math.max(1, Math.floor(most / 8 ** (attempts - 1)));
     let call = open.get(size);
     if (call === undefined || call.length >= size) {
       call = [];
@@ -48,4 +69,16 @@ export function callsOf<Mail extends { attempts: number }>(mails: readonly Mail[
     call.push(mail);
   }
   return calls;
+}
+
+/** Writes down what became of mail. What the provider took must be kept, so that a short outage of Postgres is waited out. */
+export async function persistently<T>(write: () => Promise<T>): Promise<T> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await write();
+    } catch (error) {
+      if (attempt >= 5) throw error;
+      await pause(100 * 2 ** attempt);
+    }
+  }
 }

@@ -1,6 +1,6 @@
 import { isoInstantOrNull } from '../../core/database/columns.ts';
-import { type Settlement, settleQueued } from '../ledger/index.ts';
-import { givenUp, retryDelay, submissionUnknown } from './attempts.ts';
+import { type ClaimedMail, type Settlement, settleQueued } from '../ledger/index.ts';
+import { abandonedAfterMs, retryDelay } from './attempts.ts';
 import { holdFor } from './breaker.ts';
 import { readQueued } from './claim.ts';
 import type { DeliveryDeps, Tally } from './deps.ts';
@@ -12,11 +12,8 @@ import {
   takeDoubtful,
   takeDoubtfulOf,
 } from './doubt-queries.ts';
-import { abandonedAfterMs } from './hand-over.ts';
-
-// A look-up that stays impossible for so long after the claim is given up, and the mail is sent again.
-const lookupPatienceMs = 15 * 60_000;
-const lookupPauseMs = 5000;
+import { type Judgement, judgeUnconfirmed, lookUpClaim } from './look-up.ts';
+import { textsOf } from './queue-ledger.ts';
 
 /**
  * Settles what a dead attempt of the same activity held: its claims are looked up at the provider at once; what is not
@@ -70,55 +67,43 @@ async function settleDoubtful(deps: DeliveryDeps, mails: readonly DoubtfulMail[]
 }
 
 async function settlementsOf(deps: DeliveryDeps, claimId: string, claimed: DoubtfulMail[]): Promise<Settlement[]> {
-  const asked = await deps.mailer.accepted(claimId).catch((error: unknown) => {
-    deps.log.warn({ err: error, claimId }, 'the mail provider cannot be asked for a claim');
-    return null;
-  });
-  const { doubt } = deps.mailer;
-  const unsure = asked === null ? undefined : await doubt?.unsure(claimId);
-  const hold = await holdFor(deps.db, deps.mailer.name);
-  const queued = new Map(
-    (
-      await readQueued(
-        deps.db,
-        claimed.map(({ emailId }) => emailId),
-      )
-    ).map((mail) => [mail.id, mail]),
-  );
-  return claimed.flatMap((doubtful): Settlement[] => {
-    const { emailId, restMs, claimAgeMs } = doubtful;
-    const mail = queued.get(emailId);
+  const found = await lookUpClaim(deps, claimId);
+  const held = (await holdFor(deps.db, deps.mailer.name)) !== null;
+  const ids = claimed.map(({ emailId }) => emailId);
+  const queued = new Map((await readQueued(deps.db, ids)).map((mail) => [mail.id, mail]));
+  return claimed.flatMap((doubtful) => {
+    const mail = queued.get(doubtful.emailId);
     if (mail === undefined) return [];
-    const known = proofOf(doubtful) ?? asked?.get(emailId);
-    if (known !== undefined) return [{ emailId, outcome: 'SENT', ...known, ...textsOf(deps, mail) }];
-    if (doubt !== undefined && unsure?.has(emailId)) {
-      if (claimAgeMs < doubt.proofMs) return [{ emailId, outcome: 'DOUBT', delayMs: Math.max(restMs, lookupPauseMs) }];
-      return [{ emailId, outcome: 'FAILED', error: submissionUnknown, subject: null, body: null }];
-    }
-    if (asked === null && claimAgeMs < lookupPatienceMs)
-      return [{ emailId, outcome: 'DOUBT', delayMs: Math.max(restMs, lookupPauseMs) }];
-    if (asked !== null && restMs > 0) return [{ emailId, outcome: 'DOUBT', delayMs: restMs }];
-    const error = givenUp(mail, hold !== null, submissionUnknown);
-    if (error !== null) return [{ emailId, outcome: 'FAILED', error, subject: null, body: null }];
-    const delayMs = mail.attempts === 0 ? 0 : retryDelay(mail.attempts, null);
-    return [{ emailId, outcome: 'RETRY', delayMs, attempt: true }];
+    const { attempts, ageMs } = mail;
+    const { emailId, claimAgeMs: sinceMs, restMs: lagMs } = doubtful;
+    const proof = proofOf(doubtful);
+    if (proof !== undefined) return [settlementOf(deps, mail, { kind: 'sent', ...proof })];
+    const judgement = judgeUnconfirmed({ emailId, attempts, ageMs, sinceMs, lagMs }, found, held);
+    return [settlementOf(deps, mail, judgement)];
   });
+}
+
+function settlementOf(deps: DeliveryDeps, mail: ClaimedMail, judgement: Judgement): Settlement {
+  const { id: emailId, attempts } = mail;
+  switch (judgement.kind) {
+    case 'sent': {
+      // What was sent is kept as text. It is made from the same snapshot, so it reads as it was sent.
+      const texts = textsOf(deps, mail) ?? { subject: null, body: null, stream: null };
+      return { emailId, outcome: 'SENT', messageId: judgement.messageId, at: judgement.at, ...texts };
+    }
+    case 'wait':
+      return { emailId, outcome: 'DOUBT', delayMs: judgement.delayMs };
+    case 'failed':
+      return { emailId, outcome: 'FAILED', error: judgement.error, subject: null, body: null };
+    case 'again':
+      return { emailId, outcome: 'RETRY', delayMs: attempts === 0 ? 0 : retryDelay(attempts, null), attempt: true };
+  }
 }
 
 // A delivery or bounce that was reported meanwhile proves the hand-over as well as the provider's search does.
 function proofOf({ messageId, provenAt }: DoubtfulMail): { messageId: string; at: string } | undefined {
   const at = isoInstantOrNull(provenAt);
   return messageId === null || at === null ? undefined : { messageId, at };
-}
-
-// What was sent is kept as text. It is made from the same snapshot, so it reads as it was sent.
-function textsOf(deps: DeliveryDeps, mail: Parameters<DeliveryDeps['compose']>[0]) {
-  try {
-    const message = deps.compose(mail);
-    return { subject: message.subject, body: String(message.html), stream: message.stream };
-  } catch {
-    return { subject: null, body: null, stream: null };
-  }
 }
 
 function add(tally: Tally, more: Tally): void {

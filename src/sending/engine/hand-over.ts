@@ -1,225 +1,121 @@
-import { pause } from '../../core/lib/time.ts';
-import { type ClaimedMail, refusalOf, type Settlement, settleQueued } from '../ledger/index.ts';
-import type { Accepted, OutgoingMessage, Verdict } from '../providers/index.ts';
-import { callsOf, givenUp, retryDelay } from './attempts.ts';
-import { noteCall, reportOf, takeProbe } from './breaker.ts';
-import type { Claim, DeliveryDeps, Tally } from './deps.ts';
-import { longestBatchMs, renderTurns, slowBatch } from './render-turns.ts';
-import { suppressQueued } from './suppression.ts';
+import { refusedByProvider } from '../ledger/index.ts';
+import type { Accepted, Verdict } from '../providers/index.ts';
+import { callsOf, givenUp, leaseMs, retryDelay } from './attempts.ts';
+import { type Batch, type Composed, composeBatch } from './batch.ts';
+import { reportOf, takeProbe } from './breaker.ts';
+import { noteQuietly } from './call-notes.ts';
+import type { EngineDeps, TakenClaim } from './deps.ts';
+import type { Ledger, Outcome } from './ledger-port.ts';
+import { acceptedOf } from './look-up.ts';
+
+// Mail that was not offered because the provider fails rests for a moment.
+const putBackMs = 500;
 
 /**
- * How long after its claim a mail may still be handed over. A process that stood still for longer may have lost the claim
- * to another one; see `abandonedAfterMs`.
+ * Hands claimed mail to the provider and tells its ledger what became of each message. Rejects when the ledger cannot be
+ * written.
  */
-const leaseMs = 20_000;
-
-/** Age from which nobody can still be handing a claim over: its lease, the longest provider call, and some more. */
-export const abandonedAfterMs = 90_000;
-
-/** Hands the mail of a claim to the provider and writes down what became of each. Rejects when that cannot be written. */
-export async function handOver(deps: DeliveryDeps, claim: Claim): Promise<Tally> {
-  const tally: Tally = { delivered: 0, failed: 0 };
-  const settle = async (settlements: Settlement[]) => {
-    const { sent, failed } = await persistently(() => settleQueued(deps.db, claim.id, deps.mailer.name, settlements));
-    tally.delivered += sent;
-    tally.failed += failed;
-  };
-
-  const suppressed = await suppressQueued(deps.db, claim.mails, claim.id, {
-    projectId: claim.mails[0]?.projectId ?? '',
-    idOf: ({ id }) => id,
-    textsOf: (mail) => textsOf(deps, mail),
+export async function handOver<Mail>(
+  deps: EngineDeps,
+  claim: TakenClaim,
+  mails: readonly Mail[],
+  ledger: Ledger<Mail>,
+): Promise<void> {
+  const allowed = await checkAgain(mails, ledger);
+  const calls = callsOf(allowed, (mail) => ledger.triedOf(mail).attempts, {
+    most: deps.mailer.maxBatchMessages,
+    probing: claim.probing,
   });
-  const rest = claim.mails.filter((mail) => !suppressed.has(mail));
-  const refused = new Map(rest.map((mail) => [mail.id, refusalOf(mail)]));
-  const refusals = rest.flatMap(({ id }): Settlement[] => {
-    const error = refused.get(id) ?? null;
-    return error === null ? [] : [{ emailId: id, outcome: 'FAILED', error, subject: null, body: null }];
-  });
-  if (refusals.length > 0) await settle(refusals);
-
+  const mostFailures = claim.probing ? 1 : 2;
   let failures = 0;
   let { probing } = claim;
-  const allowed = rest.filter(({ id }) => refused.get(id) === null);
-  for (const mails of callsOf(allowed, deps.mailer.maxBatchMessages)) {
-    const late = performance.now() - claim.takenAt > leaseMs;
-    if (late || failures > 1) {
-      await settle(mails.map(({ id }) => putBack(id)));
-      continue;
-    }
-    const composed = await compose(deps, mails, claim.takenAt);
-    if (composed.messages.length === 0) {
-      await settle(composed.failures);
+  while (calls.length > 0) {
+    if (failures >= mostFailures || performance.now() - claim.takenAt > leaseMs) break;
+    const call = calls.shift() ?? [];
+    const batch = await composeBatch(deps, claim, call, ledger);
+    const ends = endsOf(batch);
+    if (batch.composed.length === 0) {
+      await ledger.settle(ends);
       continue;
     }
     if (probing && (await takeProbe(deps.db, deps.mailer.name)) !== null) {
-      const back = composed.messages.map(({ emailId }): Settlement => putBack(emailId));
-      await settle([...composed.failures, ...back]);
-      continue;
+      await ledger.settle([...ends, ...batch.composed.map(({ mail }) => putBack(mail, putBackMs))]);
+      break;
     }
-    const verdicts = await send(deps, claim.id, composed.messages);
+    const verdicts = await batch.send();
     const report = reportOf(verdicts);
-    const noted = note(deps, report, probing);
+    const noted = noteQuietly(deps, report, probing);
     if (report?.ok) probing = false;
     if (report?.ok === false) failures += 1;
-    const found = await findDoubtful(deps, claim.id, verdicts);
+    const found = verdicts.some(({ kind }) => kind === 'unknown') ? await acceptedOf(deps, claim.id) : null;
     // A failure is written down before its mail can be claimed again, or the next claim would run into the same wall.
     const held = report?.ok === false && (await noted);
-    const settlements = composed.messages.map((message, place) =>
-      settlementOf(
-        deps,
-        mails.find(({ id }) => id === message.emailId) as ClaimedMail,
-        message,
-        verdicts[place],
-        found,
-        held,
-      ),
-    );
-    await Promise.all([settle([...composed.failures, ...settlements]), noted]);
+    for (const [place, composed] of batch.composed.entries())
+      ends.push(outcomeOf(ledger, composed, verdicts[place] as Verdict, found, held));
+    await Promise.all([ledger.settle(ends), noted]);
   }
-  return tally;
+  const rest = calls.flat();
+  if (rest.length > 0) await ledger.settle(rest.map((mail) => putBack(mail, putBackMs)));
 }
 
-function putBack(emailId: string): Settlement {
-  return { emailId, outcome: 'RETRY', delayMs: 500, attempt: false };
-}
-
-function textsOf(deps: DeliveryDeps, mail: ClaimedMail): { subject: string; body: string } | null {
-  try {
-    const { subject, html } = deps.compose(mail);
-    return { subject, body: String(html) };
-  } catch {
-    return null;
-  }
-}
-
-interface Composed {
-  messages: OutgoingMessage[];
-  failures: Settlement[];
-}
-
-// Rendering is synchronous: between messages the process gets a chance to do something else, and a batch whose messages take
-// long ends early. What is left of it goes back to the queue, before its lease is over.
-async function compose(deps: DeliveryDeps, mails: readonly ClaimedMail[], takenAt: number): Promise<Composed> {
-  const composed: Composed = { messages: [], failures: [] };
-  let since = performance.now();
-  let spent = 0;
-  let rendered = 0;
+// What may have changed since the mail was accepted: rules of the project first, as when it was.
+async function checkAgain<Mail>(mails: readonly Mail[], ledger: Ledger<Mail>): Promise<Mail[]> {
+  const suppressed = await ledger.suppress(mails);
+  const allowed: Mail[] = [];
+  const refused: Outcome<Mail>[] = [];
   for (const mail of mails) {
-    const isFull = rendered >= slowBatch && renderTurns.isSlow(mail.projectId);
-    if (!isFull) await renderTurns.turn(mail.projectId);
-    const began = performance.now();
-    if (isFull || spent > longestBatchMs || began - takenAt > leaseMs / 2) {
-      composed.failures.push({ emailId: mail.id, outcome: 'RETRY', delayMs: 0, attempt: false });
-      continue;
-    }
-    rendered += 1;
-    try {
-      composed.messages.push(deps.compose(mail));
-    } catch (error) {
-      deps.log.warn({ err: error, emailId: mail.id, projectId: mail.projectId }, 'a mail could not be rendered');
-      const reason = error instanceof Error ? error.message : String(error);
-      composed.failures.push({
-        emailId: mail.id,
-        outcome: 'FAILED',
-        error: `The message could not be rendered: ${reason}`,
-        subject: null,
-        body: null,
-      });
-    }
-    const tookMs = performance.now() - began;
-    spent += tookMs;
-    if (!renderTurns.note(mail.projectId, tookMs) && performance.now() - since < 25) continue;
-    await new Promise((resolve) => setImmediate(resolve));
-    since = performance.now();
+    if (suppressed.has(mail)) continue;
+    const error = ledger.refusalOf(mail);
+    if (error === null) allowed.push(mail);
+    else refused.push({ mail, outcome: 'FAILED', error, texts: null });
   }
-  return composed;
+  if (refused.length > 0) await ledger.settle(refused);
+  return allowed;
 }
 
-// The port takes messages of one stream at a time.
-async function send(deps: DeliveryDeps, claimId: string, messages: readonly OutgoingMessage[]): Promise<Verdict[]> {
-  const verdicts = new Map<OutgoingMessage, Verdict>();
-  await Promise.all(
-    (['transactional', 'broadcast'] as const).map(async (stream) => {
-      const part = messages.filter((message) => message.stream === stream);
-      if (part.length === 0) return;
-      const answers = await deps.mailer.send(claimId, part);
-      part.forEach((message, place) => {
-        verdicts.set(message, answers[place] ?? { kind: 'unknown', reason: 'the provider named no result' });
-      });
-    }),
-  );
-  return messages.map((message) => verdicts.get(message) as Verdict);
+function endsOf<Mail>({ failed, left }: Batch<Mail>): Outcome<Mail>[] {
+  return [
+    ...failed.map(({ mail, error }): Outcome<Mail> => ({ mail, outcome: 'FAILED', error, texts: null })),
+    ...left.map((mail) => putBack(mail, 0)),
+  ];
 }
 
-async function findDoubtful(deps: DeliveryDeps, claimId: string, verdicts: readonly Verdict[]): Promise<Accepted> {
-  if (!verdicts.some(({ kind }) => kind === 'unknown')) return new Map();
-  return deps.mailer.accepted(claimId).catch((): Accepted => new Map());
+function putBack<Mail>(mail: Mail, delayMs: number): Outcome<Mail> {
+  return { mail, outcome: 'RETRY', delayMs, attempt: false, held: false, reason: null };
 }
 
-function settlementOf(
-  deps: DeliveryDeps,
-  mail: ClaimedMail,
-  message: OutgoingMessage,
-  verdict: Verdict | undefined,
-  found: Accepted,
+function outcomeOf<Mail>(
+  ledger: Ledger<Mail>,
+  { mail, texts, stream }: Composed<Mail>,
+  verdict: Verdict,
+  found: Accepted | null,
   held: boolean,
-): Settlement {
-  const emailId = mail.id;
-  const texts = { subject: message.subject, body: String(message.html) };
-  switch (verdict?.kind) {
+): Outcome<Mail> {
+  switch (verdict.kind) {
     case 'accepted':
-      return {
-        emailId,
-        outcome: 'SENT',
-        messageId: verdict.messageId,
-        at: verdict.at,
-        stream: message.stream,
-        ...texts,
-      };
+      return { mail, outcome: 'SENT', messageId: verdict.messageId, at: verdict.at, stream, texts };
     case 'rejected': {
-      const error = `Refused by the provider (${verdict.code}): ${verdict.reason}`;
-      return { emailId, outcome: verdict.inactive ? 'BOUNCED' : 'FAILED', error, ...texts };
+      const error = refusedByProvider(verdict.code, verdict.reason);
+      return { mail, outcome: verdict.inactive ? 'BOUNCED' : 'FAILED', error, texts };
     }
     case 'retry': {
-      const { untried = false } = verdict;
-      const error = givenUp(mail, held || untried, verdict.reason);
-      if (error !== null) return { emailId, outcome: 'FAILED', error, ...texts };
-      return { emailId, outcome: 'RETRY', delayMs: retryDelay(mail.attempts, verdict.afterMs), attempt: !untried };
+      const { reason, afterMs, untried = false } = verdict;
+      const tried = ledger.triedOf(mail);
+      const error = givenUp(tried, held || untried, reason);
+      if (error !== null) return { mail, outcome: 'FAILED', error, texts };
+      return {
+        mail,
+        outcome: 'RETRY',
+        delayMs: retryDelay(tried.attempts, afterMs),
+        attempt: !untried,
+        held,
+        reason,
+      };
     }
-    default: {
-      const known = found.get(emailId);
-      if (known === undefined) return { emailId, outcome: 'DOUBT', delayMs: deps.lagMs };
-      return { emailId, outcome: 'SENT', messageId: known.messageId, at: known.at, stream: message.stream, ...texts };
-    }
-  }
-}
-
-// A success is worth a statement only now and then: it matters only after failures, which this process may not know of.
-const lastSuccess = new Map<string, number>();
-
-/** Notes a call for the breaker; answers whether the provider is held. Never rejects. */
-async function note(deps: DeliveryDeps, report: ReturnType<typeof reportOf>, probing: boolean): Promise<boolean> {
-  const { name } = deps.mailer;
-  if (report?.ok && !probing && performance.now() - (lastSuccess.get(name) ?? -Infinity) < 1000) return false;
-  if (report?.ok) lastSuccess.set(name, performance.now());
-  else lastSuccess.delete(name);
-  try {
-    return await noteCall(deps.db, name, report, probing);
-  } catch (error) {
-    deps.log.warn({ err: error }, 'a call of the mail provider could not be noted');
-    return false;
-  }
-}
-
-// What the provider took must be written down: a short outage of Postgres is waited out.
-async function persistently<T>(work: () => Promise<T>): Promise<T> {
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (attempt >= 5) throw error;
-      await pause(100 * 2 ** attempt);
+    case 'unknown': {
+      const known = found?.get(ledger.idOf(mail));
+      if (known === undefined) return { mail, outcome: 'UNCONFIRMED' };
+      return { mail, outcome: 'SENT', ...known, stream, texts };
     }
   }
 }

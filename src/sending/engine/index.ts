@@ -1,21 +1,13 @@
 // What other parts of the service may use of engine; everything else in this folder is its own.
-export { callsOf, givenUp, retryDelay, submissionUnknown } from './attempts.ts';
-export {
-  type CallReport,
-  type Hold,
-  holdFor,
-  holdSentence,
-  longestHeldMs,
-  mayCall,
-  noteCall,
-  reportOf,
-  takeProbe,
-} from './breaker.ts';
+export { leaseMs, mostAgeMs, persistently, probeSize } from './attempts.ts';
+export { type Hold, holdFor, holdSentence, longestHeldMs, mayCall } from './breaker.ts';
 export { type Composer, type ComposerSettings, composeQueued, createComposer } from './compose.ts';
-export type { DeliveryDeps } from './deps.ts';
+export type { DeliveryDeps, EngineDeps, TakenClaim } from './deps.ts';
 export { reconcileClaims } from './doubts.ts';
+export { handOver } from './hand-over.ts';
+export type { KeptTexts, Ledger, Outcome, Tried } from './ledger-port.ts';
+export { judgeUnconfirmed, lookUpClaim, submissionUnknown } from './look-up.ts';
 export { type DeliveryReport, deliverPending, type Pace } from './pending.ts';
-export { longestBatchMs, renderTurns } from './render-turns.ts';
 export { findSuppressed } from './suppression.ts';
 export { writeSuppressed } from './suppression-queries.ts';
 export { bucketCtes, bucketMade } from './throttle.ts';

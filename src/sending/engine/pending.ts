@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { pause } from '../../core/lib/time.ts';
+import { probeSize } from './attempts.ts';
 import { type Hold, holdFor, holdSentence, longestHeldMs, mayCall } from './breaker.ts';
 import { anyDue, claimQueued, type NextWork, nextWork } from './claim.ts';
 import type { Claim, DeliveryDeps, Tally } from './deps.ts';
 import { settleDeadAttempt, settleDueDoubts } from './doubts.ts';
-import { handOver } from './hand-over.ts';
+import { handOverQueued } from './queue-ledger.ts';
 import { renderTurns, slowBatch } from './render-turns.ts';
 
 /** How a run of deliveries paces itself; every value has one that fits. Times are milliseconds. */
@@ -42,8 +43,6 @@ export interface DeliveryReport {
 }
 
 const claimSize = 500;
-// A probe risks a few messages of the many that wait.
-const probeSize = 20;
 // A worker that stops may still be asked for a moment before it polls no more.
 const stopPauseMs = 100;
 // Pauses of this length and less are spent here, longer ones by the workflow's timer.
@@ -149,7 +148,7 @@ export async function deliverPending(
   }
 
   function open(taken: Claim): void {
-    const lane: Promise<void> = handOver(deps, taken)
+    const lane: Promise<void> = handOverQueued(deps, taken)
       .then(count, (error: unknown) => {
         failure ??= { error };
       })

@@ -3,8 +3,9 @@
 export { Email } from './entity.ts';
 export { foldMailChanges, type MailCounts, mailByDay, mailCounts } from './mail-count-queries.ts';
 export { insertQueued, isSimulated, type NewMail } from './queries.ts';
+export { isLeftOut, isRefusedByProvider, refusals, refusedByProvider } from './reasons.ts';
 export { receiptKey } from './receipt-key.ts';
 export { emptyOldBodies, removeExpiredKeys, removeOldLosses } from './retention/queries.ts';
 export { type Settlement, settleQueued } from './settle.ts';
-export { isLeftOut, leftOutReasons, statusRank, withoutBytes } from './sql.ts';
+export { statusRank, withoutBytes } from './sql.ts';
 export { type ClaimedMail, refusalOf } from './types.ts';

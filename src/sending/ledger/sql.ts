@@ -17,18 +17,3 @@ export function withoutBytes(column: string): string {
   return `case when jsonb_typeof(${column}) = 'array'
     then (select jsonb_agg(file - 'content') from jsonb_array_elements(${column}) file) else ${column} end`;
 }
-
-/** Errors of a campaign's mail that was left out on purpose (contract page 2, 2.3). */
-export const leftOutReasons = {
-  unsubscribed: 'Contact is unsubscribed',
-  cancelled: 'Campaign cancelled',
-} as const;
-
-const leftOutTexts = Object.values(leftOutReasons)
-  .map((reason) => `'${reason}'`)
-  .join(', ');
-
-/** The condition that mail which was not sent was left out on purpose; its columns by alias. */
-export function isLeftOut(alias: string): string {
-  return `(${alias}.status = 'SUPPRESSED' or coalesce(${alias}.error in (${leftOutTexts}), false))`;
-}

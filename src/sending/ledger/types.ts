@@ -1,5 +1,6 @@
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { MessageClass, SourceType } from '../../core/lib/message-kinds.ts';
+import { refusals } from './reasons.ts';
 import type { StoredRender } from './stored-render.ts';
 
 /** A stored attachment; `content` is base64 and gone once the mail is final. */
@@ -61,10 +62,8 @@ function needsSubscription(mail: Pick<QueuedMail, 'messageClass' | 'sourceType'>
 
 /** Why a mail must not be handed over after all, or null (contract page 3, 9.2: final checks). */
 export function refusalOf(mail: ClaimedMail): string | null {
-  if (mail.project.disabled) return 'Project is disabled';
-  if (!mail.domainVerified)
-    return `The sender's domain is not verified: ${mail.from.slice(mail.from.lastIndexOf('@') + 1)}`;
+  if (mail.project.disabled) return refusals.disabled;
+  if (!mail.domainVerified) return refusals.unverified;
   const asksContact = needsSubscription(mail) && mail.render?.isForOthers !== true;
-  if (asksContact && !mail.contact.subscribed) return 'The contact is not subscribed';
-  return null;
+  return asksContact && !mail.contact.subscribed ? refusals.notSubscribed : null;
 }

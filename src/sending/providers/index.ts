@@ -6,6 +6,7 @@ export {
   type Mailer,
   type MailerCall,
   type MailStream,
+  type MessageText,
   type OutgoingAttachment,
   type OutgoingMessage,
   systemProjectId,

@@ -6,8 +6,8 @@ import type { Clock } from '../../core/lib/time.ts';
 import type { Outbox } from '../../core/outbox/dispatcher.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
 import { queueMemberMails } from '../../platform/system-mail/index.ts';
-import { disabledReason, unscheduleCampaigns } from '../campaigns/index.ts';
-import { type MailCounts, mailCounts } from '../ledger/index.ts';
+import { unscheduleCampaigns } from '../campaigns/index.ts';
+import { type MailCounts, mailCounts, refusals } from '../ledger/index.ts';
 import { disableForReputation, failQueued, projectAge } from './queries.ts';
 import { type Finding, type Judgement, judge, levelsOf, type Reputation, rateWindow } from './rules.ts';
 import type { Security } from './schema.ts';
@@ -121,7 +121,7 @@ const mailsPerStep = 2_000;
  */
 export async function afterStop({ db, outbox }: Pick<GuardDeps, 'db' | 'outbox'>, stopped: Stopped): Promise<void> {
   outbox.dispatchSoon(...stopped.tickets);
-  while ((await failQueued(db, stopped.projectId, disabledReason, mailsPerStep)) === mailsPerStep);
+  while ((await failQueued(db, stopped.projectId, refusals.disabled, mailsPerStep)) === mailsPerStep);
 }
 
 /** Judges a project in a transaction of its own, after one of its mails bounced for good or was reported as spam. */

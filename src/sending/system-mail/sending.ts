@@ -12,13 +12,23 @@ import {
   stalledMails,
   startOfMail,
 } from '../../platform/system-mail/index.ts';
-import { holdFor } from '../engine/index.ts';
-import { type Mailer, systemProjectId, type Verdict } from '../providers/index.ts';
+import {
+  type EngineDeps,
+  handOver,
+  judgeUnconfirmed,
+  type KeptTexts,
+  type Ledger,
+  lookUpClaim,
+  mayCall,
+  mostAgeMs,
+  type Outcome,
+  type Tried,
+} from '../engine/index.ts';
+import { type OutgoingMessage, systemProjectId } from '../providers/index.ts';
 
 /** What mail of the service is handed over with. */
-export interface SystemMailDeps {
+export interface SystemMailDeps extends EngineDeps {
   db: Database;
-  mailer: Mailer;
   /** Keys that may have sealed the content of a mail. */
   encryptionKey: string | readonly string[];
   from: { address: string; name: string };
@@ -29,7 +39,6 @@ export interface SystemMailDeps {
 /** What became of a mail, or in how many milliseconds to look at it again. */
 export type SystemMailReport = { state: 'sent' | 'failed' | 'gone' } | { state: 'later'; waitMs: number };
 
-const givenUpAfterMs = 24 * 3600 * 1000;
 const shortestPauseMs = 5_000;
 const longestPauseMs = 10 * 60_000;
 
@@ -41,14 +50,14 @@ export async function sendSystemMail(deps: SystemMailDeps, id: string): Promise<
   const { db, mailer } = deps;
   const mail = await pendingMail(db, id);
   if (mail === null) return { state: 'gone' };
+  const ledger = new SystemLedger(deps);
   if (mail.attempts > 0 && mail.error === null) {
-    const known = (await mailer.accepted(id)).get(id);
-    if (known) return sent(deps, id, known);
-    if (mail.sinceMs < deps.lagMs) return { state: 'later', waitMs: Math.ceil(deps.lagMs - mail.sinceMs) };
+    const known = await lookUp(deps, mail, ledger);
+    if (known !== null) return known;
   }
-  if (mail.ageMs > givenUpAfterMs) return failed(deps, id, mail.error ?? 'Not taken by the provider within 24 hours');
-  const hold = await holdFor(db, mailer.name);
-  if (hold !== null) return { state: 'later', waitMs: Math.max(hold.waitMs, shortestPauseMs) };
+  if (mail.ageMs > mostAgeMs) return ledger.failed(mail, mail.error ?? 'Not taken by the provider within 24 hours');
+  const leave = await mayCall(db, mailer.name);
+  if (leave.hold !== null) return { state: 'later', waitMs: Math.max(leave.hold.waitMs, shortestPauseMs) };
   const content = tryUnseal(mail.contentSealed, deps.encryptionKey);
   if (content === null) {
     // It waits for the old key as it waits for a provider: somebody may set it within the day.
@@ -56,58 +65,119 @@ export async function sendSystemMail(deps: SystemMailDeps, id: string): Promise<
     return { state: 'later', waitMs: longestPauseMs };
   }
   if (!(await beginHandOver(db, id, mail.attempts))) return { state: 'later', waitMs: shortestPauseMs };
-  const [verdict] = await mailer.send(id, [messageOf(deps, mail, JSON.parse(content) as Letter)]);
-  return settle(deps, mail, verdict ?? { kind: 'unknown', reason: 'the provider named no result' });
+  const claim = { id, takenAt: performance.now(), probing: leave.probing };
+  await handOver(deps, claim, [{ ...mail, letter: JSON.parse(content) as Letter }], ledger);
+  return ledger.report;
 }
 
-async function settle(deps: SystemMailDeps, mail: PendingMail, verdict: Verdict): Promise<SystemMailReport> {
-  switch (verdict.kind) {
-    case 'accepted':
-      return sent(deps, mail.id, verdict);
-    case 'rejected':
-      return failed(deps, mail.id, `Refused by the provider (${verdict.code}): ${verdict.reason}`);
-    case 'retry':
-      await noteRefusal(deps.db, mail.id, verdict.reason);
-      return { state: 'later', waitMs: Math.max(pauseAfter(mail.attempts), verdict.afterMs ?? 0) };
-    case 'unknown':
-      return { state: 'later', waitMs: deps.lagMs };
+/** Looks a mail up whose hand-over has no known outcome; null when it may be sent again. */
+async function lookUp(deps: SystemMailDeps, mail: PendingMail, ledger: SystemLedger): Promise<SystemMailReport | null> {
+  const { accepted } = await lookUpClaim(deps, mail.id);
+  const { id: emailId, sinceMs, ageMs } = mail;
+  const unconfirmed = { emailId, attempts: 0, ageMs, sinceMs, lagMs: Math.max(0, deps.lagMs - sinceMs) };
+  // A letter that comes twice does less harm than one that never comes: what nobody can tell of is sent again.
+  const judgement = judgeUnconfirmed(unconfirmed, { accepted, unsure: new Set(), proofMs: 0 }, false);
+  switch (judgement.kind) {
+    case 'sent':
+      return ledger.sent(mail, judgement.messageId, judgement.at);
+    case 'wait':
+      return { state: 'later', waitMs: Math.ceil(judgement.delayMs) };
+    case 'failed':
+      return ledger.failed(mail, judgement.error);
+    case 'again':
+      return null;
+  }
+}
+
+interface OpenMail extends PendingMail {
+  letter: Letter;
+}
+
+/** Mail of the service as the engine sees it: one message, which no rule of a project concerns. */
+class SystemLedger implements Ledger<OpenMail> {
+  readonly projectId = systemProjectId;
+  /** What became of the mail. */
+  report: SystemMailReport = { state: 'later', waitMs: shortestPauseMs };
+  readonly #deps: SystemMailDeps;
+
+  constructor(deps: SystemMailDeps) {
+    this.#deps = deps;
+  }
+
+  idOf({ id }: OpenMail): string {
+    return id;
+  }
+
+  // Nobody else sends what is in it, so that only its age gives it up.
+  triedOf({ ageMs }: OpenMail): Tried {
+    return { attempts: 0, ageMs };
+  }
+
+  refusalOf(): string | null {
+    return null;
+  }
+
+  async suppress(): Promise<ReadonlySet<OpenMail>> {
+    return new Set();
+  }
+
+  keep({ subject }: OutgoingMessage): KeptTexts {
+    return { subject, body: null };
+  }
+
+  compose({ id, to, letter: { subject, html, text } }: OpenMail): OutgoingMessage {
+    return {
+      emailId: id,
+      projectId: systemProjectId,
+      from: this.#deps.from,
+      to: { address: to, name: null },
+      replyTo: null,
+      subject,
+      html,
+      text,
+      headers: [{ name: 'Auto-Submitted', value: 'auto-generated' }],
+      attachments: [],
+      tag: 'SYSTEM',
+      stream: 'transactional',
+      tracking: false,
+    };
+  }
+
+  async settle(outcomes: readonly Outcome<OpenMail>[]): Promise<void> {
+    for (const end of outcomes) this.report = await this.#settle(end);
+  }
+
+  async #settle(end: Outcome<OpenMail>): Promise<SystemMailReport> {
+    switch (end.outcome) {
+      case 'SENT':
+        return this.sent(end.mail, end.messageId, end.at);
+      case 'FAILED':
+      case 'BOUNCED':
+        return this.failed(end.mail, end.error);
+      case 'RETRY':
+        // With a reason it is known not to have been sent, so that it need not be looked up.
+        await noteRefusal(this.#deps.db, end.mail.id, end.reason ?? 'The provider does not take mail at the moment');
+        return { state: 'later', waitMs: Math.max(pauseAfter(end.mail.attempts), end.delayMs) };
+      case 'UNCONFIRMED':
+        return { state: 'later', waitMs: this.#deps.lagMs };
+    }
+  }
+
+  /** Notes that the provider has the mail; `at` is an ISO instant. */
+  async sent({ id }: PendingMail, messageId: string, at: string): Promise<SystemMailReport> {
+    await noteSent(this.#deps.db, id, messageId, at);
+    return { state: 'sent' };
+  }
+
+  /** Gives the mail up. */
+  async failed({ id }: PendingMail, reason: string): Promise<SystemMailReport> {
+    await noteFailed(this.#deps.db, id, reason);
+    return { state: 'failed' };
   }
 }
 
 function pauseAfter(attempts: number): number {
   return Math.min(longestPauseMs, shortestPauseMs * 2 ** Math.min(attempts, 20));
-}
-
-async function sent(
-  { db }: SystemMailDeps,
-  id: string,
-  { messageId, at }: { messageId: string; at: string },
-): Promise<SystemMailReport> {
-  await noteSent(db, id, messageId, at);
-  return { state: 'sent' };
-}
-
-async function failed({ db }: SystemMailDeps, id: string, reason: string): Promise<SystemMailReport> {
-  await noteFailed(db, id, reason);
-  return { state: 'failed' };
-}
-
-function messageOf({ from }: SystemMailDeps, mail: PendingMail, { subject, html, text }: Letter) {
-  return {
-    emailId: mail.id,
-    projectId: systemProjectId,
-    from,
-    to: { address: mail.to, name: null },
-    replyTo: null,
-    subject,
-    html,
-    text,
-    headers: [{ name: 'Auto-Submitted', value: 'auto-generated' }],
-    attachments: [],
-    tag: 'SYSTEM',
-    stream: 'transactional' as const,
-    tracking: false,
-  };
 }
 
 /** Mail of the service whose execution may be lost. It rests between two attempts for ten minutes at most. */
