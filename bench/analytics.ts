@@ -1,7 +1,7 @@
 import { countNewEvents } from '../src/audience/events/counting-queries.ts';
 import { readConfig } from '../src/core/config/config.ts';
 import { openStore } from '../src/core/database/orm.ts';
-import { type Database, databaseOf } from '../src/core/database/sql.ts';
+import type { Database } from '../src/core/database/sql.ts';
 import { startApi } from '../src/main/api-runtime.ts';
 import { createFirstProject, type FirstProjectFacts } from '../src/main/first-project.ts';
 import { createLogger } from '../src/main/logger.ts';
@@ -30,7 +30,7 @@ export async function benchAnalytics(): Promise<void> {
     { url: services.databaseUrl, poolSize: 3, applicationName: 'posthorn-bench' },
     [],
   );
-  const db = databaseOf(store.db.pool);
+  const db = store.db;
   console.log(`\nAnalytics: one project, ${size.mails} mails to ${size.contacts} contacts within ${size.days} days`);
   await timed('  rows and indexes', () => fillMail(db, project.projectId, size));
   await timed('  counts of mail', () => foldMailChanges(db, async () => undefined));

@@ -2,7 +2,7 @@ import { foldContactChanges } from '../src/audience/contacts/catalogue-queries.t
 import { countNewEvents } from '../src/audience/events/counting-queries.ts';
 import { readConfig } from '../src/core/config/config.ts';
 import { openStore } from '../src/core/database/orm.ts';
-import { type Database, databaseOf } from '../src/core/database/sql.ts';
+import type { Database } from '../src/core/database/sql.ts';
 import { startApi } from '../src/main/api-runtime.ts';
 import { createFirstProject, type FirstProjectFacts } from '../src/main/first-project.ts';
 import { createLogger } from '../src/main/logger.ts';
@@ -29,7 +29,7 @@ export async function benchAudience(): Promise<void> {
     { url: services.databaseUrl, poolSize: 2, applicationName: 'posthorn-bench' },
     [],
   );
-  const db = databaseOf(store.db.pool);
+  const db = store.db;
   console.log(`\nAudience: ${size.contacts} contacts, ${size.events} events`);
   await fillAudience(db, project.projectId, size);
   await keepBooks(db, project.projectId, size.contacts);

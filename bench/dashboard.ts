@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { readConfig } from '../src/core/config/config.ts';
 import { openStore } from '../src/core/database/orm.ts';
-import { databaseOf } from '../src/core/database/sql.ts';
 import { pause } from '../src/core/lib/time.ts';
 import { startBrowser } from '../test/support/browser.ts';
 import { builtDashboard, ownAddress } from '../test/support/dashboard-owner.ts';
@@ -41,7 +40,7 @@ export async function benchDashboard(): Promise<void> {
     { url: services.databaseUrl, poolSize: 3, applicationName: 'posthorn-bench' },
     [],
   );
-  const db = databaseOf(store.db.pool);
+  const db = store.db;
   let data = await knownDashboard(db);
   if (data === null) {
     console.log('\nDashboard: filling a project');

@@ -8,7 +8,7 @@ import { findJob, insertJob } from '../src/audience/jobs/queries.ts';
 import { newImportId } from '../src/audience/jobs/service.ts';
 import { readConfig } from '../src/core/config/config.ts';
 import { openStore } from '../src/core/database/orm.ts';
-import { type Database, databaseOf } from '../src/core/database/sql.ts';
+import type { Database } from '../src/core/database/sql.ts';
 import { startApi } from '../src/main/api-runtime.ts';
 import { createFirstProject, type FirstProjectFacts } from '../src/main/first-project.ts';
 import { createLogger } from '../src/main/logger.ts';
@@ -70,7 +70,7 @@ export async function benchImport(): Promise<void> {
     { url: services.databaseUrl, poolSize: 4, applicationName: 'posthorn-bench' },
     [],
   );
-  const db = databaseOf(store.db.pool);
+  const db = store.db;
   const client = new Client({ connectionString: services.databaseUrl });
   await client.connect();
   try {

@@ -4,7 +4,7 @@ import { computeSegment } from '../src/audience/segments/service.ts';
 import { settleSegment } from '../src/audience/segments/settle.ts';
 import { readConfig } from '../src/core/config/config.ts';
 import { openStore } from '../src/core/database/orm.ts';
-import { type Database, databaseOf } from '../src/core/database/sql.ts';
+import type { Database } from '../src/core/database/sql.ts';
 import { startApi } from '../src/main/api-runtime.ts';
 import { createFirstProject, type FirstProjectFacts } from '../src/main/first-project.ts';
 import { createLogger } from '../src/main/logger.ts';
@@ -93,7 +93,7 @@ export async function benchSegments(): Promise<void> {
     { url: services.databaseUrl, poolSize: 2, applicationName: 'posthorn-bench' },
     [],
   );
-  const db = databaseOf(store.db.pool);
+  const db = store.db;
   console.log(`\nSegments: ${contacts} contacts, ${events} events, Postgres as npm start runs it`);
   await fillAudience(db, project.projectId, { contacts, events });
   await using api = await startApi({ ...config, PORT: 0 }, createLogger(config, 'api'));

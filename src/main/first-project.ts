@@ -98,7 +98,7 @@ function openProjectStore(config: Config): Promise<Store> {
 }
 
 async function hasProjects(store: Store): Promise<boolean> {
-  return (await store.orm.em.fork().count(Project)) > 0;
+  return (await store.db.session().em.count(Project)) > 0;
 }
 
 async function makeProject(
@@ -119,13 +119,14 @@ async function makeProject(
   const password = randomBytes(12).toString('base64url');
   const passwordHash = await hashPassword(password);
   const isTrial = config.mailProvider === 'sandbox';
-  const made = await store.orm.em.fork().transactional(async (em) => {
+  const made = await store.db.transaction(async (tx) => {
+    const { em } = tx;
     if (onlyFirst && (await em.count(Project)) > 0) return null;
     const known = await em.findOne(User, { email: owner });
     const user = known ?? em.create(User, { email: owner, passwordHash, emailVerified: true });
     await em.flush();
     const encryptionKey = config.APP_ENCRYPTION_KEY;
-    const project = await createProject(em, { name: wishes.name, ownerId: user.id, keys, encryptionKey });
+    const project = await createProject(tx, { name: wishes.name, ownerId: user.id, keys, encryptionKey });
     if (isTrial) addVerifiedDomain(em, project.id, domain);
     return { projectId: project.id, userId: user.id, hasPassword: known === null };
   });
@@ -191,8 +192,7 @@ async function addDomain(
 ): Promise<Pick<CreatedProject, 'domain' | 'problem'>> {
   const quiet = () => undefined;
   const deps = {
-    em: store.orm.em.fork(),
-    db: store.db,
+    db: store.db.session(),
     provider: createDomainProvider(config),
     dns: createDomainLookup(config),
     tell: createTellMembers(config),

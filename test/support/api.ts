@@ -92,10 +92,11 @@ export async function aProject(store: Store, name = 'Acme', encryptionKey?: stri
   const keys = newKeyPair();
   const suffix = randomBytes(4).toString('hex');
   const domain = `acme-${suffix}.test`;
-  const project = await store.orm.em.fork().transactional(async (em) => {
+  const project = await store.db.transaction(async (tx) => {
+    const { em } = tx;
     const user = em.create(User, { email: `owner-${suffix}@acme.test`, passwordHash: null, emailVerified: true });
     await em.flush();
-    const created = await createProject(em, {
+    const created = await createProject(tx, {
       name,
       ownerId: user.id,
       keys,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Database, Sql, Statement } from '../../src/core/database/sql.ts';
+import { type Database, Query, type Sql, type Statement } from '../../src/core/database/sql.ts';
 import { newId } from '../../src/core/lib/ids.ts';
 import { type Claim, claimRanges } from '../../src/sending/campaigns/claims.ts';
 import { expandPage, loadExpansion } from '../../src/sending/campaigns/expansion.ts';
@@ -212,9 +212,12 @@ test('settling reads no table and no campaign from end to end', async () => {
 
 /** A database whose statements are explained in place of being run; their plans are put into `plans`. */
 function explaining(plans: string[]): Database {
-  const explain = async (sql: Sql, statement: Statement | string, values: readonly unknown[] = []) => {
+  const explain = async (sql: Sql, statement: Query | Statement | string, values: readonly unknown[] = []) => {
     const text = typeof statement === 'string' ? statement : statement.text;
-    const rows = await sql.rows<{ 'QUERY PLAN': string }>(`explain (costs off) ${text}`, values);
+    const rows = await sql.rows<{ 'QUERY PLAN': string }>(
+      `explain (costs off) ${text}`,
+      statement instanceof Query ? statement.values : values,
+    );
     plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
   };
   return {
@@ -223,6 +226,7 @@ function explaining(plans: string[]): Database {
       db.db.transaction(
         (sql) =>
           work({
+            ...sql,
             rows: async (statement, values) => {
               await explain(sql, statement, values);
               return [];

@@ -40,7 +40,7 @@ export const segmentRoutes = [
     access: 'dashboard',
     summary: 'List segments',
     reply: v.array(SegmentBody),
-    handle: ({ em, project }) => listSegments(em, project.id),
+    handle: ({ db, project }) => listSegments(db, project.id),
   }),
   route({
     method: 'POST',
@@ -56,7 +56,7 @@ export const segmentRoutes = [
       return name === undefined || name === null || name === '' ? bareBadRequest('"name" is required') : null;
     },
     reply: SegmentBody,
-    handle: ({ app, em, project, body }) => createSegment(em, project.id, body, app.clock()),
+    handle: ({ app, db, project, body }) => createSegment(db, project.id, body, app.clock()),
   }),
   route({
     method: 'POST',
@@ -76,7 +76,7 @@ export const segmentRoutes = [
     summary: 'Get a segment',
     ids,
     reply: SegmentBody,
-    handle: ({ em, project, params }) => getSegment(em, project.id, params.id),
+    handle: ({ db, project, params }) => getSegment(db, project.id, params.id),
   }),
   route({
     method: 'PATCH',
@@ -87,7 +87,7 @@ export const segmentRoutes = [
     body: PatchSegment,
     bodyLimit: 'data',
     reply: SegmentBody,
-    handle: ({ app, em, project, params, body }) => patchSegment(em, project.id, params.id, body, app.clock()),
+    handle: ({ app, db, project, params, body }) => patchSegment(db, project.id, params.id, body, app.clock()),
   }),
   route({
     method: 'DELETE',

@@ -1,5 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
-import { type Database, type Sql, sqlOf } from '../../core/database/sql.ts';
+import type { Database, Sql } from '../../core/database/sql.ts';
 import { badRequest, conflict, notFound } from '../../core/lib/errors.ts';
 import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
 import { refuseOvergrowth } from '../conditions/index.ts';
@@ -20,14 +19,14 @@ import { exactTotal, findListed } from './total.ts';
 export { checkedDefinition, storedDefinition } from './definition.ts';
 
 /** The segments of a project, newest first. */
-export async function listSegments(em: EntityManager, projectId: string): Promise<SegmentBody[]> {
-  const segments = await em.find(Segment, { projectId }, { orderBy: { createdAt: 'desc', id: 'desc' } });
+export async function listSegments(db: Database, projectId: string): Promise<SegmentBody[]> {
+  const segments = await db.em.find(Segment, { projectId }, { orderBy: { createdAt: 'desc', id: 'desc' } });
   return segments.map((segment) => segmentBody(segment));
 }
 
 /** Creates a segment; a DYNAMIC one is counted at once. No events. @throws 400 for its condition */
 export async function createSegment(
-  em: EntityManager,
+  db: Database,
   projectId: string,
   body: CreateSegment,
   now: Date,
@@ -35,48 +34,48 @@ export async function createSegment(
   const { name, description, type, trackMembership } = body;
   const tree =
     type === 'DYNAMIC' ? conditionObject(body.condition, '"condition" is required for a DYNAMIC segment') : null;
-  return inTransaction(em, async (tx, sql) => {
+  return db.transaction(async (sql) => {
     const facts = { projectId, name, description: description ?? null, type, trackMembership, condition: tree };
-    const segment = tx.create(Segment, facts);
+    const segment = sql.em.create(Segment, facts);
     if (tree === null) {
-      await tx.flush();
+      await sql.em.flush();
       return segmentBody(segment);
     }
     await lockDefinitions(sql, projectId);
     const definition = await checkedDefinition(sql, projectId, tree);
-    await tx.flush();
+    await sql.em.flush();
     return segmentBody(segment, await writeDefinition(sql, segment, definition, now));
   });
 }
 
 /** One segment with its cached count. @throws 404 */
-export async function getSegment(em: EntityManager, projectId: string, id: string): Promise<SegmentBody> {
-  return segmentBody(await load(em, projectId, id));
+export async function getSegment(db: Database, projectId: string, id: string): Promise<SegmentBody> {
+  return segmentBody(await load(db, projectId, id));
 }
 
 /** Segments of the project by id; ids that name none are left out. */
 export async function segmentsByIds(
-  em: EntityManager,
+  db: Database,
   projectId: string,
   ids: readonly string[],
 ): Promise<Map<string, SegmentBody>> {
   if (ids.length === 0) return new Map();
-  const segments = await em.find(Segment, { projectId, id: [...new Set(ids)] });
+  const segments = await db.em.find(Segment, { projectId, id: [...new Set(ids)] });
   return new Map(segments.map((segment) => [segment.id, segmentBody(segment)]));
 }
 
 /** Changes a segment; a new condition is counted at once. No events. @throws 404, 400 for its condition */
 export async function patchSegment(
-  em: EntityManager,
+  db: Database,
   projectId: string,
   id: string,
   body: PatchSegment,
   now: Date,
 ): Promise<SegmentBody> {
-  return inTransaction(em, async (tx, sql) => {
+  return db.transaction(async (sql) => {
     await lockDefinitions(sql, projectId);
     await locked(sql, projectId, id);
-    const segment = await load(tx, projectId, id);
+    const segment = await load(sql, projectId, id);
     const dynamic = segment.type === 'DYNAMIC';
     const tree =
       dynamic && body.condition !== undefined ? conditionObject(body.condition, '"condition" must be an object') : null;
@@ -86,7 +85,7 @@ export async function patchSegment(
     if (body.name !== undefined) segment.name = body.name;
     if (body.description !== undefined) segment.description = body.description;
     if (body.trackMembership !== undefined) segment.trackMembership = body.trackMembership;
-    await tx.flush();
+    await sql.em.flush();
     const memberCount = definition && (await writeDefinition(sql, segment, definition, now));
     // Whoever refers to this segment may match others now, and may depend on other things.
     if (dynamic && retracked)
@@ -194,10 +193,6 @@ export async function refreshSegment(
   });
 }
 
-function inTransaction<T>(em: EntityManager, work: (tx: EntityManager, sql: Sql) => Promise<T>): Promise<T> {
-  return em.transactional((inner) => work(inner as EntityManager, sqlOf(inner as EntityManager)));
-}
-
 async function writeDefinition(sql: Sql, segment: Segment, definition: Definition, now: Date): Promise<number> {
   await writeWatchFacts(sql, segment.id, watchFacts(definition));
   const horizon = await settledHorizon(sql);
@@ -227,8 +222,8 @@ async function settleAnew(
   }
 }
 
-async function load(em: EntityManager, projectId: string, id: string): Promise<Segment> {
-  const segment = await em.findOne(Segment, { projectId, id });
+async function load(db: Database, projectId: string, id: string): Promise<Segment> {
+  const segment = await db.em.findOne(Segment, { projectId, id });
   if (segment === null) throw notFound('segment', id);
   return segment;
 }

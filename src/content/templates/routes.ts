@@ -35,7 +35,7 @@ export const templateRoutes = [
     summary: 'List templates',
     query: ListTemplates,
     reply: TemplatePage,
-    handle: ({ em, project, query }) => listTemplates(em, project.id, query),
+    handle: ({ db, project, query }) => listTemplates(db, project.id, query),
   }),
   route({
     method: 'POST',
@@ -53,7 +53,7 @@ export const templateRoutes = [
       return missing === undefined ? null : bareBadRequest(`"${missing}" is required`);
     },
     reply: TemplateBody,
-    handle: ({ app, em, project, body }) => createTemplate(em, app.directory.senderDomains, project.id, body),
+    handle: ({ app, db, project, body }) => createTemplate(db, app.directory.senderDomains, project.id, body),
   }),
   route({
     method: 'POST',
@@ -63,7 +63,7 @@ export const templateRoutes = [
     body: BulkUpdateTemplates,
     bodyLimit: 'data',
     reply: v.union([v.object({ deleted: v.number() }), v.object({ updated: v.number() })]),
-    handle: ({ em, project, body }) => bulkUpdateTemplates(em, project.id, body),
+    handle: ({ db, project, body }) => bulkUpdateTemplates(db, project.id, body),
   }),
   route({
     method: 'GET',
@@ -72,7 +72,7 @@ export const templateRoutes = [
     summary: 'Get a template',
     ids: id,
     reply: TemplateBody,
-    handle: ({ em, project, params }) => getTemplate(em, project.id, params.id),
+    handle: ({ db, project, params }) => getTemplate(db, project.id, params.id),
   }),
   route({
     method: 'PATCH',
@@ -83,8 +83,8 @@ export const templateRoutes = [
     body: PatchTemplate,
     bodyLimit: 'document',
     reply: TemplateBody,
-    handle: ({ app, em, project, params, body }) =>
-      patchTemplate(em, app.directory.senderDomains, project.id, params.id, body),
+    handle: ({ app, db, project, params, body }) =>
+      patchTemplate(db, app.directory.senderDomains, project.id, params.id, body),
   }),
   route({
     method: 'DELETE',
@@ -93,8 +93,8 @@ export const templateRoutes = [
     summary: 'Delete a template',
     ids: id,
     status: 204,
-    async handle({ em, project, params }) {
-      await deleteTemplate(em, project.id, params.id);
+    async handle({ db, project, params }) {
+      await deleteTemplate(db, project.id, params.id);
       return reply(204);
     },
   }),
@@ -106,7 +106,7 @@ export const templateRoutes = [
     ids: id,
     status: 201,
     reply: TemplateBody,
-    handle: ({ em, project, params }) => duplicateTemplate(em, project.id, params.id),
+    handle: ({ db, project, params }) => duplicateTemplate(db, project.id, params.id),
   }),
   route({
     method: 'GET',
@@ -115,7 +115,7 @@ export const templateRoutes = [
     summary: 'What uses a template',
     ids: id,
     reply: TemplateUsage,
-    handle: ({ em, project, params }) => templateUsage(em, project.id, params.id),
+    handle: ({ db, project, params }) => templateUsage(db, project.id, params.id),
   }),
   route({
     method: 'POST',

@@ -1,6 +1,5 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { parseTemplate, StepLimitError, TemplateSyntaxError } from '@posthorn/renderer';
-import { sqlOf } from '../../core/database/sql.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
 import { domainOf } from '../../core/lib/email-address.ts';
 import { AppError, badRequest, conflict, notFound } from '../../core/lib/errors.ts';
 import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
@@ -22,7 +21,7 @@ import {
 export type SenderDomains = (projectId: string) => Promise<ReadonlySet<string>>;
 
 /** A page of templates, newest first unless asked otherwise. @throws 400 for an unknown type */
-export async function listTemplates(em: EntityManager, projectId: string, query: ListTemplates) {
+export async function listTemplates(db: Database, projectId: string, query: ListTemplates) {
   const page = offsetPage(query, 100);
   const type = query.type ? templateTypes.find((known) => known === query.type) : undefined;
   if (query.type && !type) throw badRequest(`"type" must be one of ${templateTypes.join(', ')}`);
@@ -32,7 +31,7 @@ export async function listTemplates(em: EntityManager, projectId: string, query:
   const pattern = search ? `%${search.replaceAll(/[\\%_]/g, '\\$&')}%` : null;
   const sort = templateSorts.find((known) => known === query.sort) ?? 'createdAt';
   const dir = query.dir === 'asc' ? 'asc' : 'desc';
-  const [templates, total] = await em.findAndCount(
+  const [templates, total] = await db.em.findAndCount(
     Template,
     {
       projectId,
@@ -54,43 +53,44 @@ export async function listTemplates(em: EntityManager, projectId: string, query:
 
 /** Creates a template. @throws 400 for a template that does not parse, 403 for its sender's domain */
 export async function createTemplate(
-  em: EntityManager,
+  db: Database,
   senderDomains: SenderDomains,
   projectId: string,
   body: CreateTemplate,
 ): Promise<TemplateBody> {
   checkSources(body);
   await checkSender(senderDomains, projectId, body.from);
-  const template = em.create(Template, {
+  const template = db.em.create(Template, {
     projectId,
     ...body,
     description: body.description ?? null,
     fromName: body.fromName || null,
     replyTo: body.replyTo ?? null,
   });
-  await em.flush();
+  await db.em.flush();
   return templateBody(template);
 }
 
 /** One template. @throws 404 TEMPLATE_NOT_FOUND */
-export async function getTemplate(em: EntityManager, projectId: string, id: string): Promise<TemplateBody> {
-  return templateBody(await load(em, projectId, id));
+export async function getTemplate(db: Database, projectId: string, id: string): Promise<TemplateBody> {
+  return templateBody(await load(db, projectId, id));
 }
 
 /** Changes a template; parts that are absent stay. @throws 404, 400, 403 as on creation */
 export async function patchTemplate(
-  em: EntityManager,
+  db: Database,
   senderDomains: SenderDomains,
   projectId: string,
   id: string,
   body: PatchTemplate,
 ): Promise<TemplateBody> {
-  const template = await load(em, projectId, id);
+  const template = await load(db, projectId, id);
   checkSources(body);
   if (body.from !== undefined) await checkSender(senderDomains, projectId, body.from);
-  for (const [field, value] of Object.entries(body)) if (value !== undefined) em.assign(template, { [field]: value });
+  for (const [field, value] of Object.entries(body))
+    if (value !== undefined) db.em.assign(template, { [field]: value });
   if (template.fromName === '') template.fromName = null;
-  await em.flush();
+  await db.em.flush();
   return templateBody(template);
 }
 
@@ -98,15 +98,15 @@ export async function patchTemplate(
  * Deletes a template; sent mail keeps its content and loses the reference.
  * @throws 404, 409 while a step of a workflow needs it
  */
-export async function deleteTemplate(em: EntityManager, projectId: string, id: string): Promise<void> {
-  await removeTemplates(em, projectId, [id]);
+export async function deleteTemplate(db: Database, projectId: string, id: string): Promise<void> {
+  await removeTemplates(db, projectId, [id]);
 }
 
 /** Copies a template under the name `<name> (Copy)`. @throws 404 */
-export async function duplicateTemplate(em: EntityManager, projectId: string, id: string): Promise<TemplateBody> {
-  const { subject, body, from, fromName, replyTo, type, description, name } = await load(em, projectId, id);
+export async function duplicateTemplate(db: Database, projectId: string, id: string): Promise<TemplateBody> {
+  const { subject, body, from, fromName, replyTo, type, description, name } = await load(db, projectId, id);
   const suffix = ' (Copy)';
-  const copy = em.create(Template, {
+  const copy = db.em.create(Template, {
     projectId,
     name: `${cutText(name, 255 - suffix.length)}${suffix}`,
     description,
@@ -117,16 +117,15 @@ export async function duplicateTemplate(em: EntityManager, projectId: string, id
     replyTo,
     type,
   });
-  await em.flush();
+  await db.em.flush();
   return templateBody(copy);
 }
 
 /** What refers to a template. @throws 404 */
-export async function templateUsage(em: EntityManager, projectId: string, id: string) {
-  await load(em, projectId, id);
-  const sql = sqlOf(em);
-  const steps = await stepsOfTemplate(sql, projectId, id);
-  const row = await sql.row<{ sent: number }>('select count(*)::int as sent from emails where template_id = $1', [id]);
+export async function templateUsage(db: Database, projectId: string, id: string) {
+  await load(db, projectId, id);
+  const steps = await stepsOfTemplate(db, projectId, id);
+  const row = await db.row<{ sent: number }>(sql`select count(*)::int as sent from emails where template_id = ${id}`);
   return { workflowSteps: steps.length, emailsSent: row?.sent ?? 0, steps, campaigns: [] };
 }
 
@@ -134,27 +133,26 @@ export async function templateUsage(em: EntityManager, projectId: string, id: st
  * Deletes several templates, all or none.
  * @throws 404 naming the first unknown id, 409 while a step of a workflow needs one of them
  */
-export async function bulkUpdateTemplates(em: EntityManager, projectId: string, body: BulkUpdateTemplates) {
+export async function bulkUpdateTemplates(db: Database, projectId: string, body: BulkUpdateTemplates) {
   const ids = [...new Set(body.ids)];
-  if (body.delete === true) return { deleted: await removeTemplates(em, projectId, ids) };
-  const found = await em.find(Template, { projectId, id: ids }, { fields: ['id'] });
+  if (body.delete === true) return { deleted: await removeTemplates(db, projectId, ids) };
+  const found = await db.em.find(Template, { projectId, id: ids }, { fields: ['id'] });
   requireAll(ids, new Set(found.map(({ id }) => id)));
   return { updated: 0 };
 }
 
 // The rows are locked first: whoever is about to use one of them in a step waits, and is seen or finds it gone.
-async function removeTemplates(em: EntityManager, projectId: string, ids: readonly string[]): Promise<number> {
-  return em.transactional(async (inner) => {
-    const sql = sqlOf(inner as EntityManager);
-    requireAll(ids, await lockTemplates(sql, projectId, ids));
-    const use = await usesOfTemplates(sql, projectId, ids);
+async function removeTemplates(db: Database, projectId: string, ids: readonly string[]): Promise<number> {
+  return db.transaction(async (tx) => {
+    requireAll(ids, await lockTemplates(tx, projectId, ids));
+    const use = await usesOfTemplates(tx, projectId, ids);
     if (use !== null)
       throw conflict(
         `Template ${use.template} is used by workflows, or by people who are still inside of one: ${use.steps} steps need it`,
         { steps: use.steps },
       );
-    await sql.count('update emails set template_id = null where template_id = any($1::uuid[])', [ids]);
-    return sql.count('delete from templates where project_id = $1 and id = any($2::uuid[])', [projectId, ids]);
+    await tx.count(sql`update emails set template_id = null where template_id = any(${ids}::uuid[])`);
+    return tx.count(sql`delete from templates where project_id = ${projectId} and id = any(${ids}::uuid[])`);
   });
 }
 
@@ -163,8 +161,8 @@ function requireAll(ids: readonly string[], found: ReadonlySet<string>): void {
   if (unknown !== undefined) throw notFound('template', unknown);
 }
 
-async function load(em: EntityManager, projectId: string, id: string): Promise<Template> {
-  const template = await em.findOne(Template, { projectId, id });
+async function load(db: Database, projectId: string, id: string): Promise<Template> {
+  const template = await db.em.findOne(Template, { projectId, id });
   if (template === null) throw notFound('template', id);
   return template;
 }

@@ -12,7 +12,7 @@ import {
 import { PostgresNames } from './names.ts';
 import { type Database, databaseOf } from './sql.ts';
 
-/** Postgres as the service uses it: the ORM for rows with rules, `db` for hand-written SQL, one pool under both. */
+/** Postgres as the service uses it: `db` is how the code holds it, `orm` what its entity managers come from; one pool under both. */
 export interface Store extends AsyncDisposable {
   orm: MikroORM;
   db: Database;
@@ -29,7 +29,13 @@ export async function openStore(settings: ConnectionSettings, entities: EntityNa
   ).getNativeClient()) as Pool;
   if (settings.limits?.statementMs) endHeldConnections(pool, settings.limits.statementMs * 2);
   const close = () => orm.close(true);
-  return { orm, db: databaseOf(pool, route), route, close, [Symbol.asyncDispose]: close };
+  return {
+    orm,
+    db: databaseOf(pool, { prepares: route.prepares, em: orm.em }),
+    route,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
 }
 
 /** A pool of its own beside a store's, for questions that must not queue behind the requests of others. */
@@ -44,7 +50,7 @@ export function openSidePool(settings: ConnectionSettings, store: Store): { db: 
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   if (settings.limits?.statementMs) endHeldConnections(pool, settings.limits.statementMs * 2);
-  return { db: databaseOf(pool, store.route), close: () => pool.end() };
+  return { db: databaseOf(pool, { prepares: store.route.prepares, em: null }), close: () => pool.end() };
 }
 
 /** The ORM's options; migrations come from the code, not from a folder, so that a bundle or an image needs no glob. */

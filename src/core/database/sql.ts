@@ -1,6 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { CompiledQuery, type Kysely } from 'kysely';
-import type { Pool, PoolClient, QueryResultRow } from 'pg';
+import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
+import { Query } from './query.ts';
+import { transactionContext } from './transaction-context.ts';
+
+export { join, Query, raw, sql, unprepared } from './query.ts';
 
 /** SQL text with a name: `pg` prepares it once for each connection, which the hot paths need; not through every pooler. */
 export interface Statement {
@@ -8,35 +11,43 @@ export interface Statement {
   readonly text: string;
 }
 
-/** Runs SQL with `$1` parameters. Instants and bigints come back as text; see `src/core/database/columns.ts` for readers. */
+/** Runs queries of `sql`; older code hands over a text or a named statement, and its values apart. Instants and bigints come back as text; see `src/core/database/columns.ts` for readers. */
 export interface Sql {
-  /** The rows a statement answers. */
-  rows<Row extends object>(statement: Statement | string, values?: readonly unknown[]): Promise<Row[]>;
+  /** The rows a query answers. */
+  rows<Row extends object>(query: Query | Statement | string, values?: readonly unknown[]): Promise<Row[]>;
   /** The first row, or null. */
-  row<Row extends object>(statement: Statement | string, values?: readonly unknown[]): Promise<Row | null>;
-  /** How many rows a statement changed. */
-  count(statement: Statement | string, values?: readonly unknown[]): Promise<number>;
+  row<Row extends object>(query: Query | Statement | string, values?: readonly unknown[]): Promise<Row | null>;
+  /** How many rows a query changed. */
+  count(query: Query | Statement | string, values?: readonly unknown[]): Promise<number>;
 }
 
-/** A connection pool's `Sql`, with transactions. */
+/**
+ * The one way to hold the database: queries by `sql`, entities by `em`, both on the connection of the transaction where one is
+ * open. The handle of the process is handed down by `main`, each request has a `session` of its own.
+ */
 export interface Database extends Sql {
+  /** The pool, for code that keeps a connection for itself. */
   readonly pool: Pool;
   /**
-   * Runs the work in one transaction: commits when it resolves, rolls back when it rejects. `settings` are made for its
-   * statements alone, such as `byIndexes`.
+   * The entity manager of this session or transaction. That of a transaction begins empty, writes what has changed before the
+   * commit, and opens no transactions of its own. The handle of the process has none that can be used.
    */
-  transaction<T>(work: (sql: Sql) => Promise<T>, settings?: LocalSettings): Promise<T>;
+  readonly em: EntityManager;
+  /**
+   * Runs the work in one transaction: commits when it resolves, rolls back when it rejects. `settings` are made for its
+   * statements alone, such as `byIndexes`. Inside a transaction the work joins it, and `settings` are left out.
+   */
+  transaction<T>(work: (tx: Database) => Promise<T>, settings?: LocalSettings): Promise<T>;
+  /** The same database with an entity manager of its own. */
+  session(): Database;
 }
-
-/** A transaction that is open: whoever would open one joins it. */
-export type Joined = Sql & Pick<Database, 'transaction'>;
 
 /**
  * Runs the writes of a request. With an `Idempotency-Key` they share one transaction with the key's row, so that either both
  * are committed or neither is; without one `work` gets the database itself. What must not come before the commit, such as a
  * wake, comes after this resolves. `keepsKey` says whether the key is used up by such a result; it is when absent.
  */
-export type WriteOnce = <T>(work: (db: Joined) => Promise<T>, keepsKey?: (result: T) => boolean) => Promise<T>;
+export type WriteOnce = <T>(work: (db: Database) => Promise<T>, keepsKey?: (result: T) => boolean) => Promise<T>;
 
 /** Settings of one transaction, as SQL. */
 export type LocalSettings = string & { readonly localSettings: unique symbol };
@@ -62,22 +73,32 @@ export function localSettings(settings: Readonly<Record<string, 'on' | 'off' | '
     .join('; ') as LocalSettings;
 }
 
-/** Names a statement so that it is prepared. Names must be unique in the service. */
+/** Names a statement so that it is prepared. Names must be unique in the service. `sql` names its texts by itself. */
 export function statement(name: string, text: string): Statement {
   return { name, text };
 }
 
-/** The `Database` over a pool; `prepares` says whether statements with a name may be prepared. */
-export function databaseOf(pool: Pool, { prepares } = { prepares: true }): Database {
-  return {
+/** The `Database` over a pool; `prepares` says whether statements may be prepared, `em` makes entity managers over the same pool. */
+export function databaseOf(pool: Pool, { prepares, em }: { prepares: boolean; em: EntityManager | null }): Database {
+  const own = () => {
+    if (em === null) throw new Error('This connection has no entity manager');
+    return em;
+  };
+  const overPool = (manager: () => EntityManager): Database => ({
     pool,
     ...sqlOver(pool, prepares),
+    get em() {
+      return manager();
+    },
+    session: () => overPool(once(() => own().fork())),
     async transaction(work, settings) {
       const client = await pool.connect();
       let broken: Error | undefined;
       try {
         await client.query(settings === undefined ? 'begin' : `begin; ${settings}`);
-        const result = await work(sqlOver(client, prepares));
+        const { tx, flush } = joining(client);
+        const result = await work(tx);
+        await flush();
         await client.query('commit');
         return result;
       } catch (error) {
@@ -89,52 +110,54 @@ export function databaseOf(pool: Pool, { prepares } = { prepares: true }): Datab
         client.release(broken);
       }
     },
+  });
+  const joining = (client: PoolClient) => {
+    let used: EntityManager | null = null;
+    const manager = () => {
+      if (used === null) {
+        used = own().fork();
+        used.setTransactionContext(transactionContext(client));
+      }
+      return used;
+    };
+    const tx: Database = {
+      pool,
+      ...sqlOver(client, prepares),
+      get em() {
+        return manager();
+      },
+      session: () => tx,
+      transaction: (work) => work(tx),
+    };
+    return { tx, flush: async () => used?.flush() };
   };
+  return overPool(own);
 }
 
-/** The open transaction of `sql` for code that opens transactions of its own. */
-export function joined(sql: Sql): Joined {
-  const same: Joined = {
-    rows: (query, values) => sql.rows(query, values),
-    row: (query, values) => sql.row(query, values),
-    count: (query, values) => sql.count(query, values),
-    transaction: (work) => work(same),
-  };
-  return same;
-}
-
-/** The `Sql` of an entity manager: inside `em.transactional` it runs in that transaction. */
-export function sqlOf(em: EntityManager): Sql {
-  const run = async <Row>(query: Statement | string, values: readonly unknown[] = []) => {
-    const kysely = em.getKysely() as unknown as Kysely<unknown>;
-    return kysely.executeQuery(CompiledQuery.raw(textOf(query), [...values])) as Promise<{
-      rows: Row[];
-      numAffectedRows?: bigint;
-    }>;
-  };
-  return {
-    rows: async <Row extends object>(query: Statement | string, values?: readonly unknown[]) =>
-      (await run<Row>(query, values)).rows,
-    row: async <Row extends object>(query: Statement | string, values?: readonly unknown[]) =>
-      (await run<Row>(query, values)).rows[0] ?? null,
-    count: async (query, values) => Number((await run(query, values)).numAffectedRows ?? 0n),
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
   };
 }
 
 function sqlOver(client: Pool | PoolClient, prepares: boolean): Sql {
-  const run = <Row extends QueryResultRow>(query: Statement | string, values: readonly unknown[] = []) =>
-    typeof query === 'string' || !prepares
-      ? client.query<Row>(textOf(query), values as unknown[])
-      : client.query<Row>({ name: query.name, text: query.text, values: values as unknown[] });
+  const run = <Row extends object>(query: Query | Statement | string, values: readonly unknown[] = []) =>
+    client.query(queryConfig(query, values, prepares)) as unknown as Promise<QueryResult<Row & QueryResultRow>>;
   return {
-    rows: async <Row extends object>(query: Statement | string, values?: readonly unknown[]) =>
-      (await run<Row & QueryResultRow>(query, values)).rows,
-    row: async <Row extends object>(query: Statement | string, values?: readonly unknown[]) =>
-      (await run<Row & QueryResultRow>(query, values)).rows[0] ?? null,
-    count: async (query, values) => (await run(query, values)).rowCount ?? 0,
+    rows: async <Row extends object>(query: Query | Statement | string, values?: readonly unknown[]) =>
+      (await run<Row>(query, values)).rows,
+    row: async <Row extends object>(query: Query | Statement | string, values?: readonly unknown[]) =>
+      (await run<Row>(query, values)).rows[0] ?? null,
+    count: async (query: Query | Statement | string, values?: readonly unknown[]) =>
+      (await run(query, values)).rowCount ?? 0,
   };
 }
 
-function textOf(query: Statement | string): string {
-  return typeof query === 'string' ? query : query.text;
+function queryConfig(query: Query | Statement | string, values: readonly unknown[], prepares: boolean) {
+  if (typeof query === 'string') return { text: query, values: values as unknown[] };
+  const { text, name } = query;
+  const given = query instanceof Query ? query.values : values;
+  return { text, values: given as unknown[], ...(prepares && name !== null ? { name } : {}) };
 }

@@ -234,15 +234,11 @@ async function handle(
     throw resource === '422' ? invalidField(name, 'must be a UUID', 'invalid_string') : notFound(resource, id);
   }
   const { requestId } = ctx.state as RequestState;
+  const db = app.db.session();
   const input: Omit<Handled<unknown, unknown, 'secret'>, 'project' | 'actor'> & Admitted = {
     app,
-    db: app.db,
+    db,
     writeOnce,
-    get em() {
-      const em = app.orm.em.fork();
-      Object.defineProperty(this, 'em', { value: em });
-      return em;
-    },
     project,
     actor,
     params,

@@ -1,4 +1,4 @@
-import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { Database, WriteOnce } from '../database/sql.ts';
@@ -76,11 +76,10 @@ export interface Credentials {
 /** What a handler gets: the parsed request, who asks, and the parts of the service. */
 export interface Handled<Query, Body, Access, Params = unknown> {
   app: App;
+  /** The database with an entity manager of its own for this request. */
   db: Database;
   /** Through which a route that is `idempotent` makes all its writes. */
   writeOnce: WriteOnce;
-  /** An entity manager of its own for this request. */
-  readonly em: EntityManager;
   /** Null where no project is named; `account`: the key's. */
   project: Access extends 'none' | 'cookie' ? null : Access extends 'account' ? RequestProject | null : RequestProject;
   actor: ActorOf<Access>;

@@ -1,6 +1,6 @@
 import { isoInstant } from '../database/columns.ts';
 import { isLostConnection } from '../database/failures.ts';
-import { type Database, type Joined, joined, type Sql, statement, type WriteOnce } from '../database/sql.ts';
+import { type Database, type Sql, statement, type WriteOnce } from '../database/sql.ts';
 import { AppError, badRequest } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { pause } from '../lib/time.ts';
@@ -55,7 +55,7 @@ export function checkIdempotencyKey(key: string): void {
  */
 export function writeOnceWith(db: Database, request: KeyedRequest): WriteOnce {
   const id = newId();
-  return async <T>(work: (db: Joined) => Promise<T>, keepsKey: (result: T) => boolean = () => true): Promise<T> => {
+  return async <T>(work: (db: Database) => Promise<T>, keepsKey: (result: T) => boolean = () => true): Promise<T> => {
     // `done` waits for its commit; `unsure` is work whose commit was not answered.
     const seen: Record<'done' | 'unsure', { result: T } | null> = { done: null, unsure: null };
     for (let attempt = 0; ; attempt++) {
@@ -66,7 +66,7 @@ export function writeOnceWith(db: Database, request: KeyedRequest): WriteOnce {
           if (earlier?.id === id && seen.unsure !== null) return seen.unsure.result;
           if (earlier !== null) throw reused(request.key, earlier);
           seen.unsure = null;
-          const result = await work(joined(sql));
+          const result = await work(sql);
           if (!keepsKey(result)) await sql.count(releaseKey, [id]);
           seen.done = { result };
           return result;

@@ -15,7 +15,7 @@ export const domainRoutes = [
     ids: { projectId: '422' },
     findProject: ({ params }) => params.projectId,
     reply: v.array(DomainBody),
-    handle: ({ em, project, params }) => listDomains(em, project, params.projectId),
+    handle: ({ db, project, params }) => listDomains(db, project, params.projectId),
   }),
   route({
     method: 'POST',
@@ -61,10 +61,9 @@ function projectNamedIn(body: unknown): string | null {
   return typeof named === 'string' ? named : null;
 }
 
-function deps({ app, em, log, actor }: Handled<unknown, unknown, 'dashboard'>): DomainDeps {
+function deps({ app, db, log, actor }: Handled<unknown, unknown, 'dashboard'>): DomainDeps {
   return {
-    em,
-    db: app.db,
+    db,
     provider: app.domainProvider,
     dns: app.dns,
     tell: app.tellMembers,

@@ -1,7 +1,6 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core';
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { parse } from 'tldts';
-import { type Sql, sqlOf } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { AppError, bareBadRequest, conflict, forbidden, notFound } from '../../core/lib/errors.ts';
 import type { ProjectFacts } from '../projects/index.ts';
 import { type CheckDeps, checkTaken } from './checks.ts';
@@ -16,7 +15,6 @@ const checkPauseMs = 10_000;
 
 /** What the routes of domains need. */
 export interface DomainDeps extends CheckDeps {
-  em: EntityManager;
   /** The signed-in user who asks; null for a key. */
   userId: string | null;
   /** Encrypts private keys of our own. */
@@ -25,9 +23,9 @@ export interface DomainDeps extends CheckDeps {
 }
 
 /** The domains of a project, newest first. @throws 403 for the id of another project */
-export async function listDomains(em: EntityManager, project: ProjectFacts, projectId: string): Promise<DomainBody[]> {
+export async function listDomains(db: Database, project: ProjectFacts, projectId: string): Promise<DomainBody[]> {
   refuseOtherProject(project, projectId);
-  const domains = await em.find(
+  const domains = await db.em.find(
     Domain,
     { projectId: project.id },
     { orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] },
@@ -46,21 +44,20 @@ export async function createDomain(
   project: Pick<ProjectFacts, 'id' | 'name'>,
   body: CreateDomain,
 ): Promise<DomainBody> {
-  const { em, provider } = deps;
-  const sql = sqlOf(em);
+  const { db, provider } = deps;
   const name = body.domain;
   if (body.projectId !== undefined) refuseOtherProject(project, body.projectId);
-  await refuseTaken(deps, sql, project, name);
-  await refuseDisabledRoot(sql, name);
+  await refuseTaken(deps, project, name);
+  await refuseDisabledRoot(db, name);
   const facts = provider === null ? await withOwnKey(deps, name) : await registered(deps, name);
   // Not counted as a check: who has set the records at once may ask at once.
-  const domain = em.create(Domain, { projectId: project.id, domain: name, checkedAt: null, ...facts });
+  const domain = db.em.create(Domain, { projectId: project.id, domain: name, checkedAt: null, ...facts });
   try {
-    await em.flush();
+    await db.em.flush();
   } catch (error) {
     if (!(error instanceof UniqueConstraintViolationException)) throw error;
     // Another request took the name meanwhile; the provider has one entry for both, so it stays.
-    await refuseTaken(deps, sqlOf(em.fork()), project, name);
+    await refuseTaken(deps, project, name);
     throw error;
   }
   return domainBody(domain, project.name);
@@ -100,7 +97,7 @@ async function withOwnKey(deps: DomainDeps, name: string) {
 
 /** Checks a domain now, at most once in ten seconds; in between the last result stands. @throws 404, 503 */
 export async function checkDomain(deps: DomainDeps, projectId: string, id: string): Promise<DomainCheck> {
-  const domain = await load(deps.em, projectId, id);
+  const domain = await load(deps.db, projectId, id);
   const taken = await takeDomain(deps.db, domain.id, checkPauseMs);
   if (taken === null) return checkBody(domain);
   return checkBody((await asked(deps, () => checkTaken(deps, taken, false))).domain);
@@ -108,14 +105,14 @@ export async function checkDomain(deps: DomainDeps, projectId: string, id: strin
 
 /** Removes a domain. @throws 404, 409 while templates or unfinished campaigns send from it */
 export async function deleteDomain(deps: DomainDeps, projectId: string, id: string): Promise<void> {
-  const domain = await load(deps.em, projectId, id);
+  const domain = await load(deps.db, projectId, id);
   const use = await useOfDomain(deps.db, projectId, domain.domain);
   if (use.templates + use.campaigns > 0)
     throw conflict(`${use.templates} templates and ${use.campaigns} campaigns send from this domain`, { ...use });
   const { providerId } = domain;
-  await deps.em.transactional(async (em) => {
-    if (providerId) await removeLater(sqlOf(em), providerId, domain.domain);
-    em.remove(domain);
+  await deps.db.transaction(async (tx) => {
+    if (providerId) await removeLater(tx, providerId, domain.domain);
+    await tx.em.nativeDelete(Domain, { id });
   });
   if (!providerId || !deps.provider) return;
   try {
@@ -144,8 +141,8 @@ async function asked<T>(deps: DomainDeps, call: (provider: Provider) => Promise<
   }
 }
 
-async function refuseTaken(deps: DomainDeps, sql: Sql, project: Pick<ProjectFacts, 'id'>, name: string): Promise<void> {
-  const taken = await ownerOf(sql, name, deps.userId);
+async function refuseTaken(deps: DomainDeps, project: Pick<ProjectFacts, 'id'>, name: string): Promise<void> {
+  const taken = await ownerOf(deps.db, name, deps.userId);
   if (taken === null) return;
   if (taken.projectId === project.id) throw bareBadRequest(`${name} is already a domain of this project`);
   if (taken.member)
@@ -154,10 +151,10 @@ async function refuseTaken(deps: DomainDeps, sql: Sql, project: Pick<ProjectFact
 }
 
 // Who was stopped for abuse must not go on below the same name.
-async function refuseDisabledRoot(sql: Sql, name: string): Promise<void> {
+async function refuseDisabledRoot(db: Database, name: string): Promise<void> {
   const root = parse(name).domain;
   if (root === null || root === name) return;
-  const above = await ownerOf(sql, root, null);
+  const above = await ownerOf(db, root, null);
   if (above?.disabled)
     throw forbidden(`${root} belongs to a project that is disabled: no domain below it can be added`);
 }
@@ -167,8 +164,8 @@ function refuseOtherProject(project: Pick<ProjectFacts, 'id'>, projectId: string
     throw new AppError(403, 'PROJECT_ACCESS_DENIED', 'This key belongs to another project than the one named');
 }
 
-async function load(em: EntityManager, projectId: string, id: string): Promise<Domain> {
-  const domain = await em.findOne(Domain, { projectId, id });
+async function load(db: Database, projectId: string, id: string): Promise<Domain> {
+  const domain = await db.em.findOne(Domain, { projectId, id });
   if (domain === null) throw notFound('domain', id);
   return domain;
 }

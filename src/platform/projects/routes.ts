@@ -35,7 +35,7 @@ export const projectRoutes = [
     status: 201,
     body: CreateProject,
     reply: ProjectRecord,
-    handle: ({ app, em, actor, body }) => foundProject(em, actor.userId, body.name, keysOf(app)),
+    handle: ({ app, db, actor, body }) => foundProject(db, actor.userId, body.name, keysOf(app)),
   }),
   route({
     method: 'PATCH',

@@ -1,5 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
-import { type Sql, sqlOf } from '../../core/database/sql.ts';
+import type { Database, Sql } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import { seal, sha256 } from '../../core/lib/seal.ts';
 import { Membership, Project } from './entity.ts';
@@ -9,13 +8,13 @@ import type { ProjectRecord, RotatedProject } from './schema.ts';
 
 /** Creates a project with these keys, owned by the user. Call inside a transaction. */
 export async function createProject(
-  em: EntityManager,
+  db: Database,
   facts: { name: string; ownerId: string; keys: KeyPair; encryptionKey: string },
 ): Promise<Project> {
-  const project = em.create(Project, { name: facts.name, ...storedKeys(facts.keys, facts.encryptionKey) });
-  await em.flush();
-  em.create(Membership, { projectId: project.id, userId: facts.ownerId, role: 'OWNER' });
-  await em.flush();
+  const project = db.em.create(Project, { name: facts.name, ...storedKeys(facts.keys, facts.encryptionKey) });
+  await db.em.flush();
+  db.em.create(Membership, { projectId: project.id, userId: facts.ownerId, role: 'OWNER' });
+  await db.em.flush();
   return project;
 }
 
@@ -24,13 +23,13 @@ export async function createProject(
  * reputation behind. @throws 403 PROJECT_DISABLED
  */
 export async function foundProject(
-  em: EntityManager,
+  db: Database,
   userId: string,
   name: string,
   encryptionKeys: EncryptionKeys,
 ): Promise<ProjectRecord> {
-  return em.transactional(async (tx) => {
-    if (await isInDisabledProject(sqlOf(tx), userId))
+  return db.transaction(async (tx) => {
+    if (await isInDisabledProject(tx, userId))
       throw new AppError(
         403,
         'PROJECT_DISABLED',
@@ -45,7 +44,7 @@ export async function foundProject(
       keys: newKeyPair(),
       encryptionKey: sealingKey(encryptionKeys),
     });
-    const record = await projectRecord(sqlOf(tx), id, encryptionKeys);
+    const record = await projectRecord(tx, id, encryptionKeys);
     if (record === null) throw new Error('The project was not created');
     return record;
   });

@@ -1,6 +1,5 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { segmentsByIds } from '../../audience/segments/index.ts';
-import { type Sql, sqlOf } from '../../core/database/sql.ts';
+import type { Database, Sql } from '../../core/database/sql.ts';
 import { type Hold, holdFor, holdSentence } from '../engine/index.ts';
 import type { Campaign } from './entity.ts';
 import type { CampaignBody, CampaignWithSegment } from './schema.ts';
@@ -42,15 +41,15 @@ export function campaignBody(campaign: Campaign): CampaignBody {
 
 /** `campaignBody` with the segments of the campaigns, and why those that are SENDING stand still. */
 export async function withSegments(
-  em: EntityManager,
+  db: Database,
   provider: string,
   campaigns: readonly Campaign[],
 ): Promise<CampaignWithSegment[]> {
   const ids = campaigns.flatMap(({ segmentId }) => segmentId ?? []);
   const projectId = campaigns[0]?.projectId ?? '';
   const [segments, hold] = await Promise.all([
-    segmentsByIds(em, projectId, ids),
-    campaigns.some(mayBeHeld) ? holdFor(sqlOf(em), provider) : null,
+    segmentsByIds(db, projectId, ids),
+    campaigns.some(mayBeHeld) ? holdFor(db, provider) : null,
   ]);
   return campaigns.map((campaign) => ({
     ...campaignBody(campaign),

@@ -1,5 +1,5 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import * as v from 'valibot';
+import type { Database } from '../../core/database/sql.ts';
 import type { App } from '../../core/http/context.ts';
 import { route } from '../../core/http/route.ts';
 import { auditCampaign } from './audit.ts';
@@ -36,9 +36,8 @@ const ok = <Data>(data: Data) => ({ success: true, data });
 const message = v.object({ success: v.literal(true), message: v.string() });
 const withMessage = <Schema extends v.GenericSchema>(data: Schema) =>
   v.object({ ...wrapped(data).entries, message: v.string() });
-const depsOf = ({ app, em }: { app: App; em: EntityManager }) => ({
-  em,
-  db: app.db,
+const depsOf = ({ app, db }: { app: App; db: Database }) => ({
+  db,
   outbox: app.outbox,
   senderDomains: app.directory.senderDomains,
   clock: app.clock,
@@ -193,8 +192,8 @@ export const campaignRoutes = [
     body: TestCampaign,
     reply: message,
     async handle(input) {
-      const { app, db, em, project, params, body } = input;
-      const deps = { db, em, mailer: app.mailer, config: app.config, senderDomains: app.directory.senderDomains };
+      const { app, db, project, params, body } = input;
+      const deps = { db, mailer: app.mailer, config: app.config, senderDomains: app.directory.senderDomains };
       await sendTest(deps, project, params.id, body.email);
       return { success: true, message: `Test sent to ${body.email}` };
     },

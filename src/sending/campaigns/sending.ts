@@ -1,4 +1,3 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { checkSender, type SenderDomains } from '../../content/templates/index.ts';
 import type { Database, Sql } from '../../core/database/sql.ts';
 import { badRequest, notFound } from '../../core/lib/errors.ts';
@@ -21,7 +20,6 @@ import { type LockedCampaign, lockCampaign, scheduleSend, startSend } from './st
 
 /** What starting and stopping a send needs. */
 export interface SendingDeps {
-  em: EntityManager;
   db: Database;
   outbox: Outbox;
   senderDomains: SenderDomains;

@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LockMode } from '@mikro-orm/core';
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { checkedDefinition } from '../../audience/segments/index.ts';
 import { checkSender, checkSources, type SenderDomains } from '../../content/templates/index.ts';
-import { type Sql, sqlOf, statement } from '../../core/database/sql.ts';
+import { type Database, type Sql, statement } from '../../core/database/sql.ts';
 import { badRequest, notFound } from '../../core/lib/errors.ts';
 import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
 import type { Clock } from '../../core/lib/time.ts';
@@ -24,7 +23,7 @@ import {
 
 /** What reading and writing campaigns needs. */
 export interface CampaignDeps {
-  em: EntityManager;
+  db: Database;
   senderDomains: SenderDomains;
   clock: Clock;
   /** The mailer's name, for what holds it. */
@@ -32,7 +31,7 @@ export interface CampaignDeps {
 }
 
 /** A page of campaigns, newest first unless asked otherwise. @throws 400 for an unknown status */
-export async function listCampaigns({ em, provider }: CampaignDeps, projectId: string, query: ListCampaigns) {
+export async function listCampaigns({ db, provider }: CampaignDeps, projectId: string, query: ListCampaigns) {
   const page = offsetPage(query, 1000);
   const status = query.status ? campaignStatuses.find((known) => known === query.status) : undefined;
   if (query.status && !status) throw badRequest(`"status" must be one of ${campaignStatuses.join(', ')}`);
@@ -44,7 +43,7 @@ export async function listCampaigns({ em, provider }: CampaignDeps, projectId: s
   const dir = query.dir === 'asc' ? 'asc' : 'desc';
   const [campaigns, total] = findsNothing
     ? [[], 0]
-    : await em.findAndCount(
+    : await db.em.findAndCount(
         Campaign,
         {
           projectId,
@@ -56,8 +55,8 @@ export async function listCampaigns({ em, provider }: CampaignDeps, projectId: s
         },
         { orderBy: [{ [sort]: dir }, { id: dir }], limit: page.pageSize, offset: page.offset },
       );
-  const archivedCount = await em.count(Campaign, { projectId, archived: true });
-  return { ...offsetAnswer(await withSegments(em, provider, campaigns), page, total), archivedCount };
+  const archivedCount = await db.em.count(Campaign, { projectId, archived: true });
+  return { ...offsetAnswer(await withSegments(db, provider, campaigns), page, total), archivedCount };
 }
 
 /**
@@ -66,7 +65,7 @@ export async function listCampaigns({ em, provider }: CampaignDeps, projectId: s
  * faulty condition; 403 for the sender's domain; 404 for the segment
  */
 export async function createCampaign(
-  { em, senderDomains, clock }: CampaignDeps,
+  { db, senderDomains, clock }: CampaignDeps,
   projectId: string,
   body: CreateCampaign,
 ): Promise<CampaignBody> {
@@ -74,10 +73,9 @@ export async function createCampaign(
   checkCompanions(body);
   checkSources(body);
   await checkSender(senderDomains, projectId, body.from);
-  return em.transactional(async (inner) => {
-    const sql = sqlOf(inner as EntityManager);
+  return db.transaction(async (sql) => {
     await checkAudience(sql, projectId, body);
-    const campaign = inner.create(Campaign, {
+    const campaign = sql.em.create(Campaign, {
       projectId,
       ...body,
       description: body.description ?? null,
@@ -87,18 +85,18 @@ export async function createCampaign(
       segmentId: body.segmentId ?? null,
       totalRecipients: await audienceSize(sql, { projectId, ...body }, clock()),
     });
-    await inner.flush();
+    await sql.em.flush();
     return campaignBody(campaign);
   });
 }
 
 /** One campaign, archived ones too. @throws 404 CAMPAIGN_NOT_FOUND */
 export async function getCampaign(
-  { em, provider }: Pick<CampaignDeps, 'em' | 'provider'>,
+  { db, provider }: Pick<CampaignDeps, 'db' | 'provider'>,
   projectId: string,
   id: string,
 ): Promise<CampaignWithSegment> {
-  const [body] = await withSegments(em, provider, [await load(em, projectId, id)]);
+  const [body] = await withSegments(db, provider, [await load(db, projectId, id)]);
   return body as CampaignWithSegment;
 }
 
@@ -107,15 +105,14 @@ export async function getCampaign(
  * @throws 404, 400 for its status or an incomplete audience, and as on creation
  */
 export async function updateCampaign(
-  { em, senderDomains, clock }: CampaignDeps,
+  { db, senderDomains, clock }: CampaignDeps,
   projectId: string,
   id: string,
   body: UpdateCampaign,
 ): Promise<CampaignBody> {
-  return em.transactional(async (inner) => {
-    const sql = sqlOf(inner as EntityManager);
+  return db.transaction(async (sql) => {
     // Locked, so that a send that begins at the same moment sends either the old content or the new one.
-    const campaign = await load(inner as EntityManager, projectId, id, LockMode.PESSIMISTIC_WRITE);
+    const campaign = await load(sql, projectId, id, LockMode.PESSIMISTIC_WRITE);
     const { status } = campaign;
     if (status !== 'DRAFT' && status !== 'SCHEDULED')
       throw badRequest(`A campaign that is ${status} cannot be changed`, { status });
@@ -137,26 +134,26 @@ export async function updateCampaign(
     const keys = [body.audienceType, body.audienceCondition, body.segmentId];
     if (keys.some((value) => value !== undefined)) await checkAudience(sql, projectId, audience);
     for (const [field, value] of Object.entries(body))
-      if (value !== undefined) inner.assign(campaign, { [field]: value });
+      if (value !== undefined) sql.em.assign(campaign, { [field]: value });
     if (campaign.fromName === '') campaign.fromName = null;
     if (status === 'DRAFT' && [body.type, ...keys].some((value) => value !== undefined))
       campaign.totalRecipients = await audienceSize(sql, campaign, clock());
-    await inner.flush();
+    await sql.em.flush();
     return campaignBody(campaign);
   });
 }
 
 /** Copies content and audience into a draft named `<name> (Copy)`, from any status. @throws 404 */
 export async function duplicateCampaign(
-  { em, clock }: Pick<CampaignDeps, 'em' | 'clock'>,
+  { db, clock }: Pick<CampaignDeps, 'db' | 'clock'>,
   projectId: string,
   id: string,
 ): Promise<CampaignBody> {
-  const original = await load(em, projectId, id);
+  const original = await load(db, projectId, id);
   const { description, subject, body, from, fromName, replyTo, type, audienceType, audienceCondition, segmentId } =
     original;
   const audience = { projectId, type, audienceType, audienceCondition, segmentId };
-  const copy = em.create(Campaign, {
+  const copy = db.em.create(Campaign, {
     ...audience,
     name: `${original.name} (Copy)`,
     description,
@@ -165,19 +162,19 @@ export async function duplicateCampaign(
     from,
     fromName,
     replyTo,
-    totalRecipients: await audienceSize(sqlOf(em), audience, clock()),
+    totalRecipients: await audienceSize(db, audience, clock()),
   });
-  await em.flush();
+  await db.em.flush();
   return campaignBody(copy);
 }
 
 /** Counts and rates (contract page 2, 2.5); the skipped, failed and pending ones make them add up. @throws 404 */
 export async function campaignStats(
-  { em, provider }: Pick<CampaignDeps, 'em' | 'provider'>,
+  { db, provider }: Pick<CampaignDeps, 'db' | 'provider'>,
   projectId: string,
   id: string,
 ): Promise<CampaignStats> {
-  const campaign = await load(em, projectId, id);
+  const campaign = await load(db, projectId, id);
   const { sentCount } = campaign;
   const rate = (count: number) => (sentCount === 0 ? 0 : (count / sentCount) * 100);
   const underWay = campaign.status === 'SENDING' || campaign.status === 'CANCELLED';
@@ -200,7 +197,7 @@ export async function campaignStats(
     complaintRate: rate(campaign.complainedCount),
     unsubscribeRate: rate(campaign.unsubscribedCount),
     pausedAt: campaign.pausedAt?.toISOString() ?? null,
-    held: await heldSentence(sqlOf(em), provider, campaign),
+    held: await heldSentence(db, provider, campaign),
   };
 }
 
@@ -244,8 +241,8 @@ function changesAudience(campaign: Campaign, body: UpdateCampaign): boolean {
 }
 
 /** Loads a campaign of the project. @throws 404 CAMPAIGN_NOT_FOUND */
-export async function load(em: EntityManager, projectId: string, id: string, lockMode?: LockMode): Promise<Campaign> {
-  const campaign = await em.findOne(Campaign, { projectId, id }, lockMode === undefined ? {} : { lockMode });
+export async function load(db: Database, projectId: string, id: string, lockMode?: LockMode): Promise<Campaign> {
+  const campaign = await db.em.findOne(Campaign, { projectId, id }, lockMode === undefined ? {} : { lockMode });
   if (campaign === null) throw notFound('campaign', id);
   return campaign;
 }

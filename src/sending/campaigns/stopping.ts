@@ -1,4 +1,4 @@
-import { type Sql, sqlOf } from '../../core/database/sql.ts';
+import type { Sql } from '../../core/database/sql.ts';
 import { badRequest, notFound } from '../../core/lib/errors.ts';
 import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
 import { wakeCampaign } from './launch.ts';
@@ -8,7 +8,7 @@ import type { SendingDeps } from './sending.ts';
 import { getCampaign, load } from './service.ts';
 import { cancelSend, hasDeparted, lockCampaign, lockCampaignSend, setPaused, unscheduleSend } from './state.ts';
 
-type StoppingDeps = Pick<SendingDeps, 'em' | 'db' | 'outbox' | 'provider'>;
+type StoppingDeps = Pick<SendingDeps, 'db' | 'outbox' | 'provider'>;
 
 /** How a cancellation went. */
 export interface Cancelled {
@@ -26,14 +26,14 @@ export interface Cancelled {
 export async function cancelCampaign(deps: StoppingDeps, projectId: string, id: string): Promise<Cancelled> {
   const { sendSeq, ticket, wasScheduled } = await deps.db.transaction((sql) => moveToCancelled(sql, projectId, id));
   if (ticket !== null) deps.outbox.dispatchSoon(ticket);
-  const campaign = campaignBody(await load(deps.em, projectId, id));
+  const campaign = campaignBody(await load(deps.db, projectId, id));
   if (wasScheduled) {
     // The answer is about what was asked for, even when somebody has sent the draft already.
     const message = cancelMessage('DRAFT', false);
     return { campaign: { ...campaign, status: 'DRAFT', scheduledFor: null }, revertPending: false, message };
   }
   // The answer is taken after the commit: a row that departed in between keeps the campaign CANCELLED.
-  const revertPending = campaign.status === 'CANCELLED' && !(await hasDeparted(sqlOf(deps.em), id, sendSeq));
+  const revertPending = campaign.status === 'CANCELLED' && !(await hasDeparted(deps.db, id, sendSeq));
   return { campaign, revertPending, message: cancelMessage(campaign.status, revertPending) };
 }
 

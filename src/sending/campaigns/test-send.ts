@@ -1,4 +1,3 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { contentAsWritten, prepareContent } from '../../content/rendering/index.ts';
 import { checkSender, type SenderDomains, withinLimits } from '../../content/templates/index.ts';
 import type { Database } from '../../core/database/sql.ts';
@@ -15,7 +14,6 @@ import { load } from './service.ts';
 /** What a test is sent with. */
 export interface TestDeps {
   db: Database;
-  em: EntityManager;
   mailer: Mailer;
   config: Pick<ComposerSettings, 'DASHBOARD_URI' | 'API_URI' | 'LINK_SECRET'>;
   senderDomains: SenderDomains;
@@ -38,7 +36,7 @@ const findContact = statement(
  * does not take it
  */
 export async function sendTest(deps: TestDeps, project: ProjectFacts, id: string, address: string): Promise<void> {
-  const campaign = await load(deps.em, project.id, id);
+  const campaign = await load(deps.db, project.id, id);
   if ((await deps.db.row(isMember, [project.id, address])) === null)
     throw forbidden(
       'A test can only be sent to a member of the project',

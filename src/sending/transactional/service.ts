@@ -1,6 +1,6 @@
 import { type SuppressionRule, type SuppressionRuleCache, suppressionOf } from '../../audience/suppressions/index.ts';
 import type { TemplateCache, TemplateRow } from '../../content/templates/index.ts';
-import type { Joined, Sql, WriteOnce } from '../../core/database/sql.ts';
+import type { Database, Sql, WriteOnce } from '../../core/database/sql.ts';
 import { extensionOf } from '../../core/lib/attachment-types.ts';
 import { splitData } from '../../core/lib/contact-data.ts';
 import { domainOf } from '../../core/lib/email-address.ts';
@@ -111,7 +111,7 @@ async function accept(
 
 // Only mail that is sent counts: what a rule catches takes no room.
 async function acceptWithinLimit(
-  db: Joined,
+  db: Database,
   billing: BillingSettings,
   project: ProjectFacts,
   recipients: readonly SendRecipient[],
