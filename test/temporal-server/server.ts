@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -34,7 +32,9 @@ export async function startProductionTemporal(
 ): Promise<ProductionTemporal> {
   const postgres = new URL(databaseUrl);
   for (const [database, schema] of Object.entries(databases)) await makeDatabase(programs, postgres, database, schema);
-  const ports: Ports = { grpc: await freePorts(services.length), membership: await lowPorts(services.length) };
+  // Two calls could answer one port twice. The table of members keeps ports as smallint, and these are below 32768.
+  const free = await freePorts(2 * services.length);
+  const ports: Ports = { grpc: free.slice(0, services.length), membership: free.slice(services.length) };
   const config = join(folder, 'config');
   mkdirSync(config, { recursive: true });
   const dynamicConfig = join(config, 'dynamic-config.yaml');
@@ -69,27 +69,6 @@ export async function startProductionTemporal(
 interface Ports {
   grpc: readonly number[];
   membership: readonly number[];
-}
-
-// The table of members keeps ports as smallint, and free ports that the system picks are above that.
-async function lowPorts(count: number): Promise<number[]> {
-  const found: number[] = [];
-  for (let port = 20_000 + Math.floor(Math.random() * 10_000); found.length < count && port < 32_768; port += 1)
-    if (await isFree(port)) found.push(port);
-  return found;
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  try {
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    server.close();
-  }
 }
 
 async function makeDatabase(

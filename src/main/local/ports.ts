@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { connect, createServer } from 'node:net';
 import { StartError } from './start-error.ts';
 
@@ -58,24 +59,17 @@ export function answers(port: number, host: string, limitMs = 1_000): Promise<bo
   });
 }
 
+// Below the ports that systems give to outgoing connections (from 32768 on Linux, from 49152 elsewhere): one of those could be taken
+// between its choice and its use.
+const lowestPort = 10_000;
+const highestPort = 32_000;
+
 /** Ports on the loopback address that were free a moment ago, all different. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer();
-      await new Promise<void>((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(0, '127.0.0.1', resolve);
-      });
-      return server;
-    }),
-  );
-  return Promise.all(
-    servers.map(async (server) => {
-      const address = server.address();
-      await new Promise((resolve) => server.close(resolve));
-      if (address === null || typeof address === 'string') throw new Error('a TCP server has no port');
-      return address.port;
-    }),
-  );
+  const chosen = new Set<number>();
+  while (chosen.size < count) {
+    const port = randomInt(lowestPort, highestPort + 1);
+    if (!chosen.has(port) && (await tryToListen(port, '127.0.0.1')) === null) chosen.add(port);
+  }
+  return [...chosen];
 }
