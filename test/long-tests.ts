@@ -8,4 +8,4 @@ export const longTests = [
 ];
 
 /** Files that run in both, in `npm run test:soak` with more or larger input (`isLong`). */
-export const longForms = ['test/api/hostile-bodies.test.ts'];
+export const longForms = ['test/api/hostile-bodies.test.ts', 'test/workflows/automation-migration.test.ts'];

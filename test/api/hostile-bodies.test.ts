@@ -3,11 +3,10 @@ import { routes } from '../../src/main/routes.ts';
 import { aProject } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { type ApiProcess, apiProcess, attack, healthOf, largestKeyedBody, send } from '../support/hostile-bodies.ts';
+import { isLong } from '../support/long.ts';
 
 const megabyte = 1024 * 1024;
-/** With `npm run test:long` each route gets 200 MB, and the time of `/health` is judged as well. */
-const isLong = process.env.LONG_TESTS === '1';
-// What one of these parsed without a limit would be well above the growth that is allowed.
+// In `npm run test:soak` each route gets 200 MB, and the time of `/health` is judged as well. Otherwise: what one of these parsed without a limit would be well above the growth that is allowed.
 const parsing = new Set(['/auth/login', '/webhooks/sns']);
 const bytesFor = (path: string) => (isLong ? 200 : parsing.has(path) ? 64 : 4) * megabyte;
 const mostGrowth = 150 * megabyte;

@@ -1,0 +1,8 @@
+import { pino } from 'pino';
+import { freePorts } from '../../src/main/local/ports.ts';
+import { installTemporalRuntime } from '../../src/main/temporal-runtime.ts';
+
+// A process has one runtime of the SDK, and the first file that asks decides whether it gathers figures. Files that share a process
+// must not depend on who came first.
+const [port = 0] = await freePorts(1);
+installTemporalRuntime(pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }), port);
