@@ -29,8 +29,9 @@ import { Migration20261122000100_contact_data_limits } from './Migration20261122
 import { Migration20261122000300_sessions_and_keys } from './Migration20261122000300_sessions_and_keys.ts';
 import { Migration20261122000400_failed_mail } from './Migration20261122000400_failed_mail.ts';
 import { Migration20261122000500_recovery } from './Migration20261122000500_recovery.ts';
+import { Migration20261122001100_functions } from './Migration20261122001100_functions.ts';
 
-/** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. */
+/** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
   { name: 'Migration20261121000000_foundation', class: Migration20261121000000_foundation },
   { name: 'Migration20261121000100_audience', class: Migration20261121000100_audience },
@@ -63,4 +64,5 @@ export const migrations = [
   { name: 'Migration20261122000300_sessions_and_keys', class: Migration20261122000300_sessions_and_keys },
   { name: 'Migration20261122000400_failed_mail', class: Migration20261122000400_failed_mail },
   { name: 'Migration20261122000500_recovery', class: Migration20261122000500_recovery },
+  { name: 'Migration20261122001100_functions', class: Migration20261122001100_functions },
 ];

@@ -415,6 +415,13 @@ create trigger contacts_inserted_together after insert on contacts referencing n
 create trigger contacts_lost after delete on contacts referencing old table as lost for each statement execute function note_lost_contacts();
 create trigger contacts_runs_forgotten after delete on contacts referencing old table as gone for each statement execute function forget_runs_of_contacts();
 
+create table database_functions (
+  name text not null,
+  hash text not null,
+  installed_at timestamp with time zone default clock_timestamp() not null,
+  constraint database_functions_pkey primary key (name, hash)
+);
+
 create table domain_removals (
   provider_id text not null,
   domain text not null,
@@ -990,123 +997,146 @@ CREATE OR REPLACE FUNCTION announce_change()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      declare
-        changed record := coalesce(new, old);
-      begin
-        perform pg_notify('posthorn_changes', tg_table_name || ':' ||
-          case when tg_table_name = 'projects' then changed.id::text else (to_jsonb(changed) ->> 'project_id') end);
-        return null;
-      end $function$;
+declare
+  changed record := coalesce(new, old);
+begin
+  perform pg_notify('posthorn_changes', tg_table_name || ':' ||
+    case when tg_table_name = 'projects' then changed.id::text else (to_jsonb(changed) ->> 'project_id') end);
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION cancel_lost_runs()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        with lost as (
-          select uuidv7() as id, 'automation/' || automation_id || '/' || contact_id || '/' || entry as execution
-          from gone where status in ('RUNNING', 'WAITING'))
-        insert into outbox (id, dedupe_key, kind, workflow_id, payload)
-          select id, 'cancel:' || execution || ':' || id, 'cancel', execution,
-            jsonb_build_object('type', 'cancel', 'id', execution)
-          from lost;
-        if found then perform pg_notify('posthorn_outbox', ''); end if;
-        return null;
-      end $function$;
+begin
+  with lost as (
+    select uuidv7() as id, 'automation/' || automation_id || '/' || contact_id || '/' || entry as execution
+    from gone where status in ('RUNNING', 'WAITING'))
+  insert into outbox (id, dedupe_key, kind, workflow_id, payload)
+    select id, 'cancel:' || execution || ':' || id, 'cancel', execution,
+      jsonb_build_object('type', 'cancel', 'id', execution)
+    from lost;
+  if found then perform pg_notify('posthorn_outbox', ''); end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION catalogue_is_full(project uuid)
  RETURNS boolean
  LANGUAGE plpgsql
  STABLE
 AS $function$
-      begin
-        return exists (select from full_catalogues where project_id = project);
-      end $function$;
+begin
+  return exists (select from full_catalogues where project_id = project);
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION contact_data_problem(project uuid, before jsonb, after jsonb)
  RETURNS text
  LANGUAGE plpgsql
  STABLE
 AS $function$
-      declare
-        bytes integer;
-        keys integer;
-      begin
-        if pg_column_size(after) > 8000 then
-          bytes := octet_length(after::text);
-          if bytes > 262144 and (before is null or bytes > octet_length(before::text)) then
-            return 'contact_data_bytes';
-          end if;
-          keys := (select count(*) from jsonb_object_keys(after));
-          if keys > 1000 and (before is null or keys > (select count(*) from jsonb_object_keys(before))) then
-            return 'contact_data_keys';
-          end if;
-        end if;
-        if catalogue_is_full(project) and exists (
-          select from jsonb_object_keys(after) as k (key)
-          where not coalesce(jsonb_exists(before, k.key), false)
-            and not exists (
-              select from contact_fields f where f.project_id = project and f.key_hash = md5(k.key)::uuid)) then
-          return 'contact_catalogue_keys';
-        end if;
-        return null;
-      end $function$;
+declare
+  bytes integer;
+  keys integer;
+begin
+  if pg_column_size(after) > 8000 then
+    bytes := octet_length(after::text);
+    if bytes > 262144 and (before is null or bytes > octet_length(before::text)) then
+      return 'contact_data_bytes';
+    end if;
+    keys := (select count(*) from jsonb_object_keys(after));
+    if keys > 1000 and (before is null or keys > (select count(*) from jsonb_object_keys(before))) then
+      return 'contact_data_keys';
+    end if;
+  end if;
+  if catalogue_is_full(project) and exists (
+    select from jsonb_object_keys(after) as k (key)
+    where not coalesce(jsonb_exists(before, k.key), false)
+      and not exists (
+        select from contact_fields f where f.project_id = project and f.key_hash = md5(k.key)::uuid)) then
+    return 'contact_catalogue_keys';
+  end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION contact_value_kind(value jsonb)
  RETURNS text
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 AS $function$
-        select case jsonb_typeof(value)
-          when 'string' then case when value #>> '{}' like '____-__-__%'
-            and value #>> '{}' ~ '^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{3})?Z?)?$' then 'date' else 'string' end
-          when 'object' then 'json' when 'array' then 'json'
-          else jsonb_typeof(value) end
-      $function$;
+select case jsonb_typeof(value)
+  when 'string' then case when value #>> '{}' like '____-__-__%'
+    and value #>> '{}' ~ '^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{3})?Z?)?$' then 'date' else 'string' end
+  when 'object' then 'json' when 'array' then 'json'
+  else jsonb_typeof(value) end
+$function$;
 
 CREATE OR REPLACE FUNCTION count_ended_run()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained, runs_started, runs_completed)
-          select new.project_id, date_bin('1 hour', item.at, timestamptz 'epoch'), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, item.change
-          from (values (old.completed_at, -1), (new.completed_at, 1)) item (at, change) where item.at is not null;
-        return null;
-      end $function$;
+begin
+  insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained, runs_started, runs_completed)
+    select new.project_id, date_bin('1 hour', item.at, timestamptz 'epoch'), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, item.change
+    from (values (old.completed_at, -1), (new.completed_at, 1)) item (at, change) where item.at is not null;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION count_new_mail()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained) select project_id, date_bin('1 hour', created_at, timestamptz 'epoch'), count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED'), count(*) filter (where m.source_type = 'INBOUND'), count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.delivered_at is not null), count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.opened_at is not null), count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.clicked_at is not null), count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.bounced_at is not null), count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.status <> 'FAILED' and not m.simulated), count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.status <> 'FAILED' and not m.simulated and m.bounced_at is not null), count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.status <> 'FAILED' and not m.simulated and m.complained_at is not null) from came m group by 1, 2;
-        return null;
-      end $function$;
+begin
+  insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained)
+    select project_id, date_bin('1 hour', created_at, timestamptz 'epoch'),
+    count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED'),
+    count(*) filter (where m.source_type = 'INBOUND'),
+    count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.delivered_at is not null),
+    count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.opened_at is not null),
+    count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.clicked_at is not null),
+    count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.bounced_at is not null),
+    count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.status <> 'FAILED' and not m.simulated),
+    count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.status <> 'FAILED' and not m.simulated and m.bounced_at is not null),
+    count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.status <> 'FAILED' and not m.simulated and m.complained_at is not null)
+    from came m group by 1, 2;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION count_runs_on_delete()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-        begin
-          insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained, runs_started, runs_completed) 
-      select r.project_id, date_bin('1 hour', item.at, timestamptz 'epoch'), 0, 0, 0, 0, 0, 0, 0, 0, 0, -sum(item.started), -sum(item.completed)
-      from changed r, lateral (values (r.started_at, 1, 0), (r.completed_at, 0, 1)) item (at, started, completed)
-      where item.at is not null group by 1, 2;
-          return null;
-        end $function$;
+begin
+  insert into mail_count_changes (
+    project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced,
+    rated, rated_bounced, rated_complained, runs_started, runs_completed)
+    select r.project_id, date_bin('1 hour', item.at, timestamptz 'epoch'), 0, 0, 0, 0, 0, 0, 0, 0, 0, -sum(item.started), -sum(item.completed)
+    from changed r, lateral (values (r.started_at, 1, 0), (r.completed_at, 0, 1)) item (at, started, completed)
+    where item.at is not null group by 1, 2;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION count_runs_on_insert()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-        begin
-          insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained, runs_started, runs_completed) 
-      select r.project_id, date_bin('1 hour', item.at, timestamptz 'epoch'), 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(item.started), sum(item.completed)
-      from changed r, lateral (values (r.started_at, 1, 0), (r.completed_at, 0, 1)) item (at, started, completed)
-      where item.at is not null group by 1, 2;
-          return null;
-        end $function$;
+begin
+  insert into mail_count_changes (
+    project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced,
+    rated, rated_bounced, rated_complained, runs_started, runs_completed)
+    select r.project_id, date_bin('1 hour', item.at, timestamptz 'epoch'), 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(item.started), sum(item.completed)
+    from changed r, lateral (values (r.started_at, 1, 0), (r.completed_at, 0, 1)) item (at, started, completed)
+    where item.at is not null group by 1, 2;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION forget_contacts()
  RETURNS trigger
@@ -1115,128 +1145,175 @@ CREATE OR REPLACE FUNCTION forget_contacts()
  SET enable_hashjoin TO 'off'
  SET enable_mergejoin TO 'off'
 AS $function$
-      begin
-        delete from emails m using gone where m.contact_id = gone.id;
-        delete from events e using gone where e.contact_id = gone.id;
-        return null;
-      end $function$;
+begin
+  delete from emails m using gone where m.contact_id = gone.id;
+  delete from events e using gone where e.contact_id = gone.id;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION forget_projects()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        delete from events e using gone where e.project_id = gone.id;
-        return null;
-      end $function$;
+begin
+  delete from events e using gone where e.project_id = gone.id;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION forget_runs_of_contacts()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        delete from automation_arrivals a using gone where a.contact_id = gone.id;
-        delete from automation_runs r using gone where r.contact_id = gone.id;
-        delete from automation_entries n using gone where n.contact_id = gone.id;
-        return null;
-      end $function$;
+begin
+  delete from automation_arrivals a using gone where a.contact_id = gone.id;
+  delete from automation_runs r using gone where r.contact_id = gone.id;
+  delete from automation_entries n using gone where n.contact_id = gone.id;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION limit_contact_data()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      declare
-        problem text := contact_data_problem(new.project_id, case when tg_op = 'UPDATE' then old.data end, new.data);
-      begin
-        if problem is not null then
-          raise exception 'the data of a contact exceeds a limit' using errcode = 'check_violation', constraint = problem;
-        end if;
-        return new;
-      end $function$;
+declare
+  problem text := contact_data_problem(new.project_id, case when tg_op = 'UPDATE' then old.data end, new.data);
+begin
+  if problem is not null then
+    raise exception 'the data of a contact exceeds a limit' using errcode = 'check_violation', constraint = problem;
+  end if;
+  return new;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION note_contact_change()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        if tg_op = 'INSERT' then
-          insert into contact_changes values (new.project_id, new.data, new.subscribed, 1);
-        else
-          insert into contact_changes values
-            (old.project_id, old.data, old.subscribed, -1), (new.project_id, new.data, new.subscribed, 1);
-        end if;
-        return null;
-      end $function$;
+begin
+  if tg_op = 'INSERT' then
+    insert into contact_changes values (new.project_id, new.data, new.subscribed, 1);
+  else
+    insert into contact_changes values
+      (old.project_id, old.data, old.subscribed, -1), (new.project_id, new.data, new.subscribed, 1);
+  end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION note_contact_changes()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        if tg_op = 'INSERT' then
-          insert into contact_changes select project_id, data, subscribed, 1 from came;
-        elsif tg_op = 'UPDATE' then
-          insert into contact_changes
-            select project_id, data, subscribed, -1 from went union all select project_id, data, subscribed, 1 from came;
-        else
-          -- Contacts also go because their project does; then nobody will ask again.
-          insert into contact_changes
-            select project_id, data, subscribed, -1 from went
-            where exists (select from projects p where p.id = went.project_id);
-        end if;
-        return null;
-      end $function$;
+begin
+  if tg_op = 'INSERT' then
+    insert into contact_changes select project_id, data, subscribed, 1 from came;
+  elsif tg_op = 'UPDATE' then
+    insert into contact_changes
+      select project_id, data, subscribed, -1 from went union all select project_id, data, subscribed, 1 from came;
+  else
+    -- Contacts also go because their project does; then nobody will ask again.
+    insert into contact_changes
+      select project_id, data, subscribed, -1 from went
+      where exists (select from projects p where p.id = went.project_id);
+  end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION note_lost_contacts()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        insert into contact_losses (project_id)
-          select distinct lost.project_id from lost where exists (select from projects p where p.id = lost.project_id);
-        return null;
-      end $function$;
+begin
+  insert into contact_losses (project_id)
+    select distinct lost.project_id from lost where exists (select from projects p where p.id = lost.project_id);
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION recount_changed_mail()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        if old.created_at = new.created_at then
-          insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained) values (new.project_id, date_bin('1 hour', new.created_at, timestamptz 'epoch'),
-            (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED')::integer - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED')::integer, (new.source_type = 'INBOUND')::integer - (old.source_type = 'INBOUND')::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.delivered_at is not null)::integer - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.delivered_at is not null)::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.opened_at is not null)::integer - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.opened_at is not null)::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.clicked_at is not null)::integer - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.clicked_at is not null)::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.bounced_at is not null)::integer - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.bounced_at is not null)::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated)::integer - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated)::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated and new.bounced_at is not null)::integer - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated and old.bounced_at is not null)::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated and new.complained_at is not null)::integer - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated and old.complained_at is not null)::integer);
-        else
-          insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained) values (old.project_id, date_bin('1 hour', old.created_at, timestamptz 'epoch'), -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED')::integer, -(old.source_type = 'INBOUND')::integer, -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.delivered_at is not null)::integer, -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.opened_at is not null)::integer, -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.clicked_at is not null)::integer, -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.bounced_at is not null)::integer, -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated)::integer, -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated and old.bounced_at is not null)::integer, -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated and old.complained_at is not null)::integer),
-            (new.project_id, date_bin('1 hour', new.created_at, timestamptz 'epoch'), (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED')::integer, (new.source_type = 'INBOUND')::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.delivered_at is not null)::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.opened_at is not null)::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.clicked_at is not null)::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.bounced_at is not null)::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated)::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated and new.bounced_at is not null)::integer, (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated and new.complained_at is not null)::integer);
-        end if;
-        return null;
-      end $function$;
+begin
+  if old.created_at = new.created_at then
+    insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained)
+      values (new.project_id, date_bin('1 hour', new.created_at, timestamptz 'epoch'),
+      (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED')::integer
+        - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED')::integer,
+        (new.source_type = 'INBOUND')::integer
+          - (old.source_type = 'INBOUND')::integer,
+        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.delivered_at is not null)::integer
+          - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.delivered_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.opened_at is not null)::integer
+          - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.opened_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.clicked_at is not null)::integer
+          - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.clicked_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.bounced_at is not null)::integer
+          - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.bounced_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated)::integer
+          - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated)::integer,
+        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated and new.bounced_at is not null)::integer
+          - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated and old.bounced_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated and new.complained_at is not null)::integer
+          - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated and old.complained_at is not null)::integer);
+  else
+    insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained)
+      values (old.project_id, date_bin('1 hour', old.created_at, timestamptz 'epoch'),
+      -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED')::integer,
+      -(old.source_type = 'INBOUND')::integer,
+      -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.delivered_at is not null)::integer,
+      -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.opened_at is not null)::integer,
+      -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.clicked_at is not null)::integer,
+      -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.bounced_at is not null)::integer,
+      -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated)::integer,
+      -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated and old.bounced_at is not null)::integer,
+      -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated and old.complained_at is not null)::integer),
+      (new.project_id, date_bin('1 hour', new.created_at, timestamptz 'epoch'),
+        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED')::integer,
+        (new.source_type = 'INBOUND')::integer,
+        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.delivered_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.opened_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.clicked_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.bounced_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated)::integer,
+        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated and new.bounced_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated and new.complained_at is not null)::integer);
+  end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION recount_moved_event()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        perform pg_advisory_xact_lock_shared(hashtextextended('event counts', 0));
-        insert into activity_counts (project_id, kind, hour, items)
-          select new.project_id, new.name, date_bin('1 hour', item.at, timestamptz 'epoch'), item.change
-          from (values (old.mail_at, -1), (new.mail_at, 1)) item (at, change)
-          where item.at is not null and new.created_at < (select counted_through from event_counts_state);
-        return null;
-      end $function$;
+begin
+  perform pg_advisory_xact_lock_shared(hashtextextended('event counts', 0));
+  insert into activity_counts (project_id, kind, hour, items)
+    select new.project_id, new.name, date_bin('1 hour', item.at, timestamptz 'epoch'), item.change
+    from (values (old.mail_at, -1), (new.mail_at, 1)) item (at, change)
+    where item.at is not null and new.created_at < (select counted_through from event_counts_state);
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION require_contact()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        perform from contacts c where c.id = new.contact_id for key share;
-        if not found then
-          raise exception 'contact % of mail % does not exist', new.contact_id, new.id
-            using errcode = 'foreign_key_violation', table = 'emails', column = 'contact_id';
-        end if;
-        return null;
-      end $function$;
+begin
+  perform from contacts c where c.id = new.contact_id for key share;
+  if not found then
+    raise exception 'contact % of mail % does not exist', new.contact_id, new.id
+      using errcode = 'foreign_key_violation', table = 'emails', column = 'contact_id';
+  end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION route_events()
  RETURNS trigger
@@ -1246,71 +1323,72 @@ CREATE OR REPLACE FUNCTION route_events()
  SET enable_hashjoin TO 'off'
  SET enable_mergejoin TO 'off'
 AS $function$
-      declare
-        starts boolean;
-        wakes boolean;
-      begin
-        select coalesce(bool_or(a.project_id is not null), false), coalesce(bool_or(w.project_id is not null), false)
-        into starts, wakes
-        from (select distinct e.project_id, e.name from came e where e.contact_id is not null) told
-          left join lateral (
-            select l.project_id from automations l
-            where l.project_id = told.project_id and l.event_name = told.name and l.enabled limit 1) a on true
-          left join lateral (
-            select s.project_id from automation_step_runs s
-            where s.project_id = told.project_id and s.event_name = told.name and s.status = 'WAITING'
-              and s.outcome is null limit 1) w on true;
+declare
+  starts boolean;
+  wakes boolean;
+begin
+  select coalesce(bool_or(a.project_id is not null), false), coalesce(bool_or(w.project_id is not null), false)
+  into starts, wakes
+  from (select distinct e.project_id, e.name from came e where e.contact_id is not null) told
+    left join lateral (
+      select l.project_id from automations l
+      where l.project_id = told.project_id and l.event_name = told.name and l.enabled limit 1) a on true
+    left join lateral (
+      select s.project_id from automation_step_runs s
+      where s.project_id = told.project_id and s.event_name = told.name and s.status = 'WAITING'
+        and s.outcome is null limit 1) w on true;
 
-        if starts then
-          insert into automation_arrivals (automation_id, project_id, contact_id, event_id)
-            select a.id, e.project_id, e.contact_id, e.id
-            from came e cross join lateral (
-              select l.id from automations l
-              where l.project_id = e.project_id and l.event_name = e.name and l.enabled
-              offset 0) a
-            where e.contact_id is not null
-            on conflict (automation_id, event_id) do nothing;
-          if found then
-            perform pg_notify('posthorn_arrivals', '');
-          end if;
-        end if;
+  if starts then
+    insert into automation_arrivals (automation_id, project_id, contact_id, event_id)
+      select a.id, e.project_id, e.contact_id, e.id
+      from came e cross join lateral (
+        select l.id from automations l
+        where l.project_id = e.project_id and l.event_name = e.name and l.enabled
+        offset 0) a
+      where e.contact_id is not null
+      on conflict (automation_id, event_id) do nothing;
+    if found then
+      perform pg_notify('posthorn_arrivals', '');
+    end if;
+  end if;
 
-        if not wakes then
-          return null;
-        end if;
-        with met as materialized (
-          select distinct on (w.id) w.id, e.id as event_id
-          from came e cross join lateral (
-            select s.id from automation_step_runs s
-            where s.project_id = e.project_id and s.event_name = e.name and s.contact_id = e.contact_id
-              and s.status = 'WAITING' and s.outcome is null
-            offset 0) w
-          order by w.id, e.created_at, e.id),
-        held as materialized (
-          select s.id from automation_step_runs s
-          where s.id = any (array(select id from met)) and s.status = 'WAITING' and s.outcome is null
-          order by s.id for update),
-        claimed as (
-          update automation_step_runs s set outcome = 'EVENT', updated_at = now(), resume_event_id = (
-            select met.event_id from met where met.id = s.id)
-          where s.id = any (array(select id from held))
-          returning s.id, s.run_id, s.seq),
-        woken as (
-          select uuidv7() as id, c.id as step_run_id, c.seq + 1 as seq,
-            'automation/' || r.automation_id || '/' || r.contact_id || '/' || r.entry as execution
-          from claimed c cross join lateral (
-            select automation_id, contact_id, entry from automation_runs where automation_runs.id = c.run_id offset 0) r)
-        insert into outbox (id, dedupe_key, kind, workflow_id, payload)
-          select id, 'signal:' || execution || ':' || step_run_id, 'signal', execution,
-            jsonb_build_object('type', 'signal', 'id', execution, 'signal', 'resume',
-              'input', jsonb_build_object('seq', seq))
-          from woken
-          on conflict (dedupe_key) do nothing;
-        if found then
-          perform pg_notify('posthorn_outbox', '');
-        end if;
-        return null;
-      end $function$;
+  if not wakes then
+    return null;
+  end if;
+  with met as materialized (
+    select distinct on (w.id) w.id, e.id as event_id
+    from came e cross join lateral (
+      select s.id from automation_step_runs s
+      where s.project_id = e.project_id and s.event_name = e.name and s.contact_id = e.contact_id
+        and s.status = 'WAITING' and s.outcome is null
+      offset 0) w
+    order by w.id, e.created_at, e.id),
+  held as materialized (
+    select s.id from automation_step_runs s
+    where s.id = any (array(select id from met)) and s.status = 'WAITING' and s.outcome is null
+    order by s.id for update),
+  claimed as (
+    update automation_step_runs s set outcome = 'EVENT', updated_at = now(), resume_event_id = (
+      select met.event_id from met where met.id = s.id)
+    where s.id = any (array(select id from held))
+    returning s.id, s.run_id, s.seq),
+  woken as (
+    select uuidv7() as id, c.id as step_run_id, c.seq + 1 as seq,
+      'automation/' || r.automation_id || '/' || r.contact_id || '/' || r.entry as execution
+    from claimed c cross join lateral (
+      select automation_id, contact_id, entry from automation_runs where automation_runs.id = c.run_id offset 0) r)
+  insert into outbox (id, dedupe_key, kind, workflow_id, payload)
+    select id, 'signal:' || execution || ':' || step_run_id, 'signal', execution,
+      jsonb_build_object('type', 'signal', 'id', execution, 'signal', 'resume',
+        'input', jsonb_build_object('seq', seq))
+    from woken
+    on conflict (dedupe_key) do nothing;
+  if found then
+    perform pg_notify('posthorn_outbox', '');
+  end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION settle_claim(claim text, campaign uuid, seq integer, project uuid, provider_name text, stream_name text, ids uuid[], outcomes text[], message_ids text[], instants timestamp with time zone[], subjects text[], errors text[], is_settled boolean, delay_ms double precision, is_doubtful boolean, refused integer, holder_name text)
  RETURNS TABLE(sent integer, skipped integer, failed integer)
@@ -1320,125 +1398,140 @@ CREATE OR REPLACE FUNCTION settle_claim(claim text, campaign uuid, seq integer, 
  SET enable_bitmapscan TO 'off'
  SET enable_nestloop TO 'off'
 AS $function$
-      #variable_conflict use_column
-      begin
-        return query with settled as (
-          update emails e set
-            status = case when (e.status in ('PENDING', 'SENDING') or e.status = 'FAILED' and e.message_id is null) then v.outcome else e.status end,
-            message_id = coalesce(v.message_id, e.message_id),
-            sent_at = v.at,
-            bounced_at = case when v.outcome = 'BOUNCED' then coalesce(e.bounced_at, now()) else e.bounced_at end,
-            subject = coalesce(v.subject, e.subject),
-            error = case when (e.status in ('PENDING', 'SENDING') or e.status = 'FAILED' and e.message_id is null) then v.error else e.error end,
-            provider = provider_name, stream = coalesce(stream_name, e.stream), updated_at = now()
-          from (
-            select id, outcome, message_id, subject, error, case when outcome = 'SENT' then coalesce(at, instants[1]) end as at
-            from (
-              select id, coalesce(outcome, 'SENT') as outcome, message_id, at, subject, error
-              from unnest(ids, outcomes, message_ids, instants, subjects, errors)
-                as given(id, outcome, message_id, at, subject, error)) verdict) v
-          where e.id = any (ids) and e.id = v.id and e.campaign_id is not distinct from campaign and e.send_seq = seq
-            and e.sent_at is null and (v.outcome = 'SENT' or e.status = 'PENDING')
-          returning e.id, e.project_id, e.contact_id, e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at,
-            v.outcome, v.outcome <> 'SENT' and (e.status = 'SUPPRESSED'
-              or coalesce(e.error in ('Contact is unsubscribed', 'Campaign cancelled'), false)) as left_out,
-            case when v.outcome = 'BOUNCED' then jsonb_build_object('subject', e.subject, 'from', e."from", 'fromName', e.from_name,
-              'messageId', e.message_id, 'emailId', e.id, 'templateId', e.template_id, 'campaignId', e.campaign_id,
-              'sourceType', e.source_type, 'bounceType', 'Permanent',
-              'bouncedAt', to_char(e.bounced_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end as bounce),
-        told as (
-          insert into events (id, project_id, contact_id, email_id, name, mail_at)
-          select id, project, contact_id, id, 'email.sent', sent_at from settled where outcome = 'SENT'
-          returning 1),
-        usage_moved as (
-          insert into usage_counters as u (project_id, month, category, settled, failed)
-          select project_id, date_trunc('month', created_at at time zone 'UTC')::date,
-            case when source_type in ('CAMPAIGN', 'WORKFLOW') and message_class = 'TRANSACTIONAL' then 'TRANSACTIONAL'
-              else source_type end,
-            count(*) filter (where outcome in ('SENT', 'BOUNCED')), count(*) filter (where outcome = 'FAILED')
-          from settled where (select count(*) from told) >= 0
-          group by 1, 2, 3 order by 1, 2, 3
-          on conflict (project_id, month, category) do update set
-            settled = u.settled + excluded.settled, failed = u.failed + excluded.failed
-          returning 1),
-        flipped as (
-          update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
-          where c.id = any (array(select contact_id from settled where outcome = 'BOUNCED')) and c.subscribed
-            and (select count(*) from usage_moved) >= 0
-          returning c.id as contact_id),
-        bounces_told as (
-          insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
-          select uuidv7(), project, contact_id, s.id, 'contact.unsubscribed', '{"reason": "bounce"}'::jsonb, null
-          from flipped join settled s using (contact_id)
-          union all
-          select uuidv7(), project, contact_id, s.id, 'email.bounce', s.bounce, s.bounced_at
-          from settled s where outcome = 'BOUNCED'),
-        ended as (
-          update campaign_claims k set settled = is_settled, holder = null,
-            due_at = clock_timestamp() + delay_ms * interval '1 millisecond',
-            handed_at = case when is_doubtful then k.handed_at end, attempts = k.attempts + refused
-          where k.id = claim and k.holder = holder_name and not k.settled),
-        tally as (
-          select (count(*) filter (where outcome = 'SENT'))::int as sent, (count(*) filter (where left_out))::int as skipped,
-            (count(*) filter (where outcome <> 'SENT' and not left_out))::int as failed,
-            (count(*) filter (where outcome = 'BOUNCED'))::int as bounced
-          from settled),
-        counted as (
-          update campaigns c set sent_count = c.sent_count + t.sent, skipped_count = c.skipped_count + t.skipped,
-            failed_count = c.failed_count + t.failed, bounced_count = c.bounced_count + t.bounced
-          from tally t
-          where c.id = campaign and c.send_seq = seq and t.sent + t.skipped + t.failed > 0
-            and (select count(*) from usage_moved) >= 0)
-        select t.sent, t.skipped, t.failed from tally t;
-      end $function$;
+#variable_conflict use_column
+begin
+  return query with settled as (
+    update emails e set
+      status = case when (e.status in ('PENDING', 'SENDING') or e.status = 'FAILED' and e.message_id is null) then v.outcome else e.status end,
+      message_id = coalesce(v.message_id, e.message_id),
+      sent_at = v.at,
+      bounced_at = case when v.outcome = 'BOUNCED' then coalesce(e.bounced_at, now()) else e.bounced_at end,
+      subject = coalesce(v.subject, e.subject),
+      error = case when (e.status in ('PENDING', 'SENDING') or e.status = 'FAILED' and e.message_id is null) then v.error else e.error end,
+      provider = provider_name, stream = coalesce(stream_name, e.stream), updated_at = now()
+    from (
+      select id, outcome, message_id, subject, error, case when outcome = 'SENT' then coalesce(at, instants[1]) end as at
+      from (
+        select id, coalesce(outcome, 'SENT') as outcome, message_id, at, subject, error
+        from unnest(ids, outcomes, message_ids, instants, subjects, errors)
+          as given(id, outcome, message_id, at, subject, error)) verdict) v
+    where e.id = any (ids) and e.id = v.id and e.campaign_id is not distinct from campaign and e.send_seq = seq
+      and e.sent_at is null and (v.outcome = 'SENT' or e.status = 'PENDING')
+    returning e.id, e.project_id, e.contact_id, e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at,
+      v.outcome, v.outcome <> 'SENT' and (e.status = 'SUPPRESSED'
+        or coalesce(e.error in ('Contact is unsubscribed', 'Campaign cancelled'), false)) as left_out,
+      case when v.outcome = 'BOUNCED' then jsonb_build_object('subject', e.subject, 'from', e."from", 'fromName', e.from_name,
+        'messageId', e.message_id, 'emailId', e.id, 'templateId', e.template_id, 'campaignId', e.campaign_id,
+        'sourceType', e.source_type, 'bounceType', 'Permanent',
+        'bouncedAt', to_char(e.bounced_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end as bounce),
+  told as (
+    insert into events (id, project_id, contact_id, email_id, name, mail_at)
+    select id, project, contact_id, id, 'email.sent', sent_at from settled where outcome = 'SENT'
+    returning 1),
+  usage_moved as (
+    insert into usage_counters as u (project_id, month, category, settled, failed)
+    select project_id, date_trunc('month', created_at at time zone 'UTC')::date,
+      case when source_type in ('CAMPAIGN', 'WORKFLOW') and message_class = 'TRANSACTIONAL' then 'TRANSACTIONAL'
+        else source_type end,
+      count(*) filter (where outcome in ('SENT', 'BOUNCED')), count(*) filter (where outcome = 'FAILED')
+    from settled where (select count(*) from told) >= 0
+    group by 1, 2, 3 order by 1, 2, 3
+    on conflict (project_id, month, category) do update set
+      settled = u.settled + excluded.settled, failed = u.failed + excluded.failed
+    returning 1),
+  flipped as (
+    update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
+    where c.id = any (array(select contact_id from settled where outcome = 'BOUNCED')) and c.subscribed
+      and (select count(*) from usage_moved) >= 0
+    returning c.id as contact_id),
+  bounces_told as (
+    insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
+    select uuidv7(), project, contact_id, s.id, 'contact.unsubscribed', '{"reason": "bounce"}'::jsonb, null
+    from flipped join settled s using (contact_id)
+    union all
+    select uuidv7(), project, contact_id, s.id, 'email.bounce', s.bounce, s.bounced_at
+    from settled s where outcome = 'BOUNCED'),
+  ended as (
+    update campaign_claims k set settled = is_settled, holder = null,
+      due_at = clock_timestamp() + delay_ms * interval '1 millisecond',
+      handed_at = case when is_doubtful then k.handed_at end, attempts = k.attempts + refused
+    where k.id = claim and k.holder = holder_name and not k.settled),
+  tally as (
+    select (count(*) filter (where outcome = 'SENT'))::int as sent, (count(*) filter (where left_out))::int as skipped,
+      (count(*) filter (where outcome <> 'SENT' and not left_out))::int as failed,
+      (count(*) filter (where outcome = 'BOUNCED'))::int as bounced
+    from settled),
+  counted as (
+    update campaigns c set sent_count = c.sent_count + t.sent, skipped_count = c.skipped_count + t.skipped,
+      failed_count = c.failed_count + t.failed, bounced_count = c.bounced_count + t.bounced
+    from tally t
+    where c.id = campaign and c.send_seq = seq and t.sent + t.skipped + t.failed > 0
+      and (select count(*) from usage_moved) >= 0)
+  select t.sent, t.skipped, t.failed from tally t;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION tell_failed_mail()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
-        values (uuidv7(), new.project_id, new.contact_id, new.id, 'email.failed',
-          jsonb_build_object('subject', coalesce(new.subject, new.render ->> 'subject'), 'from', new."from", 'fromName', new.from_name,
-            'messageId', new.message_id, 'emailId', new.id, 'templateId', new.template_id, 'campaignId', new.campaign_id,
-            'sourceType', new.source_type, 'error', new.error,
-            'failedAt', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
-          now());
-        return null;
-      end $function$;
+begin
+  insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
+  values (uuidv7(), new.project_id, new.contact_id, new.id, 'email.failed',
+    jsonb_build_object('subject', coalesce(new.subject, new.render ->> 'subject'), 'from', new."from", 'fromName', new.from_name,
+      'messageId', new.message_id, 'emailId', new.id, 'templateId', new.template_id, 'campaignId', new.campaign_id,
+      'sourceType', new.source_type, 'error', new.error,
+      'failedAt', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
+    now());
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION uncount_deleted_events()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      declare
-        counted timestamptz;
-      begin
-        if not exists (select from went) then
-          return null;
-        end if;
-        perform pg_advisory_xact_lock_shared(hashtextextended('event counts', 0));
-        select counted_through into counted from event_counts_state;
-        insert into event_counts (project_id, name, day, events)
-          select went.project_id, went.name, (went.created_at at time zone 'UTC')::date, -count(*)
-          from went
-          where went.created_at < counted and exists (select from projects p where p.id = went.project_id)
-          group by 1, 2, 3;
-        insert into activity_counts (project_id, kind, hour, items)
-          select went.project_id, item.kind, date_bin('1 hour', item.at, timestamptz 'epoch'), -count(*)
-          from went, lateral (
-            select '' as kind, went.created_at as at
-            union all select went.name, went.mail_at where went.mail_at is not null) item
-          where went.created_at < counted and exists (select from projects p where p.id = went.project_id)
-          group by 1, 2, 3;
-        return null;
-      end $function$;
+declare
+  counted timestamptz;
+begin
+  if not exists (select from went) then
+    return null;
+  end if;
+  perform pg_advisory_xact_lock_shared(hashtextextended('event counts', 0));
+  select counted_through into counted from event_counts_state;
+  insert into event_counts (project_id, name, day, events)
+    select went.project_id, went.name, (went.created_at at time zone 'UTC')::date, -count(*)
+    from went
+    where went.created_at < counted and exists (select from projects p where p.id = went.project_id)
+    group by 1, 2, 3;
+  insert into activity_counts (project_id, kind, hour, items)
+    select went.project_id, item.kind, date_bin('1 hour', item.at, timestamptz 'epoch'), -count(*)
+    from went, lateral (
+      select '' as kind, went.created_at as at
+      union all select went.name, went.mail_at where went.mail_at is not null) item
+    where went.created_at < counted and exists (select from projects p where p.id = went.project_id)
+    group by 1, 2, 3;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION uncount_deleted_mail()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained) select project_id, date_bin('1 hour', created_at, timestamptz 'epoch'), -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED'), -count(*) filter (where m.source_type = 'INBOUND'), -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.delivered_at is not null), -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.opened_at is not null), -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.clicked_at is not null), -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.bounced_at is not null), -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.status <> 'FAILED' and not m.simulated), -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.status <> 'FAILED' and not m.simulated and m.bounced_at is not null), -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.status <> 'FAILED' and not m.simulated and m.complained_at is not null) from went m group by 1, 2;
-        return null;
-      end $function$;
+begin
+  insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained)
+    select project_id, date_bin('1 hour', created_at, timestamptz 'epoch'),
+    -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED'),
+    -count(*) filter (where m.source_type = 'INBOUND'),
+    -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.delivered_at is not null),
+    -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.opened_at is not null),
+    -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.clicked_at is not null),
+    -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.bounced_at is not null),
+    -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.status <> 'FAILED' and not m.simulated),
+    -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.status <> 'FAILED' and not m.simulated and m.bounced_at is not null),
+    -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.status <> 'FAILED' and not m.simulated and m.complained_at is not null)
+    from went m group by 1, 2;
+  return null;
+end
+$function$;

@@ -13,8 +13,10 @@ process.env.TEST_POSTGRES_BIN ??= '/usr/lib/postgresql/15/bin';
 const files = [
   'test/db/automation-rows.test.ts',
   'test/db/conditions.test.ts',
+  'test/db/functions.test.ts',
   'test/db/migrate.test.ts',
   'test/db/retention.test.ts',
+  'test/db/schema.test.ts',
   'test/api/analytics.test.ts',
   'test/api/automation-graphs.test.ts',
   'test/api/automations.test.ts',

@@ -24,6 +24,7 @@ import { AutomationMigration } from '../automations/migrating/entity.ts';
 import { AutomationRun, AutomationStepRun } from '../automations/runtime/entity.ts';
 import { Template } from '../content/templates/entity.ts';
 import { Upload } from '../content/uploads/entity.ts';
+import { InstalledFunction } from '../core/database/entity.ts';
 import { OutboxMessage, TemporalStore } from '../core/outbox/entity.ts';
 import { IdempotencyKey, RateWindow } from '../platform/access/entity.ts';
 import { AccountToken, AttemptWindow, EndedSession, User } from '../platform/accounts/entity.ts';
@@ -44,6 +45,7 @@ import { RecipientVisit } from '../sending/recipients/entity.ts';
  * told instead identify nothing, and such rows are never written through it.
  */
 export const entities: EntityName[] = [
+  InstalledFunction,
   OutboxMessage,
   TemporalStore,
   SystemMail,

@@ -28,12 +28,13 @@ async function migratePostgres(): Promise<void> {
   const setting = config.DIRECT_DATABASE_URL === null ? 'DATABASE_URL' : 'DIRECT_DATABASE_URL';
   const url = config[setting] ?? '';
   const migrate = () => migrateDatabase(url, { setting });
-  const { applied, unknown } = await whenUp('Postgres', new URL(url).host, migrate, isPostgresUnreachable);
+  const { applied, functions, unknown } = await whenUp('Postgres', new URL(url).host, migrate, isPostgresUnreachable);
   for (const name of applied) console.log(`Postgres: ${name} applied`);
+  for (const name of functions) console.log(`Postgres: function ${name} installed`);
   const [later] = unknown.slice(-1);
   if (later !== undefined && !config.READY_ON_NEWER_SCHEMA) throw new DatabaseAddressError(newerSchema(later));
   if (later !== undefined) console.log(`Postgres: ${newerSchema(later)}`);
-  else if (applied.length === 0) console.log('Postgres: the schema is the newest');
+  else if (applied.length + functions.length === 0) console.log('Postgres: the schema is the newest');
 }
 
 async function prepareTemporal(settings: TemporalSettings): Promise<void> {

@@ -141,7 +141,7 @@ describe.skipIf(programs.length === 0).each(programs.length === 0 ? ['pgbouncer'
     test('a pooler that gives every client a session of its own serves notifications and migrations', async () => {
       await using pooler = await startPgBouncer(program, database.url, { pool_mode: 'session', default_pool_size: 20 });
       const through = pooler.url(database.url);
-      expect(await migrateDatabase(through)).toEqual({ applied: [], unknown: [] });
+      expect(await migrateDatabase(through)).toEqual({ applied: [], functions: [], unknown: [] });
       await using api = await testApi(database, { DATABASE_URL: through });
       expect((await api.call(project.secretKey, 'GET', '/contacts')).status).toBe(200);
     });

@@ -40,13 +40,17 @@ test('a migration that fails is one line with its name, the version and what to 
     /^Migration29990101000000_next failed .*permission denied for schema public \(42501\)\. Nothing was changed\. Let the role .* run npm run migrate again\.$/,
   );
   expect(await database.db.row("select to_regclass('half_made') as found")).toEqual({ found: null });
-  expect(await migrateDatabase(database.url)).toEqual({ applied: [], unknown: [] });
+  expect(await migrateDatabase(database.url)).toEqual({ applied: [], functions: [], unknown: [] });
 });
 
 test('a schema of a later release is named and left alone', async () => {
   await using database = await testDatabase();
   await database.db.rows("insert into mikro_orm_migrations (name) values ('Migration29990101000000_next')");
-  expect(await migrateDatabase(database.url)).toEqual({ applied: [], unknown: ['Migration29990101000000_next'] });
+  expect(await migrateDatabase(database.url)).toEqual({
+    applied: [],
+    functions: [],
+    unknown: ['Migration29990101000000_next'],
+  });
 });
 
 test('a database that is not there is never created', async () => {

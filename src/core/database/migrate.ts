@@ -1,29 +1,30 @@
 import { MikroORM } from '@mikro-orm/postgresql';
 import { Client } from 'pg';
+import { databaseFunctions } from '../../../migrations/functions.ts';
 import { migrations } from '../../../migrations/index.ts';
 import { type ConnectionRoute, DatabaseAddressError, requireSessions } from './connection.ts';
+import { FunctionError, installFunctions } from './functions.ts';
 import { ormOptions } from './orm.ts';
 
 /** What `migrateDatabase` did. */
 export interface MigrationReport {
   /** Names of the migrations that ran. */
   applied: string[];
+  /** Names of functions that were installed because their text is new. */
+  functions: string[];
   /** Names of migrations in the database that this release does not know. */
   unknown: string[];
 }
 
-/** A migration that failed: which, on which Postgres, and what to do, in one line. Nothing was changed. */
+/** A migration or a function that failed: which, on which Postgres, what was changed and what to do, in one line. */
 export class MigrationError extends Error {
-  constructor(name: string, version: string, cause: unknown) {
+  constructor(name: string, version: string, cause: unknown, changed = 'Nothing was changed.') {
     const { message = String(cause), code } = cause as { message?: string; code?: string };
     const said = message.split('\n')[0];
     const state = code === undefined ? '' : ` (${code})`;
-    super(
-      `${name} failed on Postgres ${version}: ${said}${state}. Nothing was changed. ${remedy(code ?? '', version)}`,
-      {
-        cause,
-      },
-    );
+    super(`${name} failed on Postgres ${version}: ${said}${state}. ${changed} ${remedy(code ?? '', version)}`, {
+      cause,
+    });
     this.name = 'MigrationError';
   }
 }
@@ -33,14 +34,18 @@ const migrationLock = 7_067_114;
 const oldestMajor = 15;
 
 /**
- * Brings the database to the newest schema. Processes that call it at the same time wait for one another; running it again changes
+ * Brings the database to the newest schema and functions. Processes that call it at the same time wait for one another; running it again changes
  * nothing. It waits for locks and statements as long as they take. `setting` names the address in messages, and `list` are the
- * migrations, in their order.
+ * migrations, in their order. Functions are left alone where migrations of this release are missing or those of a later one are known.
  * @throws MigrationError for a migration that failed, DatabaseAddressError where no session can be had, else what `pg` throws
  */
 export async function migrateDatabase(
   url: string,
-  { setting = 'DATABASE_URL', list = migrations }: { setting?: string; list?: typeof migrations } = {},
+  {
+    setting = 'DATABASE_URL',
+    list = migrations,
+    functions = databaseFunctions(),
+  }: { setting?: string; list?: typeof migrations; functions?: ReturnType<typeof databaseFunctions> } = {},
 ): Promise<MigrationReport> {
   const guard = new Client({
     connectionString: url,
@@ -48,14 +53,26 @@ export async function migrateDatabase(
     connectionTimeoutMillis: 10_000,
   });
   await guard.connect();
+  let version = '';
   try {
     const route = await requireSessions(url, setting);
     const { rows } = await guard.query<{ version: string }>("select current_setting('server_version') as version");
-    const version = rows[0]?.version.split(' ')[0] ?? '';
+    version = rows[0]?.version.split(' ')[0] ?? '';
     if (Number.parseInt(version, 10) < oldestMajor)
       throw new DatabaseAddressError(`${setting} names a Postgres ${version}: ${oldestMajor} or later is needed`);
     await guard.query('select pg_advisory_lock($1)', [migrationLock]);
-    return await runMigrations(url, route, version, list);
+    const { executed, ...report } = await runMigrations(url, route, version, list);
+    const isCurrent = report.unknown.length === 0 && migrations.every(({ name }) => executed.has(name));
+    const installed = isCurrent ? await installFunctions(guard, functions) : [];
+    return { ...report, functions: installed };
+  } catch (error) {
+    if (!(error instanceof FunctionError)) throw error;
+    throw new MigrationError(
+      error.file,
+      version,
+      error.cause,
+      'The schema is migrated, and so are the functions before it.',
+    );
   } finally {
     await guard.end();
   }
@@ -66,7 +83,7 @@ async function runMigrations(
   route: ConnectionRoute,
   version: string,
   list: typeof migrations,
-): Promise<MigrationReport> {
+): Promise<Omit<MigrationReport, 'functions'> & { executed: Set<string> }> {
   const settings = { url, poolSize: 2, applicationName: 'posthorn-migrate' };
   const orm = await MikroORM.init({
     ...ormOptions(settings, [], route),
@@ -78,11 +95,12 @@ async function runMigrations(
       current = name;
     });
     const done = await orm.migrator.up();
-    const executed = await orm.migrator.getExecuted();
+    const executed = (await orm.migrator.getExecuted()).map(({ name }) => name);
     const known = new Set(list.map(({ name }) => name));
     return {
       applied: done.map(({ name }) => name),
-      unknown: executed.map(({ name }) => name).filter((name) => !known.has(name)),
+      unknown: executed.filter((name) => !known.has(name)),
+      executed: new Set(executed),
     };
   } catch (error) {
     throw new MigrationError(current, version, error);

@@ -1,4 +1,6 @@
+import { databaseFunctions } from '../../../migrations/functions.ts';
 import { migrations } from '../../../migrations/index.ts';
+import { missingFunctions } from './functions.ts';
 import type { Sql } from './sql.ts';
 
 const lookAtServer = `
@@ -18,9 +20,12 @@ export async function databaseProblem(sql: Sql, newerIsFine: boolean): Promise<s
     migrations.map(({ name }) => name),
     newerIsFine,
   );
-  if (problem === null && server.readOnly)
-    return 'the server is read-only: DATABASE_URL must name the primary, not a standby';
-  return problem;
+  if (problem !== null) return problem;
+  const [missing] = await missingFunctions(sql, databaseFunctions());
+  if (missing !== undefined)
+    return `the functions are older than this release: ${missing} is not installed. Run npm run migrate`;
+  if (server.readOnly) return 'the server is read-only: DATABASE_URL must name the primary, not a standby';
+  return null;
 }
 
 /** Compares the names of migrations that were applied with those of this release. */

@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** A function of the database with its triggers. */
+export interface DatabaseFunction {
+  name: string;
+  /** Statements that can be run again, each of them "create or replace". */
+  statements: string[];
+  /** SHA-256 of the text. */
+  hash: string;
+}
+
+const folder = new URL('./functions/', import.meta.url);
+let read: DatabaseFunction[] | undefined;
+
+/**
+ * The files of `migrations/functions`, by name. A change of a function is an edit of its file, which `npm run migrate` installs; a
+ * change of its parameters or its removal takes a migration that drops the old one. Functions may call one another in any order, but
+ * what the condition of a trigger calls must come first in the alphabet.
+ */
+export function databaseFunctions(): readonly DatabaseFunction[] {
+  read ??= readdirSync(folder)
+    .filter((file) => file.endsWith('.sql'))
+    .toSorted()
+    .map((file) => {
+      const text = readFileSync(new URL(file, folder), 'utf8');
+      return {
+        name: file.slice(0, -'.sql'.length),
+        statements: text.trim().split(/\n\n(?=create or replace )/),
+        hash: createHash('sha256').update(text).digest('hex'),
+      };
+    });
+  return read;
+}

@@ -1,0 +1,30 @@
+-- Processes that cache one of these rows listen for its change. The message is sent on commit only. Checks of a domain write its
+-- row all the time; caches only care about which domains may send.
+create or replace function announce_change() returns trigger language plpgsql as $fn$
+declare
+  changed record := coalesce(new, old);
+begin
+  perform pg_notify('posthorn_changes', tg_table_name || ':' ||
+    case when tg_table_name = 'projects' then changed.id::text else (to_jsonb(changed) ->> 'project_id') end);
+  return null;
+end
+$fn$;
+
+create or replace trigger automations_announce after insert or delete or update on automations
+  for each row execute function announce_change();
+
+create or replace trigger domains_announce after insert or delete on domains
+  for each row execute function announce_change();
+
+create or replace trigger domains_announce_verified after update on domains
+  for each row when (old.verified is distinct from new.verified or old.domain is distinct from new.domain or old.project_id is distinct from new.project_id)
+  execute function announce_change();
+
+create or replace trigger projects_announce after insert or delete or update on projects
+  for each row execute function announce_change();
+
+create or replace trigger suppression_rules_announce after insert or delete or update on suppression_rules
+  for each row execute function announce_change();
+
+create or replace trigger templates_announce after insert or delete or update on templates
+  for each row execute function announce_change();

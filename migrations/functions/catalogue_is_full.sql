@@ -1,0 +1,6 @@
+-- Whether the catalogue of a project takes no more keys. The trigger of limit_contact_data asks this for each write of a contact.
+create or replace function catalogue_is_full(project uuid) returns boolean language plpgsql stable as $fn$
+begin
+  return exists (select from full_catalogues where project_id = project);
+end
+$fn$;

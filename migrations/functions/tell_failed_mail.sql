@@ -1,0 +1,19 @@
+-- Mail that failed is reported by the event email.failed with its reason, whoever writes the verdict: five statements do. What the
+-- provider refuses after it took the mail is reported by its webhook, and what was skipped on purpose is no failure.
+create or replace function tell_failed_mail() returns trigger language plpgsql as $fn$
+begin
+  insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
+  values (uuidv7(), new.project_id, new.contact_id, new.id, 'email.failed',
+    jsonb_build_object('subject', coalesce(new.subject, new.render ->> 'subject'), 'from', new."from", 'fromName', new.from_name,
+      'messageId', new.message_id, 'emailId', new.id, 'templateId', new.template_id, 'campaignId', new.campaign_id,
+      'sourceType', new.source_type, 'error', new.error,
+      'failedAt', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
+    now());
+  return null;
+end
+$fn$;
+
+create or replace trigger emails_failed after update of status on emails
+  for each row when (new.status = 'FAILED' and old.status <> 'FAILED' and new.message_id is null
+    and (coalesce(new.error, '') not in ('Contact is unsubscribed', 'Campaign cancelled')))
+  execute function tell_failed_mail();
