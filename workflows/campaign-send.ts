@@ -1,6 +1,7 @@
 import * as wf from '@temporalio/workflow';
 import type { CampaignActivities, SendLaneReport, SendStart } from '../activities/campaign.ts';
-import { queries, searchAttribute, signals } from '../temporal/commands.ts';
+import { queries, signals } from '../temporal/commands.ts';
+import { type CampaignProgress, type CampaignSendResult, ProgressDisplay } from './campaign-progress.ts';
 
 const local = wf.proxyLocalActivities<CampaignActivities>({
   startToCloseTimeout: '10 seconds',
@@ -19,31 +20,9 @@ const patient = wf.proxyActivities<CampaignActivities>({
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
 
-/** Says that the campaign's row has changed: look again. */
+/** Says that the campaign's row has changed and must be read again. */
 const wake = wf.defineSignal(signals.wake);
 
-/** How far a campaign is, for people. `sent` and `failed` are as of the last time the lanes reported. */
-interface CampaignProgress {
-  phase:
-    | 'starting'
-    | 'scheduled'
-    | 'sending'
-    | 'held'
-    | 'paused'
-    | 'finishing'
-    | 'cancelling'
-    | 'sent'
-    | 'cancelled'
-    | 'draft'
-    | 'gone';
-  recipients: number;
-  sent: number;
-  /** Left out on purpose. */
-  skipped: number;
-  failed: number;
-  lanes: number;
-  detail: string;
-}
 /** Answers `CampaignProgress`. */
 const progress = wf.defineQuery<CampaignProgress>(queries.progress);
 
@@ -53,238 +32,185 @@ export interface CampaignSend {
   sendSeq: number;
 }
 
-/** How a send ended. */
-export type CampaignSendResult = Pick<CampaignProgress, 'recipients' | 'sent' | 'skipped' | 'failed'> & {
-  status: 'SENT' | 'CANCELLED' | 'DRAFT' | 'GONE';
-};
-
-// A hold may end early by another campaign's probe, so that it is looked at this often.
+// Another campaign's probe may close the circuit breaker early, so that it is re-checked this often.
 const longestHoldMs = 60_000;
-// Rows decide and signals only hurry: whoever waits for one looks at the row once in a while all the same.
+// Rows decide. A signal may be lost, so the row is re-read once in a while without one.
 const longestPauseMs = 3_600_000;
 const longestTimerMs = 86_400_000;
 // A run ends well before the limits of histories; a round of lanes is about five events for each lane.
 const roundsPerRun = 200;
 
 /**
- * Sends a campaign: waits for its time where it is scheduled, freezes its audience, lets a few streaming lanes deliver, and ends it when the rows add up. All state is
- * in the rows, so that an execution may be killed, cancelled or started again at any moment. Cancelling it in the Web UI
- * cancels the campaign.
+ * Sends a campaign: waits until it is due, freezes its audience, lets a few lanes deliver, and ends when every recipient is
+ * accounted for. All state is in the rows, so an execution may be killed, cancelled or started again at any moment. Cancelling
+ * it in the Web UI cancels the campaign.
  */
-export async function campaignSend({ campaignId, sendSeq }: CampaignSend): Promise<CampaignSendResult> {
-  const state: CampaignProgress = {
-    phase: 'starting',
-    recipients: 0,
-    sent: 0,
-    skipped: 0,
-    failed: 0,
-    lanes: 0,
-    detail: '',
-  };
-  let marked: string | null = null;
-  let due = wf.workflowInfo().typedSearchAttributes.get(searchAttribute.DueAt)?.toISOString() ?? null;
-  let woken = false;
-  let expanding: Promise<void> = Promise.resolve();
-  wf.setHandler(wake, () => {
-    woken = true;
-  });
-  wf.setHandler(progress, () => state);
-  let stopping: Promise<void> | null = null;
-  // The row is told before the lanes are: they hear of a cancellation with a heartbeat, seconds later, and claim until then.
+export async function campaignSend(input: CampaignSend): Promise<CampaignSendResult> {
+  const send = new Send(input);
+  // The row is cancelled before the lanes are: they hear of it with a heartbeat, seconds later, and claim until then.
   wf.CancellationScope.current().cancelRequested.catch(() => {
-    if (wf.patched('row-cancelled-first')) stop().catch(() => undefined);
+    if (wf.patched('row-cancelled-first')) send.stop().catch(() => undefined);
   });
-
   try {
-    return await run();
+    return await send.run();
   } catch (error) {
     if (!wf.isCancellation(error)) throw error;
     await wf.CancellationScope.nonCancellable(async () => {
-      await stop();
-      await cleanUp();
+      await send.stop();
+      await send.cleanUp();
     });
     throw error;
   }
+}
+
+/** One execution: what it remembers between its steps. */
+class Send {
+  readonly #input: CampaignSend;
+  readonly #key: [campaignId: string, sendSeq: number];
+  readonly #display = new ProgressDisplay();
+  #woken = false;
+  #expanding: Promise<void> = Promise.resolve();
+  #stopping: Promise<void> | null = null;
+
+  constructor(input: CampaignSend) {
+    this.#input = input;
+    this.#key = [input.campaignId, input.sendSeq];
+    wf.setHandler(wake, () => {
+      this.#woken = true;
+    });
+    wf.setHandler(progress, () => this.#display.progress);
+  }
 
   /** Cancels the campaign for an operator who cancels the execution. */
-  function stop(): Promise<void> {
-    stopping ??= wf.CancellationScope.nonCancellable(() =>
-      steadily((steps) => steps.cancelByOperator(campaignId, sendSeq)),
+  stop(): Promise<void> {
+    this.#stopping ??= wf.CancellationScope.nonCancellable(() =>
+      steadily((steps) => steps.cancelByOperator(...this.#key)),
     );
-    return stopping;
+    return this.#stopping;
   }
 
-  async function run(): Promise<CampaignSendResult> {
-    const start = await begun();
-    if (start === null) return end('gone', 'GONE');
-    look(start);
-    if (start.status === 'CANCELLED') return cleanUp();
-    if (start.status !== 'SENDING')
-      return end(start.status === 'SENT' ? 'sent' : 'draft', start.status === 'SENT' ? 'SENT' : 'DRAFT');
+  async run(): Promise<CampaignSendResult> {
+    const start = await this.#untilDue();
+    if (start === null) return this.#display.end('gone', 'GONE');
+    this.#display.count(start);
+    if (start.status === 'CANCELLED') return this.cleanUp();
+    if (start.status === 'SENT') return this.#display.end('sent', 'SENT');
+    if (start.status !== 'SENDING') return this.#display.end('draft', 'DRAFT');
 
-    state.lanes = start.lanes;
-    if (!start.expanded) expanding = expand();
-    // It is waited for below, after the lanes; a failure must not be an unhandled one until then.
-    expanding.catch(() => undefined);
-    let paused = start.paused;
+    if (!start.expanded) this.#expanding = this.#expand();
+    // It is awaited after the first round; until then a failure must not count as unhandled.
+    this.#expanding.catch(() => undefined);
+    return this.#sendInRounds(start);
+  }
+
+  async #sendInRounds(start: SendStart): Promise<CampaignSendResult> {
+    this.#display.progress.lanes = start.lanes;
+    let { paused } = start;
     for (let round = 1; ; round += 1) {
-      if (paused) {
-        await pauseOf(round);
-        paused = false;
-      }
-      woken = false;
-      show('sending', '');
-      const reports = await Promise.all(Array.from({ length: start.lanes }, (_, lane) => deliver(lane + 1)));
-      if (reports.every((report) => report.end === 'empty' || report.end === 'stopped')) await expanding;
-      show('finishing', '');
-      const { done, waitMs, view } = await steadily((steps) => steps.finishSend(campaignId, sendSeq));
-      if (view === null) return end('gone', 'GONE');
-      look(view);
-      if (view.status === 'CANCELLED') return cleanUp();
-      if (done) return end('sent', 'SENT');
+      if (paused) await this.#untilResumed(round);
+      this.#woken = false;
+      this.#display.show('sending');
+      const reports = await this.#deliver(start.lanes);
+      if (reports.every((report) => report.end === 'empty' || report.end === 'stopped')) await this.#expanding;
+      this.#display.show('finishing');
+      const { done, waitMs, view } = await steadily((steps) => steps.finishSend(...this.#key));
+      if (view === null) return this.#display.end('gone', 'GONE');
+      this.#display.count(view);
+      if (view.status === 'CANCELLED') return this.cleanUp();
+      if (done) return this.#display.end('sent', 'SENT');
       paused = view.paused;
-      if (round >= roundsPerRun || wf.workflowInfo().continueAsNewSuggested) {
-        await expanding;
-        await wf.continueAsNew<typeof campaignSend>({ campaignId, sendSeq });
-      }
-      if (!paused) await pauseAfter(reports, waitMs);
+      if (isLongEnough(round)) await this.#continueInNewRun();
+      if (!paused) await this.#waitAfter(reports, waitMs);
     }
   }
 
-  /** Where the send stands once its time has come; null when it is gone. The row is read again at each wake. */
-  async function begun(): Promise<SendStart | null> {
+  /** Where the send stands once it is due; null when the campaign is gone. The row is read again at each wake. */
+  async #untilDue(): Promise<SendStart | null> {
     for (let round = 1; ; round += 1) {
-      woken = false;
-      const view = await steadily((steps) => steps.beginSend(campaignId, sendSeq));
+      this.#woken = false;
+      const view = await steadily((steps) => steps.beginSend(...this.#key));
       if (view === null || view.status !== 'SCHEDULED') return view;
-      // The start has set it.
-      marked ??= 'SCHEDULED';
-      look(view);
-      show('scheduled', `due at ${view.dueAt}`);
-      if (due !== view.dueAt) markDue(view.dueAt);
-      due = view.dueAt;
-      if (round >= roundsPerRun || wf.workflowInfo().continueAsNewSuggested)
-        await wf.continueAsNew<typeof campaignSend>({ campaignId, sendSeq });
-      const waitMs = Math.max(1, Math.min(view.dueMs ?? 0, longestTimerMs));
-      await wf.condition(() => woken, waitMs, { summary: `due at ${view.dueAt}` });
+      this.#display.count(view);
+      this.#display.showScheduled(view.dueAt);
+      if (isLongEnough(round)) await this.#continueInNewRun();
+      await this.#untilWoken(Math.min(view.dueMs ?? 0, longestTimerMs), `due at ${view.dueAt}`);
     }
   }
 
-  /** Waits until the row says that the campaign goes on, or is over; the lanes and `finishSend` see which. */
-  async function pauseOf(round: number): Promise<void> {
-    for (let looks = round; ; looks += 1) {
-      show('paused', 'paused by request: nothing is handed over until it is resumed');
-      if (looks >= roundsPerRun)
-        await expanding.then(() => wf.continueAsNew<typeof campaignSend>({ campaignId, sendSeq }));
-      await wf.condition(() => woken, longestPauseMs, { summary: 'paused' });
-      woken = false;
-      const view = await steadily((steps) => steps.beginSend(campaignId, sendSeq));
+  /** Waits until the row says that the campaign goes on or is over; the lanes and `finishSend` see which. */
+  async #untilResumed(round: number): Promise<void> {
+    for (let checks = round; ; checks += 1) {
+      this.#display.show('paused', 'paused by request: nothing is handed over until it is resumed');
+      if (checks >= roundsPerRun) await this.#continueInNewRun();
+      await this.#untilWoken(longestPauseMs, 'paused');
+      this.#woken = false;
+      const view = await steadily((steps) => steps.beginSend(...this.#key));
       if (view === null || !view.paused) return;
-      look(view);
+      this.#display.count(view);
     }
   }
 
-  async function expand(): Promise<void> {
-    const recipients = await activities.expandAudience.executeWithOptions({ summary: 'freeze the audience' }, [
-      campaignId,
-      sendSeq,
-    ]);
-    state.recipients = recipients;
-    if (wf.patched('recipients-once-frozen'))
-      wf.upsertSearchAttributes([{ key: searchAttribute.Recipients, value: recipients }]);
+  async #expand(): Promise<void> {
+    const summary = 'freeze the audience';
+    this.#display.showFrozen(await activities.expandAudience.executeWithOptions({ summary }, this.#key));
   }
 
-  function deliver(lane: number): Promise<SendLaneReport> {
-    return activities.sendLane.executeWithOptions({ summary: `lane ${lane}` }, [campaignId, sendSeq]);
+  #deliver(lanes: number): Promise<SendLaneReport[]> {
+    const each = Array.from({ length: lanes }, (_, lane) => `lane ${lane + 1}`);
+    return Promise.all(each.map((summary) => activities.sendLane.executeWithOptions({ summary }, this.#key)));
   }
 
-  async function pauseAfter(reports: readonly SendLaneReport[], waitMs: number): Promise<void> {
+  async #waitAfter(reports: readonly SendLaneReport[], waitMs: number): Promise<void> {
     const held = reports.find((report) => report.held !== null);
     if (held !== undefined) {
-      show('held', held.held ?? '');
-      await wf.condition(() => woken, Math.max(1, Math.min(held.waitMs ?? 0, longestHoldMs)), {
-        summary: 'the provider is held',
-      });
-      return;
+      this.#display.show('held', held.held ?? '');
+      return this.#untilWoken(Math.min(held.waitMs ?? 0, longestHoldMs), 'the provider is held');
     }
     // A lane whose share was over has more to do at once.
     if (reports.some((report) => report.end === 'share') || waitMs <= 0) return;
-    show('sending', 'waiting for messages of which the provider has not said yet what became of them');
-    await wf.condition(() => woken, Math.ceil(Math.min(waitMs, longestHoldMs)), { summary: 'messages in doubt' });
+    this.#display.show('sending', 'waiting for messages of which the provider has not said yet what became of them');
+    await this.#untilWoken(Math.ceil(Math.min(waitMs, longestHoldMs)), 'messages in doubt');
   }
 
-  async function cleanUp(): Promise<CampaignSendResult> {
-    show('cancelling', '');
+  async #untilWoken(longestMs: number, summary: string): Promise<void> {
+    await wf.condition(() => this.#woken, Math.max(1, longestMs), { summary });
+  }
+
+  /** Goes on in a run with an empty history, with all recipients frozen. */
+  async #continueInNewRun(): Promise<void> {
+    await this.#expanding;
+    await wf.continueAsNew<typeof campaignSend>(this.#input);
+  }
+
+  async cleanUp(): Promise<CampaignSendResult> {
+    this.#display.show('cancelling');
     // No row may be added behind the clean-up's back.
-    await expanding.catch(() => undefined);
+    await this.#expanding.catch(() => undefined);
     for (;;) {
-      const report = await activities.cleanUpCancelled.executeWithOptions({ summary: 'clean up' }, [
-        campaignId,
-        sendSeq,
-      ]);
+      const report = await activities.cleanUpCancelled.executeWithOptions({ summary: 'clean up' }, this.#key);
       if (report.done) {
-        const view = await steadily((steps) => steps.beginSend(campaignId, sendSeq));
-        if (view !== null) look(view);
-        return report.status === 'DRAFT' ? end('draft', 'DRAFT') : end('cancelled', 'CANCELLED');
+        const view = await steadily((steps) => steps.beginSend(...this.#key));
+        if (view !== null) this.#display.count(view);
+        return report.status === 'DRAFT'
+          ? this.#display.end('draft', 'DRAFT')
+          : this.#display.end('cancelled', 'CANCELLED');
       }
       await wf.sleep(Math.max(1, Math.ceil(report.waitMs)), { summary: 'messages in doubt' });
     }
   }
+}
 
-  function end(phase: CampaignProgress['phase'], status: CampaignSendResult['status']): CampaignSendResult {
-    show(phase, '');
-    mark(status);
-    const { recipients, sent, skipped, failed } = state;
-    if (status !== 'GONE')
-      wf.upsertSearchAttributes([
-        { key: searchAttribute.Recipients, value: recipients },
-        { key: searchAttribute.Failed, value: failed },
-      ]);
-    return { status, recipients, sent, skipped, failed };
-  }
-
-  function look(view: { recipients: number; sent: number; skipped: number; failed: number }): void {
-    state.recipients = view.recipients;
-    state.sent = view.sent;
-    // Histories from before it was counted apart have none.
-    state.skipped = view.skipped ?? 0;
-    state.failed = view.failed;
-  }
-
-  function show(phase: CampaignProgress['phase'], detail: string): void {
-    state.phase = phase;
-    state.detail = detail;
-    const skipped = state.skipped === 0 ? '' : `, ${grouped(state.skipped)} skipped`;
-    const failed = state.failed === 0 ? '' : `, ${grouped(state.failed)} failed`;
-    const counts = `${grouped(state.sent)} of ${grouped(state.recipients)} handed over${skipped}${failed}`;
-    wf.setCurrentDetails(`**${phase}** · ${counts}${detail === '' ? '' : `\n\n${detail}`}`);
-    if (phase === 'held' || phase === 'paused' || phase === 'cancelling') mark(phase.toUpperCase());
-    else if (phase === 'sending' && marked !== null) mark('SENDING');
-  }
-
-  // Each change is an event and a write to the visibility store. The start has set SENDING.
-  function mark(value: string): void {
-    if (value === (marked ?? 'SENDING')) return;
-    marked = value;
-    wf.upsertSearchAttributes([{ key: searchAttribute.State, value }]);
-  }
-
-  function markDue(at: string | null): void {
-    if (at !== null) wf.upsertSearchAttributes([{ key: searchAttribute.DueAt, value: new Date(at) }]);
-  }
-
-  async function steadily<T>(step: (steps: Steps) => Promise<T>): Promise<T> {
-    try {
-      return await step(local);
-    } catch (error) {
-      if (wf.isCancellation(error)) throw error;
-      return step(patient);
-    }
-  }
+function isLongEnough(round: number): boolean {
+  return round >= roundsPerRun || wf.workflowInfo().continueAsNewSuggested;
 }
 
 type Steps = Pick<CampaignActivities, 'beginSend' | 'finishSend' | 'cancelByOperator'>;
 
-function grouped(count: number): string {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+async function steadily<T>(step: (steps: Steps) => Promise<T>): Promise<T> {
+  try {
+    return await step(local);
+  } catch (error) {
+    if (wf.isCancellation(error)) throw error;
+    return step(patient);
+  }
 }
