@@ -6,7 +6,7 @@ import {
   callWebhook,
   cancelByOperator,
   type Directive,
-  type WebhookDeps,
+  type WebhookStepDeps,
 } from '../src/automations/index.ts';
 
 /** The short database steps of runs, as workflows call them. */
@@ -29,7 +29,7 @@ export function automationActivities(deps: AdvanceDeps) {
 }
 
 /** Builds the activities that call webhooks. */
-export function webhookActivities(deps: WebhookDeps) {
+export function webhookActivities(deps: WebhookStepDeps) {
   return {
     /** Calls the webhook of a step execution; what came of it stands in the row afterwards. Fails for another attempt. */
     async callWebhook(stepRunId: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { heartbeat } from '@temporalio/activity';
 import {
-  type SweepDeps,
+  type SegmentSweepDeps,
   type SweepPage,
   type SweepReport,
   settlePage,
@@ -15,7 +15,7 @@ const heartbeatMs = 5000;
 const pageShareMs = 20_000;
 
 /** Builds the activities that keep segments up to date. Safe to repeat: what is settled is found settled. */
-export function segmentActivities(deps: SweepDeps) {
+export function segmentActivities(deps: SegmentSweepDeps) {
   return {
     /** Computes the tracked segments of a project that changes of data have touched. */
     settleTouchedSegments: (projectId: string): Promise<SweepReport> => alive(() => settleTouched(deps, projectId)),

@@ -22,7 +22,7 @@ export interface RetentionRule {
 }
 
 /** What the sweeps are built from. */
-export interface SweepDeps {
+export interface SweepActivityDeps {
   checks: readonly ReconcileCheck[];
   rules: readonly RetentionRule[];
   log: Logger;
@@ -37,7 +37,7 @@ const rowsPerStatement = 5000;
 const heartbeatMs = 10_000;
 
 /** Builds the activities of the sweeps. */
-export function sweepActivities({ checks, rules, log, checkStore }: SweepDeps) {
+export function sweepActivities({ checks, rules, log, checkStore }: SweepActivityDeps) {
   return {
     /** Runs every check, whether or not others fail. Rejects afterwards when one failed. */
     async runChecks(): Promise<Record<string, number>> {

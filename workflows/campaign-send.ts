@@ -27,7 +27,7 @@ const wake = wf.defineSignal(signals.wake);
 const progress = wf.defineQuery<CampaignProgress>(queries.progress);
 
 /** What an execution is told: which send of which campaign. The rows hold everything else. */
-export interface CampaignSend {
+export interface CampaignSendInput {
   campaignId: string;
   sendSeq: number;
 }
@@ -45,7 +45,7 @@ const roundsPerRun = 200;
  * accounted for. All state is in the rows, so an execution may be killed, cancelled or started again at any moment. Cancelling
  * it in the Web UI cancels the campaign.
  */
-export async function campaignSend(input: CampaignSend): Promise<CampaignSendResult> {
+export async function campaignSend(input: CampaignSendInput): Promise<CampaignSendResult> {
   const send = new Send(input);
   // The row is cancelled before the lanes are: they hear of it with a heartbeat, seconds later, and claim until then.
   wf.CancellationScope.current().cancelRequested.catch(() => {
@@ -65,14 +65,14 @@ export async function campaignSend(input: CampaignSend): Promise<CampaignSendRes
 
 /** One execution: what it remembers between its steps. */
 class Send {
-  readonly #input: CampaignSend;
+  readonly #input: CampaignSendInput;
   readonly #key: [campaignId: string, sendSeq: number];
   readonly #display = new ProgressDisplay();
   #woken = false;
   #expanding: Promise<void> = Promise.resolve();
   #stopping: Promise<void> | null = null;
 
-  constructor(input: CampaignSend) {
+  constructor(input: CampaignSendInput) {
     this.#input = input;
     this.#key = [input.campaignId, input.sendSeq];
     wf.setHandler(wake, () => {

@@ -13,6 +13,6 @@ export { type AdvanceDeps, advance } from './runtime/advance.ts';
 export type { Directive, StepAt } from './runtime/directive.ts';
 export { cancelByOperator } from './runtime/operator.ts';
 export { createOrphanCheck, recoverableRuns, recoverableWaits } from './runtime/recovery.ts';
-export { callWebhook, type WebhookDeps } from './runtime/webhook-step.ts';
+export { callWebhook, type WebhookStepDeps } from './runtime/webhook-step.ts';
 export { upcomingMails } from './upcoming-service.ts';
 export { removeUnusedVersions } from './versions.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../src/core/lib/ids.ts';
-import { receiveMail, reserveMail, roomFor } from '../../src/platform/billing/service.ts';
+import { reserveMail, reserveReceivedMail, roomFor } from '../../src/platform/billing/service.ts';
 import { usageOf } from '../../src/platform/billing/usage-queries.ts';
 import { settleQueued } from '../../src/sending/ledger/settle.ts';
 import type { Notification } from '../../src/sending/providers/notification.ts';
@@ -143,7 +143,7 @@ test('the free tier is one allowance over all categories, until the project pays
   expect((await ask('WORKFLOW', 2)).granted).toBe(2);
   expect(await ask('TRANSACTIONAL', 2)).toEqual({ granted: 0, limit: 5, usage: 4 });
   expect((await ask('CAMPAIGN', 100, true)).granted).toBe(1);
-  expect(await receiveMail(database.db, free, project.id)).toBe(false);
+  expect(await reserveReceivedMail(database.db, free, project.id)).toBe(false);
   expect(
     (await reserveMail(database.db, unlimited, { projectId: project.id, category: 'CAMPAIGN', count: 9 })).granted,
   ).toBe(9);
@@ -212,9 +212,9 @@ test('what is rolled back was never counted', async () => {
 test('received mail beyond its limit is dropped, and other projects still get theirs', async () => {
   const [one, other] = [await aProject(database), await aProject(database)];
   await limit(one, 'inbound', 1);
-  expect(await receiveMail(database.db, unlimited, one.id)).toBe(true);
-  expect(await receiveMail(database.db, unlimited, one.id)).toBe(false);
-  expect(await receiveMail(database.db, unlimited, other.id)).toBe(true);
+  expect(await reserveReceivedMail(database.db, unlimited, one.id)).toBe(true);
+  expect(await reserveReceivedMail(database.db, unlimited, one.id)).toBe(false);
+  expect(await reserveReceivedMail(database.db, unlimited, other.id)).toBe(true);
   expect((await usageOf(database.db, one.id)).INBOUND).toBe(1);
   expect((await usageOf(database.db, other.id)).INBOUND).toBe(1);
 });

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { cycles } from '../support/architecture/cycles.ts';
 import { runtimeImports, type Sources } from '../support/architecture/imports.ts';
+import { namesDeclaredTwice, sharedNames } from '../support/architecture/names.ts';
 import { type Manifest, packageProblems } from '../support/architecture/packages.ts';
 import { packageFolder } from '../support/architecture/rooms.ts';
 import { brokenRules } from '../support/architecture/rules.ts';
@@ -45,6 +46,16 @@ describe('the project', () => {
 
   test('keeps the direction of its imports', () => {
     expect(brokenRules(sources)).toEqual([]);
+  });
+
+  test('gives an exported name to one thing, but for those with a reason', () => {
+    const names = namesDeclaredTwice(sources).filter((line) => !(line.slice(0, line.indexOf(':')) in sharedNames));
+    expect(names).toEqual([]);
+  });
+
+  test('has no reason for a name that is told apart by now', () => {
+    const names = namesDeclaredTwice(sources).map((line) => line.slice(0, line.indexOf(':')));
+    expect(Object.keys(sharedNames).filter((name) => !names.includes(name))).toEqual([]);
   });
 
   test('declares what it imports, imports what it declares, exactly, and says why', () => {
@@ -350,6 +361,30 @@ describe('a broken rule is told', () => {
       'src/helpers.ts: stands in no area',
       'src/platform/helpers.ts: stands in no area',
     ]);
+  });
+});
+
+describe('an exported name', () => {
+  const [a, b] = ['src/audience/contacts/queries.ts', 'src/audience/events/queries.ts'];
+
+  test('that two files declare is told with both', () => {
+    const declarations = ['const x = 1;', 'async function x() {}', 'interface x {}', 'type x = 1;', 'class x {}'];
+    for (const declaration of declarations) {
+      const sources = new Map([
+        [b, `export ${declaration}`],
+        [a, 'export function x() {}'],
+      ]);
+      expect(namesDeclaredTwice(sources)).toEqual([`x: ${a}, ${b}`]);
+    }
+  });
+
+  test('that one file declares as value and type, that is only passed on, kept, or of a test, is not', () => {
+    const sources = new Map([
+      [a, 'export const x = 1;\nexport type x = 1;'],
+      [b, "export { x } from '../contacts/queries.ts';\nconst x = 1;"],
+      ['test/unit/a.test.ts', 'export const x = 1;'],
+    ]);
+    expect(namesDeclaredTwice(sources)).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { evaluateCondition } from '../../src/automations/runtime/condition.ts';
+import { evaluateStepCondition } from '../../src/automations/runtime/condition.ts';
 import { StepFailure } from '../../src/automations/runtime/failure.ts';
 import { fieldValue, mergeContext, type StepFacts } from '../../src/automations/runtime/values.ts';
 import { delayMs } from '../../src/automations/step-configs.ts';
@@ -62,7 +62,7 @@ describe('fields', () => {
 
 describe('a condition of one comparison', () => {
   const isTrue = (field: string, operator: string, value?: JsonValue) => {
-    const output = evaluateCondition({ field, operator, value }, facts);
+    const output = evaluateStepCondition({ field, operator, value }, facts);
     expect(output.branch).toBe('result' in output && output.result ? 'yes' : 'no');
     return 'result' in output && output.result;
   };
@@ -122,7 +122,7 @@ describe('a condition of one comparison', () => {
   });
 
   test('says what it compared', () => {
-    expect(evaluateCondition({ field: 'data.missing', operator: 'equals', value: 'pro' }, facts)).toEqual({
+    expect(evaluateStepCondition({ field: 'data.missing', operator: 'equals', value: 'pro' }, facts)).toEqual({
       field: 'data.missing',
       operator: 'equals',
       expectedValue: 'pro',
@@ -144,7 +144,7 @@ describe('a condition of several branches', () => {
   ];
 
   test('takes the first branch that matches', () => {
-    expect(evaluateCondition({ mode: 'multi', field: 'event.total', branches }, facts)).toEqual({
+    expect(evaluateStepCondition({ mode: 'multi', field: 'event.total', branches }, facts)).toEqual({
       field: 'event.total',
       mode: 'multi',
       matchedBranch: 'big',
@@ -154,7 +154,7 @@ describe('a condition of several branches', () => {
   });
 
   test('takes the default when none matches', () => {
-    expect(evaluateCondition({ mode: 'multi', field: 'event.missing', branches }, facts)).toEqual({
+    expect(evaluateStepCondition({ mode: 'multi', field: 'event.missing', branches }, facts)).toEqual({
       field: 'event.missing',
       mode: 'multi',
       matchedBranch: null,

@@ -4,13 +4,13 @@ import { htmlToText } from '@posthorn/renderer';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { someData, someTemplate } from '../../packages/renderer/test/arbitraries.ts';
-import type { MessageClass } from '../../src/content/rendering/headers.ts';
 import {
   type ContentSource,
   contentAsWritten,
+  type MessageRecipient,
   prepareContent,
-  type Recipient,
 } from '../../src/content/rendering/prepare.ts';
+import type { MessageClass } from '../../src/core/lib/message-kinds.ts';
 
 const links = { pagesUrl: 'https://mail.example', apiUrl: 'https://api.mail.example', secret: 'a secret of links' };
 const contactId = '0190a1f4-0000-7000-8000-000000000001';
@@ -26,7 +26,7 @@ const source = (body: string, more: Partial<ContentSource> = {}): ContentSource 
   ...more,
 });
 
-const recipient = (data: Record<string, unknown> = {}, more: Partial<Recipient> = {}): Recipient => ({
+const recipient = (data: Record<string, unknown> = {}, more: Partial<MessageRecipient> = {}): MessageRecipient => ({
   emailId,
   contact: { id: contactId, email: 'ada@example.com', subscribed: true, data },
   isCampaign: false,
@@ -37,7 +37,7 @@ const renderOne = (
   body: string,
   data: Record<string, unknown> = {},
   more: Partial<ContentSource> = {},
-  also: Partial<Recipient> = {},
+  also: Partial<MessageRecipient> = {},
 ) => prepareContent(source(body, more), links).renderFor(recipient(data, also));
 
 const headerNames = (headers: { name: string }[]) => headers.map(({ name }) => name);

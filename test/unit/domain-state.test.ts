@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Finding } from '../../src/platform/domains/findings.ts';
+import type { DnsFinding } from '../../src/platform/domains/findings.ts';
 import type { ProviderDomain } from '../../src/platform/domains/provider.ts';
 import { type DomainState, firstState, nextState } from '../../src/platform/domains/state.ts';
 
@@ -28,12 +28,12 @@ const word = (state: ProviderDomain['state']): ProviderDomain => ({
 });
 const pending = firstState('acme.test', word('Pending'));
 const verified: DomainState = { ...pending, verified: true, wasVerified: true, status: 'Success' };
-const found = (outcome: Finding['outcome']): Finding[] => [
+const found = (outcome: DnsFinding['outcome']): DnsFinding[] => [
   { outcome, text: outcome === 'right' ? null : outcome },
   { outcome: 'missing', text: 'missing' },
   { outcome: 'missing', text: 'missing' },
 ];
-const byDns = (before: DomainState, outcome: Finding['outcome'], scheduled = true) =>
+const byDns = (before: DomainState, outcome: DnsFinding['outcome'], scheduled = true) =>
   nextState(before, { scheduled, provider: null, findings: found(outcome) });
 
 describe('what a check makes of a domain', () => {
@@ -47,7 +47,7 @@ describe('what a check makes of a domain', () => {
   });
 
   test('the provider decides about a domain that was never verified, whatever our name servers say', () => {
-    const seen = (state: ProviderDomain['state'], outcome: Finding['outcome']) =>
+    const seen = (state: ProviderDomain['state'], outcome: DnsFinding['outcome']) =>
       nextState(pending, { scheduled: true, provider: word(state), findings: found(outcome) });
     expect(seen('Success', 'missing')).toMatchObject({ verified: true, status: 'Success' });
     expect(seen('Success', 'missing').records[0]).toMatchObject({ status: 'verified', finding: null });

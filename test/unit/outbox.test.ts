@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { cutBytes } from '../../src/core/outbox/calls.ts';
+import { createConcurrencyLimit } from '../../src/core/outbox/concurrency-limit.ts';
 import { backOffMs } from '../../src/core/outbox/dispatcher.ts';
-import { createPace } from '../../src/core/outbox/pace.ts';
 
 /** Calls that end when told to. */
 function heldCalls() {
@@ -31,10 +31,10 @@ test('a refused call waits one second, then twice as long each time, never more 
 });
 
 test('never more calls are under way than the limit, and none is forgotten', async () => {
-  const pace = createPace(3);
+  const limiter = createConcurrencyLimit(3);
   const held = heldCalls();
   let ended = 0;
-  const all = Array.from({ length: 10 }, () => pace.run(held.call).then(() => ended++));
+  const all = Array.from({ length: 10 }, () => limiter.run(held.call).then(() => ended++));
   await turn();
   expect(held.running()).toBe(3);
   for (let n = 0; n < 10; n++) await held.endOne();
@@ -44,19 +44,19 @@ test('never more calls are under way than the limit, and none is forgotten', asy
 });
 
 test('a refusal halves the limit down to one, and calls that are taken raise it again up to the first limit', async () => {
-  const pace = createPace(8);
-  pace.slower();
-  expect(pace.limit()).toBe(4);
-  for (let n = 0; n < 5; n++) pace.slower();
-  expect(pace.limit()).toBe(1);
-  for (let n = 0; n < 100; n++) await pace.run(async () => undefined);
-  expect(pace.limit()).toBe(8);
+  const limiter = createConcurrencyLimit(8);
+  limiter.slower();
+  expect(limiter.limit()).toBe(4);
+  for (let n = 0; n < 5; n++) limiter.slower();
+  expect(limiter.limit()).toBe(1);
+  for (let n = 0; n < 100; n++) await limiter.run(async () => undefined);
+  expect(limiter.limit()).toBe(8);
 });
 
 test('a call that fails makes room for the next', async () => {
-  const pace = createPace(1);
-  await expect(pace.run(() => Promise.reject(new Error('refused')))).rejects.toThrow('refused');
-  await expect(pace.run(async () => 'taken')).resolves.toBe('taken');
+  const limiter = createConcurrencyLimit(1);
+  await expect(limiter.run(() => Promise.reject(new Error('refused')))).rejects.toThrow('refused');
+  await expect(limiter.run(async () => 'taken')).resolves.toBe('taken');
 });
 
 test('texts for the Web UI are cut to bytes without cutting through a character', () => {

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { suppressionOf } from '../../src/audience/suppressions/matching.ts';
-import type { SuppressionRule } from '../../src/audience/suppressions/queries.ts';
+import type { MatchingRule } from '../../src/audience/suppressions/queries.ts';
 import type { SuppressionKind } from '../../src/audience/suppressions/schema.ts';
 import { matchesGlob } from '../../src/core/lib/glob.ts';
 
 const at = new Date('2026-03-15T12:34:56.789Z');
-const rule = (kind: SuppressionKind, pattern: string, name = `${kind} ${pattern}`): SuppressionRule => ({
+const rule = (kind: SuppressionKind, pattern: string, name = `${kind} ${pattern}`): MatchingRule => ({
   id: '0199b1f0-0000-7000-8000-000000000001',
   name,
   kind,

@@ -30,7 +30,7 @@ const isoParts = /^(.{10})(?:T(\d\d:\d\d)(?::(\d\d)(?:\.(\d+))?)?(.*))?$/;
 const calendarDay = /^\d{4}-\d\d-\d\d/;
 
 /** The instant of an ISO date in epoch milliseconds, cut to whole ones; null for any other text. No zone means UTC. */
-export function isoInstant(text: string): number | null {
+export function parseIsoDate(text: string): number | null {
   if (text < firstIsoText || !isoDate.test(text)) return null;
   const [, day, minutes = '00:00', seconds = '00', fraction = '', zone = ''] = isoParts.exec(text) ?? [];
   return Date.parse(`${day}T${minutes}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}${zone || 'Z'}`);
@@ -41,10 +41,10 @@ export function isoInstant(text: string): number | null {
  * whatever `new Date(text)` takes. `iso` tells which it was, because ISO dates mean whole days in equality.
  */
 export function readDate(text: string): { instant: number; iso: boolean } | null {
-  const iso = isoInstant(text.replace(' ', 'T'));
+  const iso = parseIsoDate(text.replace(' ', 'T'));
   if (iso !== null) return { instant: iso, iso: true };
   // `new Date` would take 2026-02-30 for the second of March.
-  if (calendarDay.test(text) && isoInstant(text.slice(0, 10)) === null) return null;
+  if (calendarDay.test(text) && parseIsoDate(text.slice(0, 10)) === null) return null;
   const instant = new Date(text).getTime();
   return Number.isNaN(instant) ? null : { instant, iso: false };
 }

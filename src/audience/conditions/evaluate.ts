@@ -1,4 +1,5 @@
-import { cutoff, isoInstant } from './dates.ts';
+import type { JsonValue } from '../../core/lib/json.ts';
+import { cutoff, parseIsoDate } from './dates.ts';
 import type { Comparison } from './filters.ts';
 import type {
   Activity,
@@ -10,7 +11,6 @@ import type {
   EventFilter,
   Filter,
   HappenedTest,
-  JsonValue,
   SegmentFilter,
 } from './schema.ts';
 import { expansion, hasMembershipRows, noSegments, refuseOvergrowth, type SegmentMap } from './segments.ts';
@@ -122,7 +122,7 @@ function happened(test: HappenedTest, instants: number[], now: Date): boolean {
 function dataMatches({ key, path, test }: DataFilter, data: Record<string, unknown>, now: Date): boolean {
   const value = valueAt(data, key, path);
   if (value === undefined || value === null) return test.operator === 'notExists';
-  const date = typeof value === 'string' ? isoInstant(value) : null;
+  const date = typeof value === 'string' ? parseIsoDate(value) : null;
   switch (test.operator) {
     case 'exists':
       return true;

@@ -1,5 +1,6 @@
-import { isoInstant, readDate, unitLengths, utcDay } from './dates.ts';
-import type { Activity, DataTest, Filter, HappenedTest, JsonValue, SpanTest, WindowTest } from './schema.ts';
+import type { JsonValue } from '../../core/lib/json.ts';
+import { parseIsoDate, readDate, unitLengths, utcDay } from './dates.ts';
+import type { Activity, DataTest, Filter, HappenedTest, SpanTest, WindowTest } from './schema.ts';
 
 /** The four ordering operators. */
 export type Comparison = 'greaterThan' | 'lessThan' | 'greaterThanOrEqual' | 'lessThanOrEqual';
@@ -141,7 +142,7 @@ export function parseFilter(raw: Record<string, unknown>, fault: Fault, place: s
       case 'notEquals': {
         const value = presentValue() as JsonValue;
         if (value === null) return { operator: operator === 'equals' ? 'notExists' : 'exists' };
-        const instant = typeof value === 'string' ? isoInstant(value) : null;
+        const instant = typeof value === 'string' ? parseIsoDate(value) : null;
         return instant === null ? { operator, value } : spanTest(operator, utcDay(instant));
       }
       case 'contains':
@@ -155,7 +156,7 @@ export function parseFilter(raw: Record<string, unknown>, fault: Fault, place: s
       default: {
         const value = presentValue() as JsonValue;
         if (value === null) throw fault('value', `"${operator}" cannot compare with null`);
-        return { operator, value, instant: typeof value === 'string' ? isoInstant(value) : null };
+        return { operator, value, instant: typeof value === 'string' ? parseIsoDate(value) : null };
       }
     }
   }

@@ -1,5 +1,5 @@
 // What other parts of the service may use of conditions; everything else in this folder is its own.
-export { isoInstant } from './dates.ts';
+export { parseIsoDate } from './dates.ts';
 export { dependsOn, mentionsEvent, mentionsField } from './dependencies.ts';
 export { type Activity, type Condition, maxLevels, parseCondition } from './schema.ts';
 export {

@@ -1,4 +1,5 @@
 import { badRequest } from '../../core/lib/errors.ts';
+import type { JsonValue } from '../../core/lib/json.ts';
 import { type Comparison, parseFilter, type TextSearch } from './filters.ts';
 import { refuseUnstorable } from './json.ts';
 
@@ -109,9 +110,6 @@ export interface SegmentFilter {
 
 /** What can happen to an email; each has a timestamp of its own on the email's row. */
 export type Activity = 'sent' | 'delivered' | 'opened' | 'clicked' | 'bounced' | 'complained';
-
-/** What JSON can say. */
-export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 
 /** Most levels of nesting and most filters of one tree (contract page 1, 4.3). */
 export const maxLevels = 10;

@@ -1,6 +1,7 @@
+import type { JsonValue } from '../../core/lib/json.ts';
 import { cutoff, firstIsoText, isoDatePattern, isoTextBounds } from './dates.ts';
 import type { Comparison } from './filters.ts';
-import type { DataFilter, JsonValue } from './schema.ts';
+import type { DataFilter } from './schema.ts';
 import { comparisonSql, type Parameters } from './sql-parameters.ts';
 
 /** Compiles a filter on `data.<key>`. The first rule holds throughout: only `notExists` matches a missing or null value. */

@@ -13,7 +13,7 @@ export {
 } from './limit-queries.ts';
 export { type ContactFilter, countContacts, filterSql, matchesNobody } from './list-queries.ts';
 export {
-  type ContactChange,
+  type ContactWrite,
   changeContact,
   contactBody,
   contactsColumnsOf,

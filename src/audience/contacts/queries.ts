@@ -21,7 +21,7 @@ export interface ContactRow {
 export type ListedContact = Omit<ContactRow, 'data'> & WithOmission<JsonObjectValue>;
 
 /** What an upsert does to one contact. `subscribed` null leaves it, or takes the default for a new contact. */
-export interface ContactChange {
+export interface ContactWrite {
   /** The id the contact gets when it is new. */
   newId: string;
   email: string;
@@ -67,7 +67,7 @@ const upsert = statement(
 );
 
 /** The parameters of `upsertContactCtes`. */
-export function upsertValues(projectId: string, change: ContactChange): unknown[] {
+export function upsertValues(projectId: string, change: ContactWrite): unknown[] {
   return [
     projectId,
     change.newId,
@@ -87,7 +87,7 @@ export function upsertValues(projectId: string, change: ContactChange): unknown[
 export async function upsertContactRow(
   sql: Sql,
   projectId: string,
-  change: ContactChange,
+  change: ContactWrite,
 ): Promise<ContactRow & { isNew: boolean }> {
   const values = upsertValues(projectId, change);
   return untilSeen(() => withinDataLimits(sql.row<ContactRow & { isNew: boolean }>(upsert, values)));

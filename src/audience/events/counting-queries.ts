@@ -1,7 +1,7 @@
 import { type Database, type Sql, statement } from '../../core/database/sql.ts';
 
 /** How often an event happened. */
-export interface EventCount {
+export interface CountedEvent {
   name: string;
   count: number;
 }
@@ -124,6 +124,6 @@ const stats = statement(
 );
 
 /** How often each event of the project happened within a range, the most frequent first, then by name. */
-export function countByName(sql: Sql, projectId: string, range: CountRange): Promise<EventCount[]> {
-  return sql.rows<EventCount>(stats, [projectId, range.from, range.until, range.firstDay, range.lastDay]);
+export function countByName(sql: Sql, projectId: string, range: CountRange): Promise<CountedEvent[]> {
+  return sql.rows<CountedEvent>(stats, [projectId, range.from, range.until, range.firstDay, range.lastDay]);
 }

@@ -4,7 +4,7 @@ import { type Sql, statement } from '../../core/database/sql.ts';
 import { invalidField } from '../../core/lib/errors.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { RecentResults } from '../../core/lib/recent-results.ts';
-import { type ContactChange, untilSeen, upsertContactCtes, upsertValues, withinDataLimits } from '../contacts/index.ts';
+import { type ContactWrite, untilSeen, upsertContactCtes, upsertValues, withinDataLimits } from '../contacts/index.ts';
 import { eventData } from './mail-data.ts';
 import type { EventBody } from './schema.ts';
 
@@ -25,7 +25,7 @@ const track = statement(
 export async function trackEvent(
   sql: Sql,
   projectId: string,
-  change: ContactChange,
+  change: ContactWrite,
   event: { id: string; name: string; data: Record<string, unknown> | null },
 ): Promise<{ contactId: string; createdAt: string }> {
   const values = [...upsertValues(projectId, change), event.id, event.name, eventDataText(event.data)];

@@ -7,7 +7,7 @@ import { isUuid, newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { dateParameter, dayMs, sqlSpan } from '../../core/lib/span.ts';
 import { automationsUsingEvent, segmentsAsking } from '../usage/index.ts';
-import { type CountRange, countByName, type EventCount } from './counting-queries.ts';
+import { type CountedEvent, type CountRange, countByName } from './counting-queries.ts';
 import { isReservedEvent } from './names.ts';
 import {
   contactExists,
@@ -104,7 +104,7 @@ export async function listContactEvents(
 }
 
 /** How often each event happened, the most frequent first. @throws 400 for what is no date */
-export function eventStats(sql: Sql, projectId: string, query: EventStatsQuery): Promise<EventCount[]> {
+export function eventStats(sql: Sql, projectId: string, query: EventStatsQuery): Promise<CountedEvent[]> {
   return countByName(sql, projectId, rangeOf(query));
 }
 

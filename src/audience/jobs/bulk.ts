@@ -2,8 +2,8 @@ import type { Database, Sql } from '../../core/database/sql.ts';
 import { type ContactFilter, countContacts } from '../contacts/index.ts';
 import { deleteSome, matchingContacts, subscribeSome } from './bulk-queries.ts';
 import type { BulkOperation, BulkSelector } from './bulk-schema.ts';
-import { advanceJob, findJob, finishJob, type JobError, type JobRow, lockJobAt, markActive } from './queries.ts';
-import { goneReport, reportOf, type Share, type ShareReport, superseded } from './share.ts';
+import { advanceJob, findJob, finishJob, type JobErrorRow, type JobRow, lockJobAt, markActive } from './queries.ts';
+import { goneReport, type Share, type ShareReport, shareReportOf, superseded } from './share.ts';
 
 const contactsPerStep = 1_000;
 // A contact goes with its events and mail, which may be many.
@@ -32,7 +32,7 @@ export async function changeContacts(db: Database, jobId: string, share: Share):
   const deadline = Date.now() + share.longestMs;
   let job = await findJob(db, jobId);
   if (job === null) return goneReport;
-  if (!(await markActive(db, jobId))) return reportOf(job, 'finished');
+  if (!(await markActive(db, jobId))) return shareReportOf(job, 'finished');
   for (;;) {
     const { position } = job;
     const { done, report }: Step = await db.transaction((sql) => takeStep(sql, jobId, position));
@@ -78,7 +78,7 @@ async function takeStep(sql: Sql, jobId: string, position: string): Promise<Step
     updated: changed,
     unchanged: existing.length - changed,
     errors: missing.map(
-      (id): JobError => ({
+      (id): JobErrorRow => ({
         row: Number(position) + ids.indexOf(id),
         subject: id,
         email: null,

@@ -4,8 +4,8 @@ import type { CsvPlace } from './csv.ts';
 import { checkFile, openFile, readSlices, type Slice } from './import-file.ts';
 import { excessiveRows, upsertContacts } from './import-queries.ts';
 import { type ImportColumns, isRefused, type PlacedRow, type RefusedRow, readRow } from './import-rows.ts';
-import { advanceJob, findJob, finishJob, type JobError, type JobRow, lockJobAt, markActive } from './queries.ts';
-import { goneReport, reportOf, type Share, type ShareReport, superseded } from './share.ts';
+import { advanceJob, findJob, finishJob, type JobErrorRow, type JobRow, lockJobAt, markActive } from './queries.ts';
+import { goneReport, type Share, type ShareReport, shareReportOf, superseded } from './share.ts';
 
 const rowsPerSlice = 1_000;
 
@@ -18,15 +18,15 @@ export async function importRows(db: Database, jobId: string, share: Share): Pro
   const deadline = Date.now() + share.longestMs;
   const job = await findJob(db, jobId);
   if (job === null) return goneReport;
-  if (!(await markActive(db, jobId))) return reportOf(job, 'finished');
+  if (!(await markActive(db, jobId))) return shareReportOf(job, 'finished');
   const opened = await open(db, job);
   if (typeof opened === 'string') {
     await finishJob(db, jobId, opened);
-    return reportOf(job, 'finished');
+    return shareReportOf(job, 'finished');
   }
   const { columns, from, size } = opened;
   let position = job.position;
-  let report = reportOf(job, 'unfinished');
+  let report = shareReportOf(job, 'unfinished');
   let writing: Promise<ShareReport> | null = null;
   try {
     for await (const slice of readSlices(db, jobId, from, rowsPerSlice)) {
@@ -130,7 +130,7 @@ function writeSlice(
       created,
       updated,
       unchanged: written - created - updated,
-      errors: failed.map((row): JobError => ({ ...row, subject: null })),
+      errors: failed.map((row): JobErrorRow => ({ ...row, subject: null })),
     });
     return {
       state: 'unfinished',

@@ -33,7 +33,7 @@ export interface JobRow {
 }
 
 /** One thing that could not be done: the row of a file or the number of a contact in the request, and why. */
-export interface JobError {
+export interface JobErrorRow {
   row: number;
   /** Id of a contact, where the job was given ids. */
   subject: string | null;
@@ -71,8 +71,8 @@ const errors = statement(
 );
 
 /** The errors of a job that were kept, in the order of their rows. */
-export function errorsOf(sql: Sql, jobId: string): Promise<JobError[]> {
-  return sql.rows<JobError>(errors, [jobId, mostErrors]);
+export function errorsOf(sql: Sql, jobId: string): Promise<JobErrorRow[]> {
+  return sql.rows<JobErrorRow>(errors, [jobId, mostErrors]);
 }
 
 /** Says that a job is being worked on. Answers false when there is no such job, or it has ended. */
@@ -112,7 +112,7 @@ export interface JobStep {
   created: number;
   updated: number;
   unchanged: number;
-  errors: readonly JobError[];
+  errors: readonly JobErrorRow[];
 }
 
 const advance = statement(

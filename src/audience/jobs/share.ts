@@ -23,12 +23,12 @@ export interface Share {
 export const goneReport: ShareReport = { state: 'gone', rows: 0, failed: 0, progress: 0 };
 
 /** The report on a job as its row stands. */
-export function reportOf(job: JobRow, state: ShareReport['state']): ShareReport {
+export function shareReportOf(job: JobRow, state: ShareReport['state']): ShareReport {
   return { state, rows: job.total, failed: job.failed, progress: job.progress };
 }
 
 /** The report on a job that was found to have moved on. */
 export async function superseded(sql: Sql, jobId: string): Promise<ShareReport> {
   const job = await findJob(sql, jobId);
-  return job === null ? goneReport : reportOf(job, 'superseded');
+  return job === null ? goneReport : shareReportOf(job, 'superseded');
 }

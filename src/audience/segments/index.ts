@@ -3,4 +3,4 @@ export type { Definition } from './definition.ts';
 export { segmentLookup } from './queries.ts';
 export { SegmentBody } from './schema.ts';
 export { checkedDefinition, segmentsByIds, storedDefinition } from './service.ts';
-export { type SweepDeps, type SweepPage, type SweepReport, settlePage, settleTouched } from './sweep.ts';
+export { type SegmentSweepDeps, type SweepPage, type SweepReport, settlePage, settleTouched } from './sweep.ts';

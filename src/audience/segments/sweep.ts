@@ -4,7 +4,7 @@ import { isUuid } from '../../core/lib/ids.ts';
 import { type Settling, settleSegment } from './settle.ts';
 
 /** What keeping segments up to date is built from. */
-export interface SweepDeps {
+export interface SegmentSweepDeps {
   db: Database;
   log: { warn(facts: object, text: string): void };
   clock(): Date;
@@ -38,7 +38,7 @@ interface Listed {
 }
 
 /** Computes the tracked segments of a project whose members may have changed, because data did. */
-export async function settleTouched(deps: SweepDeps, projectId: string): Promise<SweepReport> {
+export async function settleTouched(deps: SegmentSweepDeps, projectId: string): Promise<SweepReport> {
   const report = emptyReport();
   // A segment that was never computed waits for the schedule or for a request.
   const segments = (await segmentsOf(deps.db, projectId)).filter(({ tracked, settled }) => tracked && settled);
@@ -57,7 +57,7 @@ export interface SweepPage {
  * is left. `since` is when the sweep began: what was evaluated later is not evaluated again for the sake of time.
  */
 export async function settlePage(
-  deps: SweepDeps,
+  deps: SegmentSweepDeps,
   after: string | null,
   since: Date,
   shareMs: number,
@@ -78,7 +78,7 @@ export async function settlePage(
 }
 
 async function settleAll(
-  deps: SweepDeps,
+  deps: SegmentSweepDeps,
   projectId: string,
   segments: readonly Listed[],
   windowsSince: Date | null,

@@ -1,11 +1,11 @@
 import { type Changes, createCache } from '../../core/database/changes.ts';
 import type { Sql } from '../../core/database/sql.ts';
-import { enabledRules, type SuppressionRule } from './queries.ts';
+import { enabledRules, type MatchingRule } from './queries.ts';
 
 /** Suppression rules kept in memory; right across processes (see `src/core/database/changes.ts`). */
 export interface SuppressionRuleCache {
   /** The enabled rules of a project in the order in which they count. */
-  of(projectId: string): Promise<readonly SuppressionRule[]>;
+  of(projectId: string): Promise<readonly MatchingRule[]>;
 }
 
 declare module '../../core/http/context.ts' {
@@ -16,7 +16,7 @@ declare module '../../core/http/context.ts' {
 
 /** A cache over a database whose changes are heard. */
 export function createSuppressionRuleCache(sql: Sql, changes: Changes): SuppressionRuleCache {
-  const rules = createCache<readonly SuppressionRule[]>(changes, ['suppression_rules']);
+  const rules = createCache<readonly MatchingRule[]>(changes, ['suppression_rules']);
   return {
     async of(projectId) {
       const known = await rules.get(projectId, async () => ({ projectId, value: await enabledRules(sql, projectId) }));

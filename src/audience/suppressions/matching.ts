@@ -1,6 +1,6 @@
 import { domainOf, localPartOf } from '../../core/lib/email-address.ts';
 import { matchesGlob } from '../../core/lib/glob.ts';
-import type { SuppressionRule } from './queries.ts';
+import type { MatchingRule } from './queries.ts';
 import type { SuppressionMatch } from './schema.ts';
 
 /**
@@ -8,14 +8,14 @@ import type { SuppressionMatch } from './schema.ts';
  * match is kept with status SUPPRESSED and never handed over. `rules` are the enabled ones of the project in the order of
  * their creation; `address` is in its stored form.
  */
-export function suppressionOf(rules: readonly SuppressionRule[], address: string, at: Date): SuppressionMatch | null {
+export function suppressionOf(rules: readonly MatchingRule[], address: string, at: Date): SuppressionMatch | null {
   const rule = rules.find((each) => matches(each, address));
   if (rule === undefined) return null;
   const { id: ruleId, name, kind, pattern } = rule;
   return { ruleId, name, kind, pattern, recipient: address, matchedAt: at.toISOString() };
 }
 
-function matches({ kind, pattern }: SuppressionRule, address: string): boolean {
+function matches({ kind, pattern }: MatchingRule, address: string): boolean {
   switch (kind) {
     case 'ADDRESS':
       return address === pattern;

@@ -4,7 +4,7 @@ import { newId } from '../../core/lib/ids.ts';
 import type { RuleBody, SuppressionKind, WriteRule } from './schema.ts';
 
 /** A rule as far as matching goes. */
-export interface SuppressionRule {
+export interface MatchingRule {
   id: string;
   name: string;
   kind: SuppressionKind;
@@ -18,8 +18,8 @@ const enabled = statement(
 );
 
 /** The rules of a project that catch mail, in the order in which they count. */
-export function enabledRules(sql: Sql, projectId: string): Promise<SuppressionRule[]> {
-  return sql.rows<SuppressionRule>(enabled, [projectId]);
+export function enabledRules(sql: Sql, projectId: string): Promise<MatchingRule[]> {
+  return sql.rows<MatchingRule>(enabled, [projectId]);
 }
 
 const columns = `id, name, kind, pattern, enabled, project_id as "projectId", created_at::text as "createdAt",

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isoInstant } from '../../audience/conditions/index.ts';
+import { parseIsoDate } from '../../audience/conditions/index.ts';
 import type { JsonValue } from '../../core/lib/json.ts';
 import { StepFailure } from './failure.ts';
 import { fieldValue, type StepFacts } from './values.ts';
@@ -28,7 +28,7 @@ export type ConditionOutput =
   | { field: string; mode: 'multi'; matchedBranch: string | null; actualValue: JsonValue; branch: string };
 
 /** Evaluates a CONDITION. @throws StepFailure for an operator that does not exist */
-export function evaluateCondition(config: ConditionConfig, facts: StepFacts): ConditionOutput {
+export function evaluateStepCondition(config: ConditionConfig, facts: StepFacts): ConditionOutput {
   const { field } = config;
   const actual = fieldValue(field, facts);
   const actualValue = actual ?? null;
@@ -82,7 +82,7 @@ function ordered(test: (actual: number, expected: number) => boolean): Test {
 }
 
 function dateOf(value: JsonValue): number | null {
-  return typeof value === 'string' ? isoInstant(value) : null;
+  return typeof value === 'string' ? parseIsoDate(value) : null;
 }
 
 function numberOf(value: JsonValue): number {

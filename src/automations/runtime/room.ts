@@ -29,7 +29,7 @@ export interface RoomWish {
 }
 
 /** The room that a transaction has taken for the mail of its steps. */
-export interface Room {
+export interface MailReservation {
   /** @throws StepFailure where the limit is reached, RoomFirst where room was not asked for at the beginning */
   take(stepId: string, projectId: string, kind: MailKind): Promise<void>;
   /** Whether every wish was used: else the transaction must not commit, for it counted mail that nobody sends. */
@@ -40,7 +40,11 @@ export interface Room {
  * Takes room for the mails that a transaction is known to send, at its beginning, because whoever sends mail under a limit
  * counts it before it locks contacts. Where no limit holds nothing is counted, and `take` is one look at the project.
  */
-export async function takeRooms(sql: Sql, billing: BillingSettings, wishes: readonly RoomWish[]): Promise<Room> {
+export async function takeRooms(
+  sql: Sql,
+  billing: BillingSettings,
+  wishes: readonly RoomWish[],
+): Promise<MailReservation> {
   const rooms = new Map<string, boolean>();
   for (const { stepId, projectId, category } of wishes) {
     const { granted } = await reserveMail(sql, billing, { projectId, category, count: 1 });

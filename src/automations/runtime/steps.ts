@@ -7,10 +7,10 @@ import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { GraphStep, StepResult } from '../graph.ts';
 import { delayMs, readStepConfig, type StepConfigs, type StepType } from '../step-configs.ts';
-import { type ConditionConfig, evaluateCondition } from './condition.ts';
+import { type ConditionConfig, evaluateStepCondition } from './condition.ts';
 import { StepFailure } from './failure.ts';
 import { type MailStep, mailKind, sendStepMail, templateOf } from './mail-step.ts';
-import type { Room } from './room.ts';
+import type { MailReservation } from './room.ts';
 import type { LockedRun, StepRun } from './run-queries.ts';
 import type { StepContact } from './values.ts';
 
@@ -20,7 +20,7 @@ export interface StepScene {
   run: LockedRun;
   contact: StepContact;
   /** Room for mail under the project's limit. */
-  room: Pick<Room, 'take'>;
+  room: Pick<MailReservation, 'take'>;
 }
 
 /** How entering a step went. */
@@ -59,7 +59,7 @@ export async function enterStep(scene: StepScene, step: GraphStep, stepRunId: st
     }
     case 'CONDITION': {
       const config = configOf('CONDITION', step) as ConditionConfig;
-      const output = evaluateCondition(config, { contact: scene.contact, context: scene.run.context });
+      const output = evaluateStepCondition(config, { contact: scene.contact, context: scene.run.context });
       return { done: true, output: { ...output }, result: { branch: output.branch } };
     }
     case 'WEBHOOK':

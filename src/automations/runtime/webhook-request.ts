@@ -17,7 +17,7 @@ import { StepFailure } from './failure.ts';
 import type { StepFacts } from './values.ts';
 
 /** A WEBHOOK's config as far as the request is concerned. */
-export interface WebhookConfig {
+export interface WebhookRequestConfig {
   url: string;
   method?: string | undefined;
   headers?: Readonly<Record<string, string>> | null | undefined;
@@ -58,7 +58,7 @@ const controlCharacters = /[\u0000-\u0008\u000a-\u001f\u007f]/;
  * Renders the request of a WEBHOOK step (contract page 2, 3.3).
  * @throws StepFailure for a config that makes no request: an address, a method or a header that cannot be sent
  */
-export function webhookRequest(config: WebhookConfig, facts: WebhookFacts): OutgoingRequest {
+export function webhookRequest(config: WebhookRequestConfig, facts: WebhookFacts): OutgoingRequest {
   const variables = buildVariables({ contact: facts.contact, event: facts.context, urls: facts.urls });
   const filling: Filling = { variables, steps: 0 };
   const method = config.method ?? 'POST';

@@ -21,7 +21,7 @@ import type { StepContact } from './values.ts';
 import { keptResponse, webhookRequest } from './webhook-request.ts';
 
 /** What calling webhooks needs. */
-export interface WebhookDeps {
+export interface WebhookStepDeps {
   db: Database;
   links: LinkSettings;
   /** Opens connections; see `guardedConnector`. */
@@ -82,7 +82,7 @@ const longestPauseMs = 60_000;
  * Calls the webhook of a step execution and writes down the answer, or why there is none. A step that has been called is not
  * called again. A crash between the call and its record repeats the call: receivers tell by the delivery header.
  */
-export async function callWebhook(deps: WebhookDeps, stepRunId: string, signal: AbortSignal): Promise<WebhookCall> {
+export async function callWebhook(deps: WebhookStepDeps, stepRunId: string, signal: AbortSignal): Promise<WebhookCall> {
   const { db } = deps;
   const called = await db.row<Called>(find, [stepRunId]);
   if (called === null) return { outcome: 'recorded' };
@@ -100,7 +100,7 @@ export async function callWebhook(deps: WebhookDeps, stepRunId: string, signal: 
 }
 
 async function call(
-  { db, connect, limits = callLimits }: WebhookDeps,
+  { db, connect, limits = callLimits }: WebhookStepDeps,
   called: Called,
   config: StepConfigs['WEBHOOK'],
   request: OutgoingRequest,
@@ -147,7 +147,7 @@ function pauseMs(before: number): number {
   return Math.min(longestPauseMs, shortestPauseMs * 2 ** before);
 }
 
-function requestOf({ links }: WebhookDeps, called: Called, config: StepConfigs['WEBHOOK']): OutgoingRequest {
+function requestOf({ links }: WebhookStepDeps, called: Called, config: StepConfigs['WEBHOOK']): OutgoingRequest {
   const { contact, context, automation } = called;
   return webhookRequest(config, {
     contact: { ...contact, createdAt: isoInstant(contact.createdAt), updatedAt: isoInstant(contact.updatedAt) },

@@ -1,5 +1,4 @@
-/** What kind of message it is, which decides about subscription, footer, headers and tracking (contract page 1, 2.5). */
-export type MessageClass = 'MARKETING' | 'HEADLESS' | 'TRANSACTIONAL';
+import type { MessageClass } from '../../core/lib/message-kinds.ts';
 
 /** A header of an outgoing message. */
 export interface MessageHeader {

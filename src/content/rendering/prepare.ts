@@ -22,9 +22,10 @@ import {
   type Variables,
 } from '@posthorn/renderer';
 import { chooseLanguage, type Language } from '../../core/lib/languages.ts';
+import type { MessageClass } from '../../core/lib/message-kinds.ts';
 import { countDocumentTags, dressMessage, dressTemplate } from './document.ts';
 import { footerSource } from './footer.ts';
-import { type MessageClass, type MessageHeader, messageHeaders } from './headers.ts';
+import { type MessageHeader, messageHeaders } from './headers.ts';
 import { type LinkSettings, linksOwnPages, recipientLinks } from './links.ts';
 
 /** What a message is made from, the same for all its recipients. Equal sources share everything that is prepared. */
@@ -42,7 +43,7 @@ export interface ContentSource {
 }
 
 /** What differs from message to message. */
-export interface Recipient {
+export interface MessageRecipient {
   /** The message's row; null when it has none. */
   emailId: string | null;
   contact: TemplateContact;
@@ -79,9 +80,9 @@ export interface PreparedContent {
    * A template that does not parse is filled in plainly.
    * @throws StepLimitError for a template that costs more steps than one message may: its mail fails
    */
-  fillFor(recipient: Recipient): FilledContent;
+  fillFor(recipient: MessageRecipient): FilledContent;
   /** `fillFor` with its texts put together. */
-  renderFor(recipient: Recipient): RenderedContent;
+  renderFor(recipient: MessageRecipient): RenderedContent;
 }
 
 /** Prepares content for any number of recipients. Never throws: what cannot be sent is told when it is filled in. */
@@ -103,7 +104,7 @@ export function prepareContent(source: ContentSource, settings: LinkSettings): P
   };
 
   // What never stayed within its steps is not tried for ever; see `mostFailures`.
-  function fillFor(recipient: Recipient): FilledContent {
+  function fillFor(recipient: MessageRecipient): FilledContent {
     if (refusal !== null) throw new StepLimitError(refusal);
     try {
       const filled = fill(recipient);
@@ -115,7 +116,7 @@ export function prepareContent(source: ContentSource, settings: LinkSettings): P
     }
   }
 
-  function fill(recipient: Recipient): FilledContent {
+  function fill(recipient: MessageRecipient): FilledContent {
     const { contact, emailId, requestData, event, isCampaign, customHeaders, ownUnsubscribeHeaders = true } = recipient;
     const links = recipientLinks(settings, contact.id, emailId);
     const variables = buildVariables({ contact, requestData, event, urls: links });

@@ -1,4 +1,4 @@
-import type { MessageClass } from './headers.ts';
+import type { MessageClass } from '../../core/lib/message-kinds.ts';
 
 /** A project's tracking mode. */
 export type TrackingMode = 'ENABLED' | 'DISABLED' | 'MARKETING_ONLY';

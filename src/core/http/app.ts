@@ -8,7 +8,7 @@ import { AppError, invalid, invalidField, notFound } from '../lib/errors.ts';
 import { isUuid } from '../lib/ids.ts';
 import { fieldProblems } from '../lib/validation.ts';
 import { type BodyOwner, BodyReader, discard, type ReadBody } from './body.ts';
-import type { Admitted, App, Credentials, Handled } from './context.ts';
+import type { Admitted, App, Handled, RequestCredentials } from './context.ts';
 import { cors } from './cors.ts';
 import { dashboardPages } from './dashboard.ts';
 import { docsPages } from './docs.ts';
@@ -24,7 +24,7 @@ import { literalPathsOnly, unmatched } from './unmatched.ts';
 export interface HttpParts {
   routes: readonly Route[];
   /** Decides who a request comes from and what they may do; throws the refusal. */
-  authenticate: (route: Route, credentials: Credentials) => Promise<Admitted>;
+  authenticate: (route: Route, credentials: RequestCredentials) => Promise<Admitted>;
   /** Origins whose pages may call the API with the cookie of a session. */
   origins: ReadonlySet<string>;
   limiter: RateLimiter;

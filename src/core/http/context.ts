@@ -64,7 +64,7 @@ export interface Admitted {
 }
 
 /** What deciding on a caller needs of a request. */
-export interface Credentials {
+export interface RequestCredentials {
   method: string;
   params: Record<string, string>;
   /** A request header, lower-case name; '' when absent. */

@@ -11,8 +11,8 @@ import {
   isTemporalUnreachable,
 } from '../lib/grpc.ts';
 import { callDeadlineMs, performCommand } from './calls.ts';
+import { createConcurrencyLimit } from './concurrency-limit.ts';
 import { enqueue, type OutboxTicket } from './enqueue.ts';
-import { createPace } from './pace.ts';
 import { finish, type Lane, type PutBack, putBack, type TakenRow, takeDue, takeOf } from './queries.ts';
 
 /** Makes the calls that the outbox asks for. One for each process. */
@@ -80,7 +80,7 @@ export function backOffMs(refusals: number): number {
 /** Builds the process's outbox. */
 export function createOutbox(deps: OutboxDeps): Outbox {
   const { db, temporal, log } = deps;
-  const pace = createPace(deps.maxInFlight ?? 16);
+  const limiter = createConcurrencyLimit(deps.maxInFlight ?? 16);
   const waiting = new Set<string>();
   const underWay = new Set<Promise<unknown>>();
   let soon: Promise<void> | null = null;
@@ -158,7 +158,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     const back: PutBack[] = [];
     await Promise.all(
       rows.map((row) =>
-        pace.run(async () => {
+        limiter.run(async () => {
           const failure = await makeOne(row, lastMoment);
           if (failure !== null) back.push(failure);
           else {
@@ -201,7 +201,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     const code = grpcCode(error);
     const text = describeFailure(error, temporal.settings).slice(0, 500);
     if (code === grpcStatus.RESOURCE_EXHAUSTED) {
-      pace.slower();
+      limiter.slower();
       deps.onCall?.(row.payload.type, 'refused');
       return { id: row.id, delayMs: 500 + Math.random() * 1000, error: text, counts: false };
     }

@@ -3,7 +3,7 @@ import { parseDate } from '../../core/lib/time.ts';
 import { sources } from './types.ts';
 
 /** The place after which a page begins: an instant in milliseconds, and the item that stood there. */
-export interface Place {
+export interface FeedPlace {
   at: number;
   /** The item's id, and its parts. */
   item: string;
@@ -30,7 +30,7 @@ export function cursorAfter(at: number, item: string): string {
  * Reads a cursor (contract page 3, 4.2): milliseconds, an underscore, and the item's id.
  * @throws 400 for what is no cursor of the feed
  */
-export function readCursor(cursor: string): Place {
+export function readCursor(cursor: string): FeedPlace {
   const underscore = cursor.indexOf('_');
   const at = /^-?\d{1,16}$/.test(cursor.slice(0, underscore)) ? Number(cursor.slice(0, underscore)) : Number.NaN;
   const item = cursor.slice(underscore + 1);
@@ -48,7 +48,7 @@ export function readCursor(cursor: string): Place {
  * Where the rows of a source begin that stand after a place. Items of one instant are ordered by their ids as text, and
  * those of different sources differ in more than the UUID, hence the cases.
  */
-export function boundAfter(place: Place, prefix: string, suffix: string): Bound {
+export function boundAfter(place: FeedPlace, prefix: string, suffix: string): Bound {
   const at = new Date(place.at);
   if (prefix === place.prefix) {
     if (suffix < place.suffix) return upTo(at, place.uuid);

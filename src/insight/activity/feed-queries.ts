@@ -130,7 +130,7 @@ const ofContact = statement(
 );
 
 /** What a page is asked for. `bounds` and `asked` have one entry for each of `sources`. */
-export interface PageRequest {
+export interface FeedPageRequest {
   contactId: string | null;
   /** The first instant that belongs to the feed; `-infinity` for no such. */
   from: string;
@@ -140,7 +140,7 @@ export interface PageRequest {
 }
 
 /** The newest items below the bounds, in the order of the feed. */
-export function feedPage(sql: Sql, projectId: string, request: PageRequest): Promise<FeedRow[]> {
+export function feedPage(sql: Sql, projectId: string, request: FeedPageRequest): Promise<FeedRow[]> {
   const { contactId, from, bounds, asked, limit } = request;
   const values = [
     projectId,

@@ -1,6 +1,6 @@
 import { route } from '../../core/http/route.ts';
-import { CampaignStats, TimeSeries, TopCampaigns, TopEvents, TopQuery, WindowQuery } from './schema.ts';
-import { campaignStats, timeSeries, topCampaigns, topEvents } from './service.ts';
+import { TimeSeries, TopCampaigns, TopEvents, TopQuery, WindowCampaignStats, WindowQuery } from './schema.ts';
+import { timeSeries, topCampaigns, topEvents, windowCampaignStats } from './service.ts';
 
 /** How mail, campaigns and events of a project did over time. */
 export const analyticsRoutes = [
@@ -29,8 +29,8 @@ export const analyticsRoutes = [
     access: 'dashboard',
     summary: 'Count campaigns and average their rates',
     query: WindowQuery,
-    reply: CampaignStats,
-    handle: ({ app, db, project, query }) => campaignStats(db, project.id, query, app.clock()),
+    reply: WindowCampaignStats,
+    handle: ({ app, db, project, query }) => windowCampaignStats(db, project.id, query, app.clock()),
   }),
   route({
     method: 'GET',

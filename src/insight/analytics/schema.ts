@@ -38,14 +38,14 @@ export const TopCampaigns = v.array(
 export type TopCampaigns = v.InferOutput<typeof TopCampaigns>;
 
 /** Campaigns of a window; averages are percentages of all mail that they sent. */
-export const CampaignStats = v.object({
+export const WindowCampaignStats = v.object({
   total: v.number(),
   active: v.number(),
   completed: v.number(),
   averageOpenRate: v.number(),
   averageClickRate: v.number(),
 });
-export type CampaignStats = v.InferOutput<typeof CampaignStats>;
+export type WindowCampaignStats = v.InferOutput<typeof WindowCampaignStats>;
 
 /** Events by how often they happened; `trend` is the change in percent against the equally long time before. */
 export const TopEvents = v.array(v.object({ name: v.string(), count: v.number(), trend: v.number() }));

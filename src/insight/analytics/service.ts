@@ -4,7 +4,7 @@ import { dayMs, hourMs, spanParameters, sqlSpan } from '../../core/lib/span.ts';
 import { mailByDay } from '../../sending/ledger/index.ts';
 import { positiveInteger } from '../activity/index.ts';
 import { campaignTotals, mostOpened } from './campaign-queries.ts';
-import type { CampaignStats, TimeSeries, TopCampaigns, TopEvents, TopQuery, WindowQuery } from './schema.ts';
+import type { TimeSeries, TopCampaigns, TopEvents, TopQuery, WindowCampaignStats, WindowQuery } from './schema.ts';
 
 const longestSeriesDays = 90;
 
@@ -53,12 +53,12 @@ export async function topCampaigns(sql: Sql, projectId: string, query: TopQuery,
 }
 
 /** How many campaigns a window has and how they did. @throws 400 as `timeSeries` does */
-export async function campaignStats(
+export async function windowCampaignStats(
   sql: Sql,
   projectId: string,
   query: WindowQuery,
   now: Date,
-): Promise<CampaignStats> {
+): Promise<WindowCampaignStats> {
   const { total, active, completed, sent, opened, clicked } = await campaignTotals(
     sql,
     projectId,

@@ -1,5 +1,5 @@
 import type { Sql } from '../../core/database/sql.ts';
-import type { Admitted, Credentials, KeyActor } from '../../core/http/context.ts';
+import type { Admitted, KeyActor, RequestCredentials } from '../../core/http/context.ts';
 import {
   forbiddenForKeys,
   foreignProject,
@@ -32,7 +32,7 @@ type Rules = Pick<Route, 'access' | 'role' | 'refusesKeys' | 'refusedWhenDisable
  * PROJECT_ACCESS_DENIED, PROJECT_DISABLED, EMAIL_VERIFICATION_REQUIRED; 404 for a path that names no project of the
  * user; 409 while the project is being reset
  */
-export async function authenticate(deps: AccessDeps, route: Rules, credentials: Credentials): Promise<Admitted> {
+export async function authenticate(deps: AccessDeps, route: Rules, credentials: RequestCredentials): Promise<Admitted> {
   if (route.access === 'none') return { project: null, actor: null };
   const authorization = credentials.header('authorization');
   const admitted =
@@ -46,7 +46,7 @@ export async function authenticate(deps: AccessDeps, route: Rules, credentials: 
 async function admitKey(
   deps: AccessDeps,
   route: Rules,
-  credentials: Credentials,
+  credentials: RequestCredentials,
   authorization: string,
 ): Promise<Admitted> {
   const owner = await ownerOf(deps.directory, route.access, authorization);
@@ -78,7 +78,7 @@ async function ownerOf(directory: ProjectDirectory, access: Access, authorizatio
   return owner;
 }
 
-async function admitSession(deps: AccessDeps, route: Rules, credentials: Credentials): Promise<Admitted> {
+async function admitSession(deps: AccessDeps, route: Rules, credentials: RequestCredentials): Promise<Admitted> {
   if (route.access === 'cookie' || route.access === 'account')
     return { project: null, actor: await admitUser(deps, route, credentials) };
   const { actor, projectId } = await admitMember(deps, route, credentials);

@@ -1,4 +1,4 @@
-import type { Credentials, MemberActor, UserActor } from '../../core/http/context.ts';
+import type { MemberActor, RequestCredentials, UserActor } from '../../core/http/context.ts';
 import { noSuchProject, unauthorized } from '../../core/http/errors.ts';
 import type { Route } from '../../core/http/route.ts';
 import { AppError, forbidden } from '../../core/lib/errors.ts';
@@ -30,7 +30,7 @@ export interface SessionSettings {
 type Rules = Pick<Route, 'access' | 'role' | 'ungated'>;
 
 /** The user of the session. @throws 401, 403 for a foreign page or an address that is not confirmed */
-export async function admitUser(deps: AccessDeps, route: Rules, credentials: Credentials): Promise<UserActor> {
+export async function admitUser(deps: AccessDeps, route: Rules, credentials: RequestCredentials): Promise<UserActor> {
   const session = await signedIn(deps, credentials);
   const user = current(deps, route, session, await sessionState(deps.sql, session, null));
   return { kind: 'user', userId: session.id, email: user?.email ?? '', role: null };
@@ -44,7 +44,7 @@ export async function admitUser(deps: AccessDeps, route: Rules, credentials: Cre
 export async function admitMember(
   deps: AccessDeps,
   route: Rules,
-  credentials: Credentials,
+  credentials: RequestCredentials,
 ): Promise<{ actor: MemberActor; projectId: string }> {
   const session = await signedIn(deps, credentials);
   const inPath = route.access === 'project';
@@ -66,7 +66,7 @@ export async function admitMember(
   return { actor: { kind: 'user', userId: user.id, email: user.email, role: user.role }, projectId };
 }
 
-async function signedIn(deps: AccessDeps, credentials: Credentials) {
+async function signedIn(deps: AccessDeps, credentials: RequestCredentials) {
   const token = readCookie(credentials.header('cookie'), sessionCookie);
   const { secrets, clock } = deps.sessions;
   const session = token ? await readSession(token, secrets, clock()) : null;
@@ -76,7 +76,7 @@ async function signedIn(deps: AccessDeps, credentials: Credentials) {
 }
 
 // A browser names the page that makes a writing request; one that does not say so at least tells that it is another site.
-function refuseForeignPage(origins: ReadonlySet<string>, credentials: Credentials): void {
+function refuseForeignPage(origins: ReadonlySet<string>, credentials: RequestCredentials): void {
   if (credentials.method === 'GET') return;
   const origin = credentials.header('origin');
   const foreign = origin === '' ? credentials.header('sec-fetch-site') === 'cross-site' : !origins.has(origin);

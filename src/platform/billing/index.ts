@@ -6,10 +6,10 @@ export { type ReportDeps, reportUsage } from './reports.ts';
 export {
   type BillingSettings,
   campaignTooLarge,
+  type GrantedQuota,
   limitExceeded,
-  type Room,
-  receiveMail,
   reserveMail,
+  reserveReceivedMail,
   roomFor,
 } from './service.ts';
 export { projectBilling, removeOldCounts, reserveAll } from './usage-queries.ts';

@@ -23,7 +23,7 @@ export interface MailRequest {
 }
 
 /** How a request was answered. Without a limit all mail is let in, and `limit` and `usage` are null. */
-export interface Room {
+export interface GrantedQuota {
   granted: number;
   limit: number | null;
   /** What was used before. */
@@ -35,7 +35,7 @@ export interface Room {
  * was never counted, and of any number of callers at once exactly as many get through as there is room for. Call it before
  * the transaction locks contacts (a send does it in this order). A project without limits costs one look at its row.
  */
-export async function reserveMail(sql: Sql, settings: BillingSettings, request: MailRequest): Promise<Room> {
+export async function reserveMail(sql: Sql, settings: BillingSettings, request: MailRequest): Promise<GrantedQuota> {
   const { projectId, count } = request;
   const gate = await gateOf(sql, settings, request);
   if (gate === null || count === 0) return { granted: count, limit: null, usage: null };
@@ -47,7 +47,7 @@ export async function reserveMail(sql: Sql, settings: BillingSettings, request: 
 }
 
 /** Says whether there is room for so many mails, without taking it. `granted` is what would be let in. */
-export async function roomFor(sql: Sql, settings: BillingSettings, request: MailRequest): Promise<Room> {
+export async function roomFor(sql: Sql, settings: BillingSettings, request: MailRequest): Promise<GrantedQuota> {
   const { projectId, category, count, partly = false } = request;
   const gate = await gateOf(sql, settings, request);
   if (gate === null) return { granted: count, limit: null, usage: null };
@@ -61,7 +61,7 @@ export async function roomFor(sql: Sql, settings: BillingSettings, request: Mail
  * Lets one received mail in and counts it, inside the transaction that writes it down. False when the project's limit for
  * received mail is reached: it is dropped (contract page 3, 6.7).
  */
-export async function receiveMail(sql: Sql, settings: BillingSettings, projectId: string): Promise<boolean> {
+export async function reserveReceivedMail(sql: Sql, settings: BillingSettings, projectId: string): Promise<boolean> {
   const { granted } = await reserveMail(sql, settings, { projectId, category: 'INBOUND', count: 1 });
   if (granted === 0) return false;
   await countReceived(sql, projectId, 1);
@@ -69,7 +69,7 @@ export async function receiveMail(sql: Sql, settings: BillingSettings, projectId
 }
 
 /** 402 for mail beyond a limit (contract page 3, 6.7). */
-export function limitExceeded(category: UsageCategory, { usage, limit }: Room): AppError {
+export function limitExceeded(category: UsageCategory, { usage, limit }: GrantedQuota): AppError {
   return new AppError(
     402,
     'BILLING_LIMIT_EXCEEDED',
@@ -82,7 +82,7 @@ export function limitExceeded(category: UsageCategory, { usage, limit }: Room): 
 }
 
 /** 403 for a campaign that the rest of the month's limit does not hold (contract page 2, 2.5). */
-export function campaignTooLarge(recipients: number, { usage, limit }: Room): AppError {
+export function campaignTooLarge(recipients: number, { usage, limit }: GrantedQuota): AppError {
   return new AppError(
     403,
     'FORBIDDEN',

@@ -29,7 +29,7 @@ export const paymentWebhookReplySchema = v.object({
 });
 
 /** An answer to the processor. */
-export interface WebhookAnswer {
+export interface PaymentWebhookAnswer {
   status: 200 | 400 | 404 | 500;
   body: v.InferOutput<typeof paymentWebhookReplySchema>;
 }
@@ -56,7 +56,7 @@ export async function takePaymentWebhook(
   deps: PaymentWebhookDeps,
   body: Buffer,
   signature: string,
-): Promise<WebhookAnswer> {
+): Promise<PaymentWebhookAnswer> {
   const { payments } = deps;
   if (payments === null) return refused(404, 'Billing is disabled');
   if (signature === '') return refused(400, 'Missing signature');
@@ -138,6 +138,6 @@ async function changeFor(
   }
 }
 
-function refused(status: 400 | 404 | 500, error: string): WebhookAnswer {
+function refused(status: 400 | 404 | 500, error: string): PaymentWebhookAnswer {
   return { status, body: { success: false, error } };
 }

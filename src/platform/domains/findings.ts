@@ -4,7 +4,7 @@ import { plainName } from './dns.ts';
 import type { DnsRecord } from './schema.ts';
 
 /** What a look at one record came to; `unknown` when its name servers did not answer. */
-export interface Finding {
+export interface DnsFinding {
   outcome: 'right' | 'wrong' | 'missing' | 'unknown';
   /** For people: what was found, and what to do; null when all is as it should be. */
   text: string | null;
@@ -12,10 +12,10 @@ export interface Finding {
 
 type Wanted = Pick<DnsRecord, 'purpose' | 'type' | 'name' | 'value' | 'priority'>;
 
-const right: Finding = { outcome: 'right', text: null };
+const right: DnsFinding = { outcome: 'right', text: null };
 
 /** Looks at a record of a domain in the DNS and says what is there. Never rejects. */
-export async function lookAt(dns: DnsLookup, domain: string, record: Wanted): Promise<Finding> {
+export async function lookAt(dns: DnsLookup, domain: string, record: Wanted): Promise<DnsFinding> {
   if (record.purpose === 'DMARC') return lookAtDmarc(dns, domain, record);
   if (record.type === 'CNAME') return judge(dns, domain, record, await dns.cname(record.name), ownName);
   if (record.type === 'MX') {
@@ -28,7 +28,7 @@ export async function lookAt(dns: DnsLookup, domain: string, record: Wanted): Pr
   if (record.purpose === 'SPF') return judge(dns, domain, record, answer, spf(record.value));
   return judge(dns, domain, record, answer, (text) => dkimKey(text, record.value));
 
-  function ownName(target: string): Finding {
+  function ownName(target: string): DnsFinding {
     return target === plainName(record.value) ? right : wrong(`found a CNAME to ${target}`);
   }
 }
@@ -39,8 +39,8 @@ async function judge<T>(
   domain: string,
   record: Wanted,
   answer: DnsAnswer<T>,
-  compare: (value: T) => Finding,
-): Promise<Finding> {
+  compare: (value: T) => DnsFinding,
+): Promise<DnsFinding> {
   if (answer.kind === 'unanswered') return unknown(answer.reason);
   if (answer.kind === 'absent') return missing(dns, domain, record);
   const findings = answer.values.map(compare);
@@ -52,7 +52,7 @@ async function judge<T>(
 }
 
 // Many control panels append the domain to whatever is typed, which makes the name end in it twice.
-async function missing(dns: DnsLookup, domain: string, record: Wanted): Promise<Finding> {
+async function missing(dns: DnsLookup, domain: string, record: Wanted): Promise<DnsFinding> {
   const doubled = `${record.name}.${domain}`;
   const short = record.name.slice(0, -domain.length - 1);
   const there =
@@ -65,7 +65,7 @@ async function missing(dns: DnsLookup, domain: string, record: Wanted): Promise<
   return { outcome: 'missing', text: `no ${record.type} record found at ${record.name}` };
 }
 
-function dkimKey(text: string, wanted: string): Finding {
+function dkimKey(text: string, wanted: string): DnsFinding {
   const [found, own] = [tagsOf(text), tagsOf(wanted)];
   const key = found.get('p');
   if (key === undefined) return wrong(`found a TXT record that is no DKIM key: ${shortened(text)}`);
@@ -75,7 +75,7 @@ function dkimKey(text: string, wanted: string): Finding {
   return wrong(`found ${text.trimStart().startsWith('v=DKIM1') ? 'v=DKIM1' : 'a DKIM record'} with another key`);
 }
 
-function spf(value: string): (text: string) => Finding {
+function spf(value: string): (text: string) => DnsFinding {
   const needed = value.split(' ').filter((term) => term.startsWith('include:'));
   return (text) => {
     if (!/^v=spf1( |$)/i.test(text)) return { outcome: 'wrong', text: null };
@@ -86,7 +86,7 @@ function spf(value: string): (text: string) => Finding {
 }
 
 // RFC 7489, 6.6.3: a name without a policy of its own has that of the registrable domain. Any policy will do.
-async function lookAtDmarc(dns: DnsLookup, domain: string, record: Wanted): Promise<Finding> {
+async function lookAtDmarc(dns: DnsLookup, domain: string, record: Wanted): Promise<DnsFinding> {
   const own = await dns.txt(record.name);
   if (own.kind === 'unanswered') return unknown(own.reason);
   if (own.kind === 'found' && own.values.some(isDmarc)) return right;
@@ -111,11 +111,11 @@ function tagsOf(text: string): Map<string, string> {
   );
 }
 
-function wrong(text: string): Finding {
+function wrong(text: string): DnsFinding {
   return { outcome: 'wrong', text };
 }
 
-function unknown(reason: string): Finding {
+function unknown(reason: string): DnsFinding {
   return { outcome: 'unknown', text: `the name servers did not answer (${reason}): it is looked at again soon` };
 }
 

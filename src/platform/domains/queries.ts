@@ -61,7 +61,7 @@ export function takeDueDomains(sql: Sql, limit: number): Promise<CheckedDomain[]
 }
 
 /** What a check changed: who must be told, at most so often as the contract says (page 3, 1.5). */
-export interface Settled {
+export interface DomainNotices {
   tellVerified: boolean;
   tellFailed: boolean;
 }
@@ -92,8 +92,8 @@ export async function settleCheck(
   sql: Sql,
   before: CheckedDomain,
   after: Pick<CheckedDomain, 'verified' | 'status' | 'misses' | 'records' | 'dkimTokens'>,
-): Promise<Settled | null> {
-  const told = await sql.row<Settled>(toldBefore, [before.id, after.verified]);
+): Promise<DomainNotices | null> {
+  const told = await sql.row<DomainNotices>(toldBefore, [before.id, after.verified]);
   if (told === null) return null;
   const changed = await sql.count(settle, [
     before.id,

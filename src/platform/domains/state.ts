@@ -1,4 +1,4 @@
-import type { Finding } from './findings.ts';
+import type { DnsFinding } from './findings.ts';
 import type { ProviderDomain, ProviderRecord } from './provider.ts';
 import type { DnsRecord, DomainStatus } from './schema.ts';
 
@@ -20,7 +20,7 @@ export interface Evidence {
   /** The provider's word, where it was asked. */
   provider: ProviderDomain | null;
   /** What the DNS says of each record, by its place; null where the DNS is not asked at all. */
-  findings: readonly Finding[] | null;
+  findings: readonly DnsFinding[] | null;
 }
 
 // Contract page 3, 3.4.
@@ -34,9 +34,9 @@ export function nextState(before: DomainState, evidence: Evidence): DomainState 
   const { scheduled, provider, findings } = evidence;
   const records = before.records.map((record, place) => looked(before, record, findings?.[place], provider));
   const needed = before.records.flatMap((record, place) => (record.required ? [findings?.[place]] : []));
-  const all = (...outcomes: Finding['outcome'][]) =>
+  const all = (...outcomes: DnsFinding['outcome'][]) =>
     needed.length > 0 && needed.every((finding) => finding && outcomes.includes(finding.outcome));
-  const any = (outcome: Finding['outcome']) => needed.some((finding) => finding?.outcome === outcome);
+  const any = (outcome: DnsFinding['outcome']) => needed.some((finding) => finding?.outcome === outcome);
 
   const byProvider = provider !== null && (findings === null || !before.wasVerified);
   if (byProvider ? provider.state === 'Success' : all('right'))
@@ -56,7 +56,7 @@ export function nextState(before: DomainState, evidence: Evidence): DomainState 
 function looked(
   before: DomainState,
   record: DnsRecord,
-  finding: Finding | undefined,
+  finding: DnsFinding | undefined,
   provider: ProviderDomain | null,
 ): DnsRecord {
   const word = provider?.records.find(({ purpose, name }) => purpose === record.purpose && name === record.name);
@@ -68,7 +68,7 @@ function looked(
   return seen ? { ...record, status: 'verified', finding: null } : { ...record, status, finding: finding.text };
 }
 
-function statusOf(record: DnsRecord, { outcome }: Finding): DnsRecord['status'] {
+function statusOf(record: DnsRecord, { outcome }: DnsFinding): DnsRecord['status'] {
   if (outcome === 'right') return 'verified';
   if (outcome === 'unknown') return record.status;
   if (outcome === 'wrong') return 'failed';

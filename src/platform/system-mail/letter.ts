@@ -1,4 +1,4 @@
-import type { SystemMail } from './schema.ts';
+import type { SystemMailRequest } from './schema.ts';
 import { mailTexts } from './texts.ts';
 
 /** A mail of the service, written out. */
@@ -11,7 +11,7 @@ export interface Letter {
 type Language = keyof typeof mailTexts;
 
 /** Writes a mail in the first of the wished languages that is offered. `service` is the name it is sent under. */
-export function writeLetter(mail: Omit<SystemMail, 'to' | 'dedupeKey'>, service: string): Letter {
+export function writeLetter(mail: Omit<SystemMailRequest, 'to' | 'dedupeKey'>, service: string): Letter {
   const language = firstOffered(mail.language);
   const { subject, lines, button, note } = mailTexts[language][mail.kind];
   const values: Record<string, string> = { service, ...mail.values };

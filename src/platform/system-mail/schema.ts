@@ -13,7 +13,7 @@ export const systemMailKinds = [
 export type SystemMailKind = (typeof systemMailKinds)[number];
 
 /** One mail of the service: its kind says the text, `values` fill it, `link` is where its button leads. */
-export interface SystemMail {
+export interface SystemMailRequest {
   kind: SystemMailKind;
   to: string;
   /** A language, or the `Accept-Language` of a request; English where it is not offered. */

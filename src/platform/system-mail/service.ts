@@ -5,7 +5,7 @@ import { seal } from '../../core/lib/seal.ts';
 import { enqueueAll, type OutboxTicket } from '../../core/outbox/enqueue.ts';
 import { writeLetter } from './letter.ts';
 import { insertMails, membersToTell } from './queries.ts';
-import type { SystemMail, SystemMailKind } from './schema.ts';
+import type { SystemMailKind, SystemMailRequest } from './schema.ts';
 
 declare module '../../core/http/context.ts' {
   interface App {
@@ -27,7 +27,7 @@ export interface SystemMailSettings {
 export async function queueSystemMails(
   sql: Sql,
   settings: SystemMailSettings,
-  mails: readonly SystemMail[],
+  mails: readonly SystemMailRequest[],
 ): Promise<OutboxTicket[]> {
   const rows = mails.map((mail) => ({
     id: newId(),

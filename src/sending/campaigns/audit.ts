@@ -3,7 +3,7 @@ import { notFound } from '../../core/lib/errors.ts';
 import { ledgerHash } from './ledger-file.ts';
 import { countedSend } from './recipients-queries.ts';
 import type { CampaignAudit } from './report-schema.ts';
-import { type LedgerVerdict, reasonOf, verdictOf } from './verdicts.ts';
+import { type LedgerVerdict, reasonSql, verdictSql } from './verdicts.ts';
 
 interface Group {
   verdict: LedgerVerdict;
@@ -15,7 +15,7 @@ interface Group {
 // many of its refusals; without the address those of one kind are counted together.
 const groups = statement(
   'campaigns.audit',
-  `select ${verdictOf('e')} as verdict, replace(${reasonOf('e')}, e.to_address, '…') as reason, count(*)::int as count
+  `select ${verdictSql('e')} as verdict, replace(${reasonSql('e')}, e.to_address, '…') as reason, count(*)::int as count
    from emails e where e.campaign_id = $1::uuid and e.send_seq = $2::int
    group by 1, 2 order by count desc, reason`,
 );

@@ -10,7 +10,7 @@ import { refusals } from '../ledger/index.ts';
 import type { MailStream, OutgoingMessage } from '../providers/index.ts';
 import type { Claim } from './claims.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
-import { type ClaimEnd, countSuppressed, provenInstant, type Recipient, type Settlement } from './ledger.ts';
+import { type ClaimEnd, type ClaimedRecipient, countSuppressed, provenInstant, type Settlement } from './ledger.ts';
 
 // What the provider took is usually found soon; the first look comes before its indexing lag is over.
 const firstLookMs = 2000;
@@ -21,11 +21,11 @@ const shortestRestMs = 100;
  * One pass over a claim, as the engine sees it: which recipients are open, and what became of the others. All of it is
  * written down together when the pass has ended.
  */
-export class ClaimRound implements Ledger<Recipient> {
+export class ClaimRound implements Ledger<ClaimedRecipient> {
   readonly settlements: Settlement[] = [];
   /** The stream of the messages that were composed; null while there is none. */
   stream: MailStream | null = null;
-  readonly open: Set<Recipient>;
+  readonly open: Set<ClaimedRecipient>;
   readonly projectId: string;
   readonly #deps: LaneDeps;
   readonly #send: LaneSend;
@@ -34,7 +34,7 @@ export class ClaimRound implements Ledger<Recipient> {
   #refused = false;
   #delayMs = shortestRestMs;
 
-  constructor(deps: LaneDeps, send: LaneSend, claim: Claim, recipients: readonly Recipient[]) {
+  constructor(deps: LaneDeps, send: LaneSend, claim: Claim, recipients: readonly ClaimedRecipient[]) {
     this.#deps = deps;
     this.#send = send;
     this.#claim = claim;
@@ -47,7 +47,7 @@ export class ClaimRound implements Ledger<Recipient> {
     }
   }
 
-  idOf({ emailId }: Recipient): string {
+  idOf({ emailId }: ClaimedRecipient): string {
     return emailId;
   }
 
@@ -55,13 +55,13 @@ export class ClaimRound implements Ledger<Recipient> {
     return this.#claim;
   }
 
-  refusalOf({ subscribed }: Recipient): string | null {
+  refusalOf({ subscribed }: ClaimedRecipient): string | null {
     if (this.#claim.projectDisabled) return refusals.disabled;
     if (!this.#claim.domainVerified) return refusals.unverified;
     return this.#send.needsSubscription && !subscribed ? refusals.unsubscribed : null;
   }
 
-  async suppress(mails: readonly Recipient[]): Promise<ReadonlySet<Recipient>> {
+  async suppress(mails: readonly ClaimedRecipient[]): Promise<ReadonlySet<ClaimedRecipient>> {
     const { db, gate } = this.#deps;
     const suppressed = await gate.run(async () => {
       const found = await findSuppressed(db, mails, {
@@ -80,7 +80,7 @@ export class ClaimRound implements Ledger<Recipient> {
     return suppressed;
   }
 
-  compose(recipient: Recipient): OutgoingMessage {
+  compose(recipient: ClaimedRecipient): OutgoingMessage {
     const message = this.#send.compose(recipient);
     this.stream = message.stream;
     return message;
@@ -91,7 +91,7 @@ export class ClaimRound implements Ledger<Recipient> {
     return { subject, body: null };
   }
 
-  async settle(outcomes: readonly Outcome<Recipient>[]): Promise<void> {
+  async settle(outcomes: readonly Outcome<ClaimedRecipient>[]): Promise<void> {
     for (const end of outcomes) {
       switch (end.outcome) {
         case 'SENT':
@@ -121,16 +121,16 @@ export class ClaimRound implements Ledger<Recipient> {
   }
 
   /** Ends a recipient whose message the provider has; `at` is an ISO instant. */
-  sent(recipient: Recipient, messageId: string, at: string, subject: string | null): void {
+  sent(recipient: ClaimedRecipient, messageId: string, at: string, subject: string | null): void {
     this.#close(recipient, { emailId: recipient.emailId, outcome: 'SENT', messageId, at, subject });
   }
 
   /** Ends a recipient who will never get the message. */
-  failed(recipient: Recipient, outcome: 'FAILED' | 'BOUNCED', error: string, subject: string | null): void {
+  failed(recipient: ClaimedRecipient, outcome: 'FAILED' | 'BOUNCED', error: string, subject: string | null): void {
     this.#close(recipient, { emailId: recipient.emailId, outcome, error, subject });
   }
 
-  #close(recipient: Recipient, settlement: Settlement): void {
+  #close(recipient: ClaimedRecipient, settlement: Settlement): void {
     this.settlements.push(settlement);
     this.open.delete(recipient);
   }

@@ -1,7 +1,7 @@
 import type { TemplateType } from '../../content/templates/index.ts';
 import { type Sql, statement } from '../../core/database/sql.ts';
 import type { OutgoingMessage } from '../providers/index.ts';
-import type { Recipient } from './ledger.ts';
+import type { ClaimedRecipient } from './ledger.ts';
 
 /** Everything that is the same for each message of a send. It cannot change while the campaign is SENDING. */
 export interface CampaignContent {
@@ -22,7 +22,7 @@ export interface CampaignContent {
 }
 
 /** Prepares a campaign's content once and answers what renders it for one recipient. What that throws fails one message. */
-export type PrepareCampaign = (content: CampaignContent) => (recipient: Recipient) => OutgoingMessage;
+export type PrepareCampaign = (content: CampaignContent) => (recipient: ClaimedRecipient) => OutgoingMessage;
 
 const load = statement(
   'campaigns.content',

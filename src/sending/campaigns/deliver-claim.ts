@@ -2,7 +2,7 @@ import { handOver, judgeUnconfirmed, lookUpClaim, persistently, type TakenClaim 
 import { ClaimRound } from './claim-round.ts';
 import { type Claim, renewClaim } from './claims.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
-import { type ClaimEnd, type Recipient, readRecipients, settleClaim, type Tally } from './ledger.ts';
+import { type ClaimEnd, type ClaimedRecipient, readRecipients, settleClaim, type Tally } from './ledger.ts';
 
 /** A claim in the hands of this process. */
 export interface ClaimInHand extends Claim, TakenClaim {
@@ -30,7 +30,7 @@ async function lookUp(deps: LaneDeps, send: LaneSend, claim: ClaimInHand, round:
   if (handedMs === null) return claim.sending ? null : settled;
   const found = await lookUpClaim(deps, claim.id);
   const lagMs = Math.max(0, deps.lagMs - handedMs);
-  const failed = new Map<Recipient, string>();
+  const failed = new Map<ClaimedRecipient, string>();
   let waitMs = Infinity;
   for (const recipient of round.open) {
     const mail = { emailId: recipient.emailId, attempts, ageMs, sinceMs: handedMs, lagMs };
@@ -58,7 +58,7 @@ async function sendOpen(deps: LaneDeps, claim: ClaimInHand, round: ClaimRound): 
 }
 
 // It is made from the same content, so it reads as it was sent unless the contact's data changed meanwhile.
-function subjectOf(send: LaneSend, recipient: Recipient): string | null {
+function subjectOf(send: LaneSend, recipient: ClaimedRecipient): string | null {
   try {
     return send.compose(recipient).subject;
   } catch {

@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../engine/index.ts';
 import type { OutgoingMessage } from '../providers/index.ts';
 import type { Gate } from './gate.ts';
-import type { Recipient, SendKey } from './ledger.ts';
+import type { ClaimedRecipient, SendKey } from './ledger.ts';
 
 /** What delivery lanes are built from; one for each worker process. */
 export interface LaneDeps extends EngineDeps {
@@ -19,7 +19,7 @@ export interface LaneDeps extends EngineDeps {
 /** The send that a lane works on. */
 export interface LaneSend extends SendKey {
   /** Renders the message of one recipient; what it throws fails that message alone. */
-  compose(recipient: Recipient): OutgoingMessage;
+  compose(recipient: ClaimedRecipient): OutgoingMessage;
   /** Whether contacts that have unsubscribed meanwhile are left out. */
   needsSubscription: boolean;
   /** Recipients of one claim. */

@@ -5,7 +5,7 @@ import type { MailStream } from '../providers/index.ts';
 import type { Claim } from './claims.ts';
 
 /** One recipient of a claim whose row has no verdict yet, with the contact as it is now. */
-export interface Recipient {
+export interface ClaimedRecipient {
   emailId: string;
   contactId: string;
   toAddress: string;
@@ -40,10 +40,10 @@ export interface SendKey {
 }
 
 /** The recipients of a claim that have no verdict yet. */
-export function readRecipients(db: Database, send: SendKey, claim: Claim): Promise<Recipient[]> {
+export function readRecipients(db: Database, send: SendKey, claim: Claim): Promise<ClaimedRecipient[]> {
   const { campaignId, sendSeq, projectId } = send;
   const values = [campaignId, sendSeq, claim.afterContact, claim.throughContact, projectId];
-  return db.transaction((sql) => sql.rows<Recipient>(read, values), byIndexes);
+  return db.transaction((sql) => sql.rows<ClaimedRecipient>(read, values), byIndexes);
 }
 
 /** What became of one recipient's message. Rows without a settlement stay as they are. */
@@ -134,7 +134,7 @@ export async function settleClaim(
 }
 
 /** The instant at which a notification proved a message, as ISO text. */
-export function provenInstant(recipient: Recipient): string | null {
+export function provenInstant(recipient: ClaimedRecipient): string | null {
   return recipient.provenAt === null ? null : isoInstant(recipient.provenAt);
 }
 

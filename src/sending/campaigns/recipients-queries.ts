@@ -3,7 +3,7 @@ import { type Sql, statement } from '../../core/database/sql.ts';
 import { lowestId } from './expansion.ts';
 import type { SendKey } from './ledger.ts';
 import type { LedgerRecipient, ReportedRecipient } from './report-schema.ts';
-import { type LedgerVerdict, reasonOf, verdictOf } from './verdicts.ts';
+import { type LedgerVerdict, reasonSql, verdictSql } from './verdicts.ts';
 
 // The verdict is worked out for the rows of a page only, found by the index of the send.
 const page = statement(
@@ -14,8 +14,8 @@ const page = statement(
      from emails e
      where e.campaign_id = $1::uuid and e.send_seq = $2::int and e.contact_id > $3::uuid
      order by e.campaign_id, e.send_seq, e.contact_id limit $4::int)
-   select p.id as "emailId", p.contact_id as "contactId", p.to_address as email, ${verdictOf('p')} as verdict,
-     ${reasonOf('p')} as reason, p.message_id as "messageId", p.sent_at::text as "sentAt", p.updated_at::text as "updatedAt"
+   select p.id as "emailId", p.contact_id as "contactId", p.to_address as email, ${verdictSql('p')} as verdict,
+     ${reasonSql('p')} as reason, p.message_id as "messageId", p.sent_at::text as "sentAt", p.updated_at::text as "updatedAt"
    from page p order by p.contact_id`,
 );
 

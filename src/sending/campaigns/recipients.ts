@@ -9,7 +9,7 @@ import type { LedgerRecipient, ListRecipients, ReportedRecipient } from './repor
 import { type LedgerVerdict, verdicts } from './verdicts.ts';
 
 /** A page of recipients as the interface answers it. */
-export interface RecipientsPage {
+export interface ListedRecipients {
   success: true;
   data: LedgerRecipient[] | ReportedRecipient[];
   cursor?: string;
@@ -31,7 +31,7 @@ export async function listRecipients(
   projectId: string,
   id: string,
   query: ListRecipients,
-): Promise<RecipientsPage> {
+): Promise<ListedRecipients> {
   const send = await sendOf(sql, projectId, id);
   const limit = clampLimit(query.limit, 50, 100);
   if (query.type !== undefined) return reportedRecipients(sql, send, query, limit);
@@ -53,7 +53,7 @@ export async function listRecipients(
     if (seen >= mostSeen) return answer(data, after);
   }
 
-  function answer(found: LedgerRecipient[], next: string | null): RecipientsPage {
+  function answer(found: LedgerRecipient[], next: string | null): ListedRecipients {
     return {
       success: true,
       data: found,
@@ -79,7 +79,7 @@ async function reportedRecipients(
   send: CountedSend,
   { type, cursor }: ListRecipients,
   limit: number,
-): Promise<RecipientsPage> {
+): Promise<ListedRecipients> {
   const kind = type === 'complained' ? 'complained' : 'bounced';
   const rows = await reportedPage(sql, kind, send, placeOf(cursor), limit + 1);
   const data = rows.slice(0, limit);

@@ -17,7 +17,7 @@ const departed = (e: string) => `(${e}.sent_at is not null or ${e}.message_id is
  * The verdict of the ledger row `alias`. Rows in the range of a claim that is under way, or was interrupted, may be with
  * the provider.
  */
-export function verdictOf(alias: string): string {
+export function verdictSql(alias: string): string {
   return `case
     when ${departed(alias)} then 'handed_over'
     when ${alias}.status in ('PENDING', 'SENDING') then
@@ -31,7 +31,7 @@ export function verdictOf(alias: string): string {
 }
 
 /** Why the row was skipped or failed; null for other verdicts. */
-export function reasonOf(alias: string): string {
+export function reasonSql(alias: string): string {
   return `case when ${departed(alias)} or ${alias}.status in ('PENDING', 'SENDING') then null
     when ${alias}.status = 'SUPPRESSED' then 'Suppressed' || coalesce(' by rule "' || (${alias}.suppression ->> 'name') || '"', '')
     else coalesce(${alias}.error, 'Unknown') end`;

@@ -1,12 +1,12 @@
 import {
   contentCache,
   type LinkSettings,
-  type MessageClass,
-  type Recipient,
+  type MessageRecipient,
   type TrackingMode,
   tracksEmail,
 } from '../../content/rendering/index.ts';
 import type { Config } from '../../core/config/config.ts';
+import type { MessageClass } from '../../core/lib/message-kinds.ts';
 import type { ClaimedMail } from '../ledger/index.ts';
 import type { OutgoingAttachment, OutgoingMessage } from '../providers/index.ts';
 
@@ -26,9 +26,9 @@ interface Composition {
   fromName: string | null;
   replyTo: string | null;
   to: { address: string; name: string | null };
-  contact: Recipient['contact'];
-  requestData?: Recipient['requestData'];
-  event?: Recipient['event'];
+  contact: MessageRecipient['contact'];
+  requestData?: MessageRecipient['requestData'];
+  event?: MessageRecipient['event'];
   headers?: Readonly<Record<string, string>> | null;
   attachments?: readonly OutgoingAttachment[];
   /** Override of the project's tracking mode. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { parseDate } from '../../core/lib/time.ts';
-import { type MailVerdicts, type ReceivedMail, verdictOf } from './received.ts';
+import { type MailVerdicts, parseMailVerdict, type ReceivedMail } from './received.ts';
 import { sanitizeHtml, textAsHtml } from './received-html.ts';
 
 const text = v.fallback(v.string(), '');
@@ -61,7 +61,7 @@ function verdictsOf(headers: Payload['Headers']): MailVerdicts {
   const result = (method: string) => new RegExp(`(?:^|[;\\s])${method}\\s*=\\s*([a-z]+)`, 'i').exec(results)?.[1];
   const found = { spfVerdict: spf ?? result('spf'), dkimVerdict: result('dkim'), dmarcVerdict: result('dmarc') };
   for (const [name, word] of Object.entries(found)) {
-    if (word !== undefined) verdicts[name as keyof typeof found] = verdictOf(word);
+    if (word !== undefined) verdicts[name as keyof typeof found] = parseMailVerdict(word);
   }
   return verdicts;
 }

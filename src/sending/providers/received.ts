@@ -35,7 +35,7 @@ export interface ReceivedMail {
 }
 
 /** Reads what `Received-SPF` and `Authentication-Results` call a result (RFC 8601, 2.7). */
-export function verdictOf(result: string): MailVerdict {
+export function parseMailVerdict(result: string): MailVerdict {
   const word = result.toLowerCase();
   if (word === 'pass') return 'PASS';
   if (word === 'fail' || word === 'policy') return 'FAIL';

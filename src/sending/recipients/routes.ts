@@ -9,8 +9,8 @@ import {
   limitVisits,
   openPage,
   type PageAnswer,
-  type PageRequest,
   pageElsewhere,
+  type RecipientPageRequest,
   submitPage,
   troublePage,
 } from './service.ts';
@@ -85,7 +85,7 @@ export const recipientRoutes = [
   }),
 ];
 
-function requestOf({ params, query, header }: Visit, name: PageName): PageRequest {
+function requestOf({ params, query, header }: Visit, name: PageName): RecipientPageRequest {
   return { name, contactId: params.id, link: query, accepts: header('accept-language') };
 }
 

@@ -25,7 +25,7 @@ export interface PageSettings extends LinkTrust {
 export type PageAnswer = { status: number; page: Page } | { goTo: string };
 
 /** Who asks for which page. */
-export interface PageRequest {
+export interface RecipientPageRequest {
   name: PageName;
   contactId: string;
   link: LinkParameters;
@@ -56,7 +56,7 @@ export async function limitVisits(sql: Sql, ip: string, { LINK_SECRET }: LinkTru
  * A page as it is opened. Changes nothing: programs that look into mail follow every link. A link that is not one of ours
  * gets the same answer whether or not somebody has that id.
  */
-export async function openPage(sql: Sql, request: PageRequest, settings: PageSettings): Promise<PageAnswer> {
+export async function openPage(sql: Sql, request: RecipientPageRequest, settings: PageSettings): Promise<PageAnswer> {
   const { name, contactId, link, accepts } = request;
   const contact = await recipient(sql, contactId);
   if (contact === null || !isOurLink(contactId, link, settings)) {
@@ -74,7 +74,7 @@ export async function openPage(sql: Sql, request: PageRequest, settings: PageSet
  */
 export async function submitPage(
   sql: Sql,
-  request: PageRequest,
+  request: RecipientPageRequest,
   action: 'subscribe' | 'unsubscribe',
   settings: PageSettings,
 ): Promise<PageAnswer> {
@@ -99,7 +99,7 @@ export function troublePage(accepts: string, tooMany: boolean): Page {
  * Where pages are when the API stands under another name than they do: a request for a page that reached the API goes
  * there, with its link's parameters (contract page 3, 11.2). Null when it has come to the right place.
  */
-export function pageElsewhere(host: string, request: PageRequest, settings: PageSettings): string | null {
+export function pageElsewhere(host: string, request: RecipientPageRequest, settings: PageSettings): string | null {
   const [api, pages] = [new URL(settings.API_URI), new URL(settings.DASHBOARD_URI)];
   if (api.host === pages.host || host !== api.host) return null;
   return `${pages.origin}${pageUrls(request.contactId, request.link, settings)[request.name]}`;

@@ -2,7 +2,7 @@ import { upsertContactRow } from '../../audience/contacts/index.ts';
 import { type Database, type Sql, statement } from '../../core/database/sql.ts';
 import { domainOf, normaliseEmail } from '../../core/lib/email-address.ts';
 import { newId } from '../../core/lib/ids.ts';
-import { type BillingSettings, receiveMail as letIn } from '../../platform/billing/index.ts';
+import { type BillingSettings, reserveReceivedMail } from '../../platform/billing/index.ts';
 import { isSimulated, receiptKey } from '../ledger/index.ts';
 import type { ReceivedMail } from '../providers/index.ts';
 
@@ -34,7 +34,11 @@ const store = statement(
  * becomes a contact, and the mail a RECEIVED row and one `email.received` event, all in one transaction with the receipt.
  * Projects over their cap for received mail are passed over. Rejects when Postgres does; nothing is written then.
  */
-export async function receiveMail(db: Database, billing: BillingSettings, mail: ReceivedMail): Promise<Received> {
+export async function recordReceivedMail(
+  db: Database,
+  billing: BillingSettings,
+  mail: ReceivedMail,
+): Promise<Received> {
   const sender = normaliseEmail(mail.from);
   const addresses = [...new Set(mail.received.flatMap((address) => normaliseEmail(address) ?? []))];
   if (sender === null || addresses.length === 0) return 'ignored';
@@ -49,7 +53,8 @@ export async function receiveMail(db: Database, billing: BillingSettings, mail: 
       if (receiver === undefined || told.has(receiver.projectId)) continue;
       // A mail to two addresses of one project is still one mail: all of them stand in `recipients`.
       told.add(receiver.projectId);
-      if (await letIn(sql, billing, receiver.projectId)) await storeFor(sql, receiver.projectId, sender, address, mail);
+      if (await reserveReceivedMail(sql, billing, receiver.projectId))
+        await storeFor(sql, receiver.projectId, sender, address, mail);
     }
     return 'done';
   });

@@ -14,13 +14,13 @@ export const webhookReplySchema = v.object({
 });
 
 /** What a webhook is answered. */
-export interface WebhookAnswer {
+export interface NotificationAnswer {
   status: number;
   body: v.InferOutput<typeof webhookReplySchema>;
 }
 
 /** What webhooks of providers are handled with. */
-export interface WebhookDeps {
+export interface NotificationDeps {
   db: Database;
   clock: Clock;
   /** Decides how much mail a project may receive. */
@@ -40,10 +40,10 @@ const dayMs = 24 * 60 * 60 * 1000;
  * Postgres does.
  */
 export async function takeReport(
-  deps: WebhookDeps,
+  deps: NotificationDeps,
   source: string,
   notification: Notification,
-): Promise<WebhookAnswer> {
+): Promise<NotificationAnswer> {
   // Mail of the service itself has no ledger row that a report could change.
   if (notification.projectId === systemProjectId) return { status: 200, body: { success: true, message: 'Ignored' } };
   const { outcome, projectId } = await apply(deps, source, notification);
@@ -69,7 +69,7 @@ interface Applied {
 
 // A report can overtake the record of its own hand-over by some milliseconds. Waiting keeps `email.sent` first and lets the
 // event carry the rendered subject; a mail whose hand-over is in doubt is changed all the same, for the report proves it.
-async function apply(deps: WebhookDeps, source: string, notification: Notification): Promise<Applied> {
+async function apply(deps: NotificationDeps, source: string, notification: Notification): Promise<Applied> {
   const { recipient, messageId } = notification;
   const mail = await mailOf(deps, notification);
   if (mail === null) return { outcome: 'unknown', projectId: null };
@@ -88,7 +88,7 @@ async function apply(deps: WebhookDeps, source: string, notification: Notificati
   return { outcome, projectId: other.projectId };
 }
 
-async function mailOf({ db }: WebhookDeps, { emailId, projectId, recipient, messageId }: Notification) {
+async function mailOf({ db }: NotificationDeps, { emailId, projectId, recipient, messageId }: Notification) {
   if (emailId !== null && projectId !== null) return { emailId, projectId };
   return messageId === null ? null : findByMessageId(db, recipient, messageId);
 }

@@ -4,7 +4,7 @@ import type { App, Handled } from '../../core/http/context.ts';
 import { type Reply, type Route, reply, route } from '../../core/http/route.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import { createReputationGuard, type ReputationGuard } from '../reputation/index.ts';
-import { type WebhookAnswer, webhookReplySchema } from './report.ts';
+import { type NotificationAnswer, webhookReplySchema } from './report.ts';
 import { receiveSns } from './sns-webhook.ts';
 import { mayNotify, receivePostmark } from './webhooks.ts';
 
@@ -13,7 +13,7 @@ type Call = Handled<unknown, unknown, 'none'>;
 async function withText(
   { body, ip }: Call,
   limit: 'postmarkWebhook' | 'snsWebhook',
-  take: (text: string) => Promise<WebhookAnswer>,
+  take: (text: string) => Promise<NotificationAnswer>,
 ): Promise<Reply> {
   const reader = new BodyReader();
   try {

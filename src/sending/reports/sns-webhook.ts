@@ -8,11 +8,11 @@ import {
   readSnsEnvelope,
   type SnsEnvelope,
 } from '../providers/index.ts';
-import { takeReport, type WebhookAnswer, type WebhookDeps } from './report.ts';
+import { type NotificationAnswer, type NotificationDeps, takeReport } from './report.ts';
 import { takeMail } from './webhooks.ts';
 
 /** What posts of Amazon SNS are handled with. */
-export interface SnsDeps extends WebhookDeps {
+export interface SnsDeps extends NotificationDeps {
   /** Setting SNS_TOPIC_ARNS. */
   topics: readonly string[];
   door: AmazonDoor;
@@ -24,7 +24,7 @@ const dayMs = 24 * 60 * 60 * 1000;
  * Takes one post of Amazon SNS (contract page 3, 8.2): topic, then signature, and only then what it says. A message counts
  * once by its id, however often and in whatever order it comes. Rejects when Postgres does.
  */
-export async function receiveSns(deps: SnsDeps, body: string): Promise<WebhookAnswer> {
+export async function receiveSns(deps: SnsDeps, body: string): Promise<NotificationAnswer> {
   let envelope: SnsEnvelope;
   try {
     envelope = readSnsEnvelope(body);
@@ -55,7 +55,7 @@ export async function receiveSns(deps: SnsDeps, body: string): Promise<WebhookAn
   }
 }
 
-async function confirm(deps: SnsDeps, { SubscribeURL = '', TopicArn }: SnsEnvelope): Promise<WebhookAnswer> {
+async function confirm(deps: SnsDeps, { SubscribeURL = '', TopicArn }: SnsEnvelope): Promise<NotificationAnswer> {
   const url = amazonUrl(SubscribeURL);
   if (url === null) return refusal(400, 'Invalid SubscribeURL');
   try {
@@ -67,7 +67,7 @@ async function confirm(deps: SnsDeps, { SubscribeURL = '', TopicArn }: SnsEnvelo
   return { status: 200, body: { success: true, message: 'Subscription confirmed' } };
 }
 
-async function notification(deps: SnsDeps, { Message = '', MessageId = '' }: SnsEnvelope): Promise<WebhookAnswer> {
+async function notification(deps: SnsDeps, { Message = '', MessageId = '' }: SnsEnvelope): Promise<NotificationAnswer> {
   const event = parseObject(Message);
   // SES tries a topic out with a sentence when it is set up.
   if (event === null) return { status: 200, body: { success: true, message: 'Ignored: no event of Amazon SES' } };
@@ -91,6 +91,6 @@ function parseObject(message: string): object | null {
   }
 }
 
-function refusal(status: number, message: string): WebhookAnswer {
+function refusal(status: number, message: string): NotificationAnswer {
   return { status, body: { success: false, message } };
 }

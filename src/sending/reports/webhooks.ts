@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Config } from '../../core/config/config.ts';
 import { parsePostmark, type ReceivedMail, readPostmarkReceived, readPostmarkRecord } from '../providers/index.ts';
-import { receiveMail } from './receive.ts';
-import { takeReport, type WebhookAnswer, type WebhookDeps } from './report.ts';
+import { recordReceivedMail } from './receive.ts';
+import { type NotificationAnswer, type NotificationDeps, takeReport } from './report.ts';
 
 type Credentials = Pick<Config, 'POSTMARK_WEBHOOK_USER' | 'POSTMARK_WEBHOOK_PASSWORD' | 'POSTMARK_WEBHOOK_TOKEN'>;
 
@@ -32,7 +32,7 @@ function same(given: string, expected: string): boolean {
  * Takes one webhook of Postmark (contract page 3, 8.3): one record, or one received mail, applied once. Rejects when
  * Postgres does.
  */
-export async function receivePostmark(deps: WebhookDeps, body: string): Promise<WebhookAnswer> {
+export async function receivePostmark(deps: NotificationDeps, body: string): Promise<NotificationAnswer> {
   let record: object;
   try {
     record = parsePostmark(body);
@@ -48,8 +48,8 @@ export async function receivePostmark(deps: WebhookDeps, body: string): Promise<
 }
 
 /** Takes a mail that a provider received for us (contract page 3, 8.4). Rejects when Postgres does. */
-export async function takeMail({ db, billing }: WebhookDeps, mail: ReceivedMail): Promise<WebhookAnswer> {
-  const outcome = await receiveMail(db, billing, mail);
+export async function takeMail({ db, billing }: NotificationDeps, mail: ReceivedMail): Promise<NotificationAnswer> {
+  const outcome = await recordReceivedMail(db, billing, mail);
   if (outcome === 'duplicate') return { status: 200, body: { success: true, duplicate: true } };
   const message = outcome === 'done' ? 'Inbound email processed' : 'Ignored: for no domain that is verified here';
   return { status: 200, body: { success: true, message } };

@@ -1,5 +1,5 @@
 /** Mail of some time, and how much of it bounced or was complained about. Rates are percentages, unrounded. */
-export interface RateWindow {
+export interface ReputationWindow {
   total: number;
   bounces: number;
   complaints: number;
@@ -9,9 +9,9 @@ export interface RateWindow {
 
 /** What reputation is judged by. */
 export interface Reputation {
-  twentyFourHour: RateWindow;
-  sevenDay: RateWindow;
-  allTime: RateWindow;
+  twentyFourHour: ReputationWindow;
+  sevenDay: ReputationWindow;
+  allTime: ReputationWindow;
   /** Younger than 30 days: numbers count as well as rates. */
   isNewProject: boolean;
 }
@@ -20,16 +20,16 @@ export interface Reputation {
 export type Level = 'healthy' | 'warning' | 'critical';
 
 /** What is wrong: a limit that is reached, and by what. */
-export interface Finding {
+export interface ReputationFinding {
   of: 'bounces' | 'complaints';
   /** For operators: which limit, in words. Never shown to customers. */
   limit: string;
 }
 
 /** What the rules say of a reputation. Anything critical disables the project. */
-export interface Judgement {
-  critical: Finding[];
-  warnings: Finding[];
+export interface ReputationJudgement {
+  critical: ReputationFinding[];
+  warnings: ReputationFinding[];
 }
 
 interface Limit {
@@ -40,14 +40,19 @@ interface Limit {
 const enoughMail = 100;
 
 // Contract page 3, 2.4. Rates in percent of at least a hundred mails.
-const rates: { window: 'sevenDay' | 'allTime'; of: Finding['of']; warning: Limit; critical: Limit }[] = [
+const rates: { window: 'sevenDay' | 'allTime'; of: ReputationFinding['of']; warning: Limit; critical: Limit }[] = [
   { window: 'sevenDay', of: 'bounces', warning: { rate: 5, count: 5 }, critical: { rate: 10, count: 10 } },
   { window: 'allTime', of: 'bounces', warning: { rate: 4, count: 5 }, critical: { rate: 8, count: 10 } },
   { window: 'sevenDay', of: 'complaints', warning: { rate: 0.075, count: 3 }, critical: { rate: 0.15, count: 5 } },
   { window: 'allTime', of: 'complaints', warning: { rate: 0.03, count: 3 }, critical: { rate: 0.12, count: 5 } },
 ];
 // Projects younger than 30 days: numbers alone, whatever the rate.
-const ceilings: { window: 'twentyFourHour' | 'sevenDay'; of: Finding['of']; warning: number; critical: number }[] = [
+const ceilings: {
+  window: 'twentyFourHour' | 'sevenDay';
+  of: ReputationFinding['of'];
+  warning: number;
+  critical: number;
+}[] = [
   { window: 'twentyFourHour', of: 'bounces', warning: 10, critical: 25 },
   { window: 'sevenDay', of: 'bounces', warning: 25, critical: 50 },
   { window: 'twentyFourHour', of: 'complaints', warning: 3, critical: 7 },
@@ -57,19 +62,19 @@ const ceilings: { window: 'twentyFourHour' | 'sevenDay'; of: Finding['of']; warn
 const words = { twentyFourHour: '24 hours', sevenDay: '7 days', allTime: 'all time' } as const;
 
 /** A window of so much mail. */
-export function rateWindow(total: number, bounces: number, complaints: number): RateWindow {
+export function rateWindow(total: number, bounces: number, complaints: number): ReputationWindow {
   const percent = (part: number) => (total === 0 ? 0 : (part / total) * 100);
   return { total, bounces, complaints, bounceRate: percent(bounces), complaintRate: percent(complaints) };
 }
 
-function rateOf(window: RateWindow, of: Finding['of']): number {
+function rateOf(window: ReputationWindow, of: ReputationFinding['of']): number {
   return of === 'bounces' ? window.bounceRate : window.complaintRate;
 }
 
 /** Applies every limit; one that is critical is not a warning as well. */
-export function judge(reputation: Reputation): Judgement {
-  const judgement: Judgement = { critical: [], warnings: [] };
-  const note = (isCritical: boolean, isWarning: boolean, finding: Finding) => {
+export function judge(reputation: Reputation): ReputationJudgement {
+  const judgement: ReputationJudgement = { critical: [], warnings: [] };
+  const note = (isCritical: boolean, isWarning: boolean, finding: ReputationFinding) => {
     if (isCritical) judgement.critical.push(finding);
     else if (isWarning) judgement.warnings.push(finding);
   };

@@ -9,7 +9,14 @@ import { queueMemberMails } from '../../platform/system-mail/index.ts';
 import { unscheduleCampaigns } from '../campaigns/index.ts';
 import { type MailCounts, mailCounts, refusals } from '../ledger/index.ts';
 import { disableForReputation, failQueued, projectAge } from './queries.ts';
-import { type Finding, type Judgement, judge, levelsOf, type Reputation, rateWindow } from './rules.ts';
+import {
+  judge,
+  levelsOf,
+  type Reputation,
+  type ReputationFinding,
+  type ReputationJudgement,
+  rateWindow,
+} from './rules.ts';
 import type { Security } from './schema.ts';
 
 const newForDays = 30;
@@ -40,7 +47,7 @@ function windowOf({ rated, ratedBounced, ratedComplained }: MailCounts) {
 }
 
 // Thresholds are nobody's business but the operator's (contract page 3, 2.4).
-const sentences: Record<'critical' | 'warning', Record<Finding['of'], string>> = {
+const sentences: Record<'critical' | 'warning', Record<ReputationFinding['of'], string>> = {
   critical: {
     bounces: 'Too much of the mail of this project bounces',
     complaints: 'Too much of the mail of this project is reported as spam',
@@ -109,7 +116,7 @@ export async function stopIfHarmful(sql: Sql, deps: GuardDeps, projectId: string
   return { projectId, tickets: [...wakes, ...mails] };
 }
 
-function factsOf(projectId: string, { sevenDay, allTime }: Reputation, { critical }: Judgement) {
+function factsOf(projectId: string, { sevenDay, allTime }: Reputation, { critical }: ReputationJudgement) {
   return { projectId, limits: critical.map(({ limit }) => limit), sevenDay, allTime };
 }
 

@@ -6,7 +6,7 @@ import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../../core/li
 import { badRequest, notFound } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
 import type { Composer } from '../engine/index.ts';
-import { findSuppressedMail, type SuppressedRow, suppressedMail } from './queries.ts';
+import { findSuppressedMail, type SuppressedMailRow, suppressedMail } from './queries.ts';
 
 /** A page of the mail that rules have caught, newest first. @throws 400 for a cursor of another list */
 export async function listSuppressed(sql: Sql, compose: Composer, projectId: string, query: ListSuppressed) {
@@ -53,7 +53,7 @@ export async function getSuppressed(
 }
 
 // Mail that was caught when it was accepted has only its sources and a snapshot of its values.
-function rendered(compose: Composer, row: SuppressedRow): { subject: string; body: string } {
+function rendered(compose: Composer, row: SuppressedMailRow): { subject: string; body: string } {
   const { subject, body } = row;
   if (row.rendered || subject === null) return { subject: subject ?? '', body: body ?? '' };
   const message = composedOrNull(compose, {

@@ -4,7 +4,7 @@ import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { ProjectFacts } from '../../platform/projects/index.ts';
 
 /** A suppressed mail with what rendering it needs; nothing rendered it, because nobody was to get it. */
-export interface SuppressedRow extends Omit<SuppressedEmail, 'subject' | 'body'> {
+export interface SuppressedMailRow extends Omit<SuppressedEmail, 'subject' | 'body'> {
   messageClass: 'TRANSACTIONAL' | 'MARKETING' | 'HEADLESS';
   /** The sources, or the final texts where `rendered`; null once they are emptied. */
   subject: string | null;
@@ -53,8 +53,8 @@ export function suppressedMail(
   projectId: string,
   after: readonly [string, string] | null,
   limit: number,
-): Promise<SuppressedRow[]> {
-  return sql.rows<SuppressedRow>(page, [projectId, after?.[0] ?? null, after?.[1] ?? null, limit]);
+): Promise<SuppressedMailRow[]> {
+  return sql.rows<SuppressedMailRow>(page, [projectId, after?.[0] ?? null, after?.[1] ?? null, limit]);
 }
 
 const one = statement(
@@ -64,6 +64,6 @@ const one = statement(
 );
 
 /** One suppressed mail of a project, or null. */
-export function findSuppressedMail(sql: Sql, projectId: string, id: string): Promise<SuppressedRow | null> {
-  return sql.row<SuppressedRow>(one, [projectId, id]);
+export function findSuppressedMail(sql: Sql, projectId: string, id: string): Promise<SuppressedMailRow | null> {
+  return sql.row<SuppressedMailRow>(one, [projectId, id]);
 }

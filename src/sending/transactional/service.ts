@@ -1,4 +1,4 @@
-import { type SuppressionRule, type SuppressionRuleCache, suppressionOf } from '../../audience/suppressions/index.ts';
+import { type MatchingRule, type SuppressionRuleCache, suppressionOf } from '../../audience/suppressions/index.ts';
 import type { TemplateCache, TemplateRow } from '../../content/templates/index.ts';
 import type { Database, Sql, WriteOnce } from '../../core/database/sql.ts';
 import { extensionOf } from '../../core/lib/attachment-types.ts';
@@ -9,8 +9,8 @@ import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import {
   type BillingSettings,
+  type GrantedQuota,
   limitExceeded,
-  type Room,
   reserveMail,
   usageGate,
 } from '../../platform/billing/index.ts';
@@ -92,7 +92,7 @@ export async function acceptSend(
 }
 
 /** What became of a request's mail: accepted, or refused by a monthly limit. */
-type Acceptance = { accepted: ReadonlyMap<string, AcceptedEmail> } | { noRoom: Room };
+type Acceptance = { accepted: ReadonlyMap<string, AcceptedEmail> } | { noRoom: GrantedQuota };
 
 async function accept(
   { writeOnce, billing }: SendDeps,
@@ -165,7 +165,7 @@ function wavesOfDistinct(recipients: readonly SendRecipient[]): SendRecipient[][
   return waves.filter((wave) => wave !== undefined);
 }
 
-function recipientsOf(to: SendBody['to'], rules: readonly SuppressionRule[]): SendRecipient[] {
+function recipientsOf(to: SendBody['to'], rules: readonly MatchingRule[]): SendRecipient[] {
   const now = new Date();
   const list = Array.isArray(to) ? to : [to];
   return list.map((recipient) => {

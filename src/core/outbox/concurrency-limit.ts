@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 
 /** How many calls may be under way at once, found by trying: what the server refuses halves it, what it takes raises it. */
-export interface Pace {
+export interface ConcurrencyLimit {
   /** Runs the call as soon as there is room for it. */
   run<T>(call: () => Promise<T>): Promise<T>;
   /** The server said that it has too much to do. */
@@ -10,8 +10,8 @@ export interface Pace {
   limit(): number;
 }
 
-/** A pace that begins at, and never goes above, `most` calls. */
-export function createPace(most: number): Pace {
+/** A concurrency limit that begins at, and never goes above, `most` calls. */
+export function createConcurrencyLimit(most: number): ConcurrencyLimit {
   const limited = pLimit(most);
   let taken = 0;
   return {
