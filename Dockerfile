@@ -9,6 +9,7 @@ FROM node:24-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY dashboard/package.json dashboard/
+COPY packages/local-stack/package.json packages/local-stack/
 COPY packages/mail-sandbox/package.json packages/mail-sandbox/
 COPY packages/renderer/package.json packages/renderer/
 # Install scripts are for the Node and the Postgres that `npm start` brings along; here the first is the image and the second a service.

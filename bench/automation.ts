@@ -157,7 +157,7 @@ async function arrivals(bench: Bench): Promise<void> {
 
 async function processOf(file: string, env: NodeJS.ProcessEnv): Promise<ChildProcess> {
   // The leash ends it when this process is gone, however that came about.
-  const leash = new URL('../src/main/local/leash.ts', import.meta.url).href;
+  const leash = import.meta.resolve('@posthorn/local-stack/leash');
   const child = spawn(process.execPath, ['--import', leash, fileURLToPath(new URL(file, import.meta.url))], {
     env,
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],

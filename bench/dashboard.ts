@@ -132,7 +132,7 @@ async function lists(viewer: Viewer, { seeded }: DashboardData): Promise<void> {
 async function startService(env: NodeJS.ProcessEnv, url: string): Promise<ChildProcess> {
   const file = fileURLToPath(new URL('../src/main/api.ts', import.meta.url));
   // The leash ends it when this process is gone, however that came about.
-  const leash = new URL('../src/main/local/leash.ts', import.meta.url).href;
+  const leash = import.meta.resolve('@posthorn/local-stack/leash');
   const child = spawn(process.execPath, ['--import', leash, file], {
     env,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -5,13 +5,16 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Running } from '../src/main/local/launch.ts';
-import { openLog } from '../src/main/local/log-file.ts';
-import { freePorts } from '../src/main/local/ports.ts';
-import { findPostgres } from '../src/main/local/postgres-binaries.ts';
-import { postgresUrl, startPostgres } from '../src/main/local/postgres-server.ts';
-import { chooseServerUser } from '../src/main/local/postgres-user.ts';
-import { openTerminal } from '../src/main/local/terminal.ts';
+import {
+  chooseServerUser,
+  findPostgres,
+  freePorts,
+  openLog,
+  openTerminal,
+  postgresUrl,
+  type Running,
+  startPostgres,
+} from '@posthorn/local-stack';
 import { buildTemporalServer } from './temporal-server/build.ts';
 import { historyShards, startProductionTemporal } from './temporal-server/server.ts';
 

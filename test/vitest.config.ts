@@ -13,7 +13,7 @@ const alone = [
   'packages/*/test/**/*.test.ts',
 ];
 // These replace parts of modules, which files that share modules would notice.
-const isolated = ['test/unit/lib.test.ts', 'test/unit/local-files.test.ts'];
+const isolated = ['test/unit/lib.test.ts', 'packages/local-stack/test/log-file.test.ts'];
 
 // Code that a process has compiled before is not compiled again by the API and worker processes that tests start and kill.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../.cache/compiled', import.meta.url));

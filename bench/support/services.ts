@@ -3,17 +3,20 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import {
+  chooseServerUser,
+  findPostgres,
+  findTemporalCli,
+  freePorts,
+  openLog,
+  openTerminal,
+  postgresUrl,
+  type Running,
+  startPostgres,
+  startTemporal,
+} from '@posthorn/local-stack';
 import { Client } from 'pg';
 import { migrateDatabase } from '../../src/core/database/migrate.ts';
-import type { Running } from '../../src/main/local/launch.ts';
-import { openLog } from '../../src/main/local/log-file.ts';
-import { freePorts } from '../../src/main/local/ports.ts';
-import { findPostgres } from '../../src/main/local/postgres-binaries.ts';
-import { postgresUrl, startPostgres } from '../../src/main/local/postgres-server.ts';
-import { chooseServerUser } from '../../src/main/local/postgres-user.ts';
-import { findTemporalCli } from '../../src/main/local/temporal-cli.ts';
-import { startTemporal } from '../../src/main/local/temporal-server.ts';
-import { openTerminal } from '../../src/main/local/terminal.ts';
 
 /** Servers of a benchmark, with a migrated database of its own. */
 export interface BenchServices extends AsyncDisposable {

@@ -1,9 +1,8 @@
+import { reasonOf, StartError, shortPath } from '@posthorn/local-stack';
 import { readOptions } from './drill/options.ts';
 import { balanceSheet, succeeded } from './drill/report.ts';
 import { drillSettings, runDrill } from './drill/run.ts';
 import { type Stack, startStack } from './drill/stack.ts';
-import { reasonOf, StartError } from './local/start-error.ts';
-import { shortPath } from './local/summary.ts';
 
 const say = (line: string) => console.log(line);
 const stopping = new AbortController();

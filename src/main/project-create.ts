@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { readConfigOrExit } from '../core/config/config.ts';
 import { unsafeSettings } from '../core/config/safety.ts';
 import { createOperatorProject, firstProjectWishes, ProjectRefused } from './first-project.ts';
-import { keptSecrets } from './local/secrets.ts';
+import { keptSecrets } from './start/secrets.ts';
 
 /**
  * `npm run project -- create --owner <address> --sender <address> [--name <name>]`: prints the project with its keys, which

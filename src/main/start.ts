@@ -1,19 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  keepRunning,
+  openTerminal,
+  type Part,
+  type RunRecord,
+  reasonOf,
+  requireFreePorts,
+  StartError,
+  StartInterrupted,
+  type Supervised,
+  takeDataDir,
+} from '@posthorn/local-stack';
 import * as v from 'valibot';
 import { unsafeSettings } from '../core/config/safety.ts';
-import { buildDashboard } from './local/dashboard-build.ts';
-import { FirstProjectSent, keepFirstProject, type Places } from './local/first-project.ts';
-import { ourPart, runOurs, untilApiReady, untilReady, untilSandboxAnswers } from './local/our-processes.ts';
-import { requireFreePorts } from './local/ports.ts';
-import { type RunRecord, takeDataDir } from './local/run-file.ts';
-import { keptSecrets } from './local/secrets.ts';
-import { pickPostgres, pickTemporal } from './local/servers.ts';
-import { readStartConfig, type StartConfig, wantedPorts } from './local/settings.ts';
-import { reasonOf, StartError, StartInterrupted } from './local/start-error.ts';
-import { summaryLines } from './local/summary.ts';
-import { keepRunning, type Part, type Supervised, stopInOrder } from './local/supervise.ts';
-import { openTerminal } from './local/terminal.ts';
 import { describeMail } from './mail.ts';
+import { buildDashboard } from './start/dashboard-build.ts';
+import { FirstProjectSent, keepFirstProject, type Places } from './start/first-project.ts';
+import { ourPart, runOurs, untilApiReady, untilReady, untilSandboxAnswers } from './start/our-processes.ts';
+import { keptSecrets } from './start/secrets.ts';
+import { pickPostgres, pickTemporal } from './start/servers.ts';
+import { readStartConfig, type StartConfig, wantedPorts } from './start/settings.ts';
+import { stopInOrder } from './start/stop-order.ts';
+import { summaryLines } from './start/summary.ts';
 
 const terminal = openTerminal();
 const stopping = new AbortController();

@@ -1,3 +1,4 @@
+import { freePorts } from '@posthorn/local-stack';
 import type { Logger } from 'pino';
 import { createActivities } from '../../activities/index.ts';
 import { openTemporal } from '../../temporal/connection.ts';
@@ -22,7 +23,6 @@ import { foldAndJudge } from '../sending/reputation/fold.ts';
 import { logActivities } from './activity-log.ts';
 import { sessionUrl, workerDatabase } from './database-settings.ts';
 import { entities } from './entities.ts';
-import { freePorts } from './local/ports.ts';
 import { createDomainLookup, createDomainProvider, createMailer, createTellMembers } from './mail.ts';
 import { type MetricsServer, sdkMetrics, serveMetrics } from './metrics-server.ts';
 import { createPayments } from './payments.ts';

@@ -1,5 +1,5 @@
+import { freePorts } from '@posthorn/local-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freePorts } from '../../src/main/local/ports.ts';
 import { type TestApi, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { tcpProxy } from '../support/tcp-proxy.ts';

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { eventually } from '../../packages/local-stack/test/fakes.ts';
 import { aProject, type TestProject } from '../support/api.ts';
 import { accessibilityProblems } from '../support/browser.ts';
 import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
 import { signInAs } from '../support/dashboard-owner.ts';
 import { aPerson, joins, type Person } from '../support/people.ts';
-import { eventually } from '../support/start-fakes.ts';
 
 // Mail takes a way through the outbox and a worker process, which a loaded machine may make long.
 const mailPatience = 120_000;

@@ -1,12 +1,12 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../../packages/local-stack/test/fakes.ts';
 import { aProject, type TestApi, type TestProject } from '../support/api.ts';
 import { type AutomationHand, automationHand } from '../support/automations.ts';
 import { desktop, phone, startBrowser } from '../support/browser.ts';
 import { apiWithDashboard, asOwner } from '../support/dashboard-owner.ts';
 import { awkwardNames } from '../support/dashboard-seed.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { eventually } from '../support/start-fakes.ts';
 
 let database: TestDatabase;
 let api: TestApi;

@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../../packages/local-stack/test/fakes.ts';
 import { aProject, type TestProject } from '../support/api.ts';
 import { accessibilityProblems, desktop, phone } from '../support/browser.ts';
 import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
 import { signInAs } from '../support/dashboard-owner.ts';
 import { outsidePlaces, placeOf, projectPlaces, type Seeded, seedDashboard } from '../support/dashboard-seed.ts';
 import { aPerson, joins, type Person } from '../support/people.ts';
-import { eventually } from '../support/start-fakes.ts';
 
 let world: DashboardWorld;
 let project: TestProject;

@@ -2,13 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually, temporaryFolder } from '../../packages/local-stack/test/fakes.ts';
 import { sessionCookie } from '../../src/core/lib/session-cookie.ts';
 import { aProject, type TestProject } from '../support/api.ts';
 import { audience } from '../support/audience.ts';
 import { followRequests } from '../support/browser.ts';
 import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
 import { aPerson, joins, type Person } from '../support/people.ts';
-import { eventually, temporaryFolder } from '../support/start-fakes.ts';
 
 let world: DashboardWorld;
 let project: TestProject;

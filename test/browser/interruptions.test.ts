@@ -1,11 +1,11 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../../packages/local-stack/test/fakes.ts';
 import { sessionCookie } from '../../src/core/lib/session-cookie.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { followRequests, startBrowser } from '../support/browser.ts';
 import { asOwner, builtDashboard, ownAddress } from '../support/dashboard-owner.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { eventually } from '../support/start-fakes.ts';
 
 let database: TestDatabase;
 let settings: Record<string, string>;

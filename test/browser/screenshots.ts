@@ -2,10 +2,10 @@ import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { eventually } from '../../packages/local-stack/test/fakes.ts';
 import { startBrowser } from '../support/browser.ts';
 import { outsidePlaces, placeOf, projectPlaces, seedDashboard } from '../support/dashboard-seed.ts';
 import { aPlace, startIn } from '../support/npm-start.ts';
-import { eventually } from '../support/start-fakes.ts';
 
 /*
  * `npm run screenshots` takes a picture of every page into docs/screenshots. It starts a service of its own below a temporary

@@ -6,14 +6,13 @@
  * old files. `node test/replay/record.ts <case> …` records the named cases anew, which is right only while no release has
  * the workflow that they show.
  */
+
 import { fileURLToPath } from 'node:url';
+import { dynamicConfig, findTemporalCli, openTerminal } from '@posthorn/local-stack';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
-import { findTemporalCli } from '../../src/main/local/temporal-cli.ts';
-import { openTerminal } from '../../src/main/local/terminal.ts';
 import { installTemporalRuntime } from '../../src/main/temporal-runtime.ts';
 import { openTemporal } from '../../temporal/connection.ts';
-import { dynamicConfig } from '../../temporal/dev-server.ts';
 import { prepareNamespace } from '../../temporal/setup.ts';
 import { automationCases } from './cases/automation.ts';
 import { campaignSendCases } from './cases/campaign-send.ts';

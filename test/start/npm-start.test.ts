@@ -2,8 +2,8 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { eventually } from '../../packages/local-stack/test/fakes.ts';
 import { aPlace, leftOf, type Place, startIn } from '../support/npm-start.ts';
-import { eventually } from '../support/start-fakes.ts';
 
 const minutes = 60_000;
 const firstProject = (place: Place) => JSON.parse(readFileSync(join(place.dataDir, 'first-project.json'), 'utf8'));

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { freePorts } from '../../src/main/local/ports.ts';
+import { freePorts } from '@posthorn/local-stack';
 
 /** An API as `npm run api` starts it. */
 export interface ApiProcess extends AsyncDisposable {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { type ClientRequest, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePorts } from '../../src/main/local/ports.ts';
+import { freePorts } from '@posthorn/local-stack';
 
 const megabyte = 1024 * 1024;
 

@@ -3,9 +3,8 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { answers, freePorts } from '../../src/main/local/ports.ts';
-import { isAlive, type ProcessIdentity } from '../../src/main/local/process-identity.ts';
-import { eventually } from './start-fakes.ts';
+import { answers, freePorts, isAlive, type ProcessIdentity } from '@posthorn/local-stack';
+import { eventually } from '../../packages/local-stack/test/fakes.ts';
 
 const start = fileURLToPath(new URL('../../src/main/start.ts', import.meta.url));
 

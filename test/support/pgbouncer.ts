@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { accessSync, chmodSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { asUser, chooseServerUser, freePorts } from '@posthorn/local-stack';
 import { Client } from 'pg';
-import { freePorts } from '../../src/main/local/ports.ts';
-import { asUser, chooseServerUser } from '../../src/main/local/postgres-user.ts';
 
 /** A PgBouncer in front of the test's Postgres. */
 export interface RunningPgBouncer extends AsyncDisposable {

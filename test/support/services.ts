@@ -3,19 +3,23 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import {
+  chooseServerUser,
+  findPostgres,
+  findTemporalCli,
+  freePorts,
+  openLog,
+  openTerminal,
+  postgresIn,
+  postgresUrl,
+  type Running,
+  StartError,
+  startPostgres,
+  startTemporal,
+} from '@posthorn/local-stack';
 import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrateDatabase } from '../../src/core/database/migrate.ts';
-import type { Running } from '../../src/main/local/launch.ts';
-import { openLog } from '../../src/main/local/log-file.ts';
-import { freePorts } from '../../src/main/local/ports.ts';
-import { findPostgres, postgresIn } from '../../src/main/local/postgres-binaries.ts';
-import { postgresUrl, startPostgres } from '../../src/main/local/postgres-server.ts';
-import { chooseServerUser } from '../../src/main/local/postgres-user.ts';
-import { StartError } from '../../src/main/local/start-error.ts';
-import { findTemporalCli } from '../../src/main/local/temporal-cli.ts';
-import { startTemporal } from '../../src/main/local/temporal-server.ts';
-import { openTerminal } from '../../src/main/local/terminal.ts';
 import { openTemporal } from '../../temporal/connection.ts';
 import { prepareNamespace } from '../../temporal/setup.ts';
 

@@ -1,5 +1,5 @@
+import { freePorts } from '@posthorn/local-stack';
 import { pino } from 'pino';
-import { freePorts } from '../../src/main/local/ports.ts';
 import { installTemporalRuntime } from '../../src/main/temporal-runtime.ts';
 
 // A process has one runtime of the SDK, and the first file that asks decides whether it gathers figures. Files that share a process

@@ -2,12 +2,7 @@ import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Running } from '../../src/main/local/launch.ts';
-import { openLog } from '../../src/main/local/log-file.ts';
-import { freePorts } from '../../src/main/local/ports.ts';
-import { findTemporalCli } from '../../src/main/local/temporal-cli.ts';
-import { startTemporal } from '../../src/main/local/temporal-server.ts';
-import { openTerminal } from '../../src/main/local/terminal.ts';
+import { findTemporalCli, freePorts, openLog, openTerminal, type Running, startTemporal } from '@posthorn/local-stack';
 
 /** A Temporal server of one test, whose store can be lost and restored. */
 export interface TemporalStore extends AsyncDisposable {

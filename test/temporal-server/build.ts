@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runCommand } from '../../src/main/local/command.ts';
-import { cacheFolder, findProgram } from '../../src/main/local/temporal-search.ts';
+import { cacheFolder, findProgram, runCommand } from '@posthorn/local-stack';
 
 /** The programs of Temporal's production server. */
 export interface ServerPrograms {

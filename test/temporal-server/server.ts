@@ -2,11 +2,7 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { runCommand } from '../../src/main/local/command.ts';
-import { launch, type Running } from '../../src/main/local/launch.ts';
-import { openLog } from '../../src/main/local/log-file.ts';
-import { freePorts } from '../../src/main/local/ports.ts';
-import { temporalEnv } from '../../src/main/local/temporal-search.ts';
+import { freePorts, launch, openLog, type Running, runCommand, temporalEnv } from '@posthorn/local-stack';
 import { openTemporal } from '../../temporal/connection.ts';
 import type { ServerPrograms } from './build.ts';
 

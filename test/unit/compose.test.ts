@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { dynamicConfig, temporalCliPackage, temporalCliVersion } from '@posthorn/local-stack';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/core/config/config.ts';
 import { settings } from '../../src/core/config/settings.ts';
 import { workerNodeOptions } from '../../src/main/worker-options.ts';
-import { dynamicConfig, temporalCliPackage, temporalCliVersion } from '../../temporal/dev-server.ts';
 import { containerEnv, readCompose } from '../support/compose.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -176,7 +176,7 @@ test('a Temporal server in a container gets the same dynamic configuration as th
 });
 
 test('the Temporal CLI that is built is the version that the code says', () => {
-  const goMod = read('temporal/go.mod');
+  const goMod = read('packages/local-stack/go.mod');
   expect(goMod).toContain(`tool ${temporalCliPackage}\n`);
   expect(goMod).toMatch(new RegExp(`github\\.com/temporalio/cli v${temporalCliVersion.replaceAll('.', '\\.')}\\b`));
 });

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { dynamicConfig, findTemporalCli, openTerminal } from '@posthorn/local-stack';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -6,11 +7,8 @@ import { recoverableRuns } from '../../src/automations/runtime/recovery.ts';
 import { isOpen } from '../../src/core/outbox/calls.ts';
 import type { OutboxTicket } from '../../src/core/outbox/enqueue.ts';
 import { createRecovery } from '../../src/core/outbox/recovery.ts';
-import { findTemporalCli } from '../../src/main/local/temporal-cli.ts';
-import { openTerminal } from '../../src/main/local/terminal.ts';
 import { installTemporalRuntime } from '../../src/main/temporal-runtime.ts';
 import { recoverableCampaigns } from '../../src/sending/campaigns/recovery.ts';
-import { dynamicConfig } from '../../temporal/dev-server.ts';
 import {
   anAutomation,
   automationRuntime,

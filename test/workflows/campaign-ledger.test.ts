@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../../packages/local-stack/test/fakes.ts';
 import { type Database, Query, type Sql, type Statement } from '../../src/core/database/sql.ts';
 import { newId } from '../../src/core/lib/ids.ts';
 import { type Claim, claimRanges } from '../../src/sending/campaigns/claims.ts';
@@ -10,7 +11,6 @@ import { refusals } from '../../src/sending/ledger/reasons.ts';
 import { aCampaign, campaignRow, contacts } from '../support/campaign-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aProject, type TestProject } from '../support/delivery-fixtures.ts';
-import { eventually } from '../support/start-fakes.ts';
 
 let db: TestDatabase;
 let project: TestProject;

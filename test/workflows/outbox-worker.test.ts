@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { freePorts } from '@posthorn/local-stack';
 import { pino } from 'pino';
 import { expect, inject, test } from 'vitest';
 import { readConfig } from '../../src/core/config/config.ts';
 import { enqueue } from '../../src/core/outbox/enqueue.ts';
-import { freePorts } from '../../src/main/local/ports.ts';
 import { startWorker } from '../../src/main/worker-runtime.ts';
 import { testDatabase } from '../support/database.ts';
 import { temporalFailures, temporalMetrics } from '../support/deploy.ts';

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { StartError } from '../local/start-error.ts';
+import { StartError } from '@posthorn/local-stack';
 
 /** What a drill is told on its command line. */
 export interface DrillOptions {

@@ -2,14 +2,19 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import {
+  freePorts,
+  identityOf,
+  isAlive,
+  launchNode,
+  type ProcessIdentity,
+  postgresUrl,
+  StartError,
+} from '@posthorn/local-stack';
 import { settings } from '../../core/config/settings.ts';
-import type { FirstProject } from '../local/first-project.ts';
-import { launchOurs } from '../local/launch.ts';
-import { freePorts } from '../local/ports.ts';
-import { postgresUrl } from '../local/postgres-server.ts';
-import { identityOf, isAlive, type ProcessIdentity } from '../local/process-identity.ts';
-import { keptSecrets } from '../local/secrets.ts';
-import { StartError } from '../local/start-error.ts';
+import type { FirstProject } from '../start/first-project.ts';
+import { keptSecrets } from '../start/secrets.ts';
 import type { Victim } from './plan.ts';
 
 /** A Posthorn of the drill's own, run by what `npm start` runs: its own data, its own ports. */
@@ -50,8 +55,13 @@ export async function startStack(own: Record<string, string>, signal: AbortSigna
     POSTGRES_PORT: String(postgres),
   };
   let output = '';
-  const running = await launchOurs('src/main/start.ts', env, (chunk) => {
-    output += chunk.toString();
+  const running = await launchNode({
+    file: 'src/main/start.ts',
+    cwd: fileURLToPath(new URL('../../..', import.meta.url)),
+    env,
+    output: (chunk) => {
+      output += chunk.toString();
+    },
   });
   const lost = new AbortController();
   let stopping = false;

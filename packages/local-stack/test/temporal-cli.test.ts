@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { StartError } from '../../src/main/local/start-error.ts';
-import { findTemporalCli, usualWays } from '../../src/main/local/temporal-cli.ts';
-import { devServerArguments, devServerFlags, temporalCliVersion } from '../../temporal/dev-server.ts';
-import { fakeTerminal, script, temporaryFolder } from '../support/start-fakes.ts';
+import { devServerArguments, devServerFlags, temporalCliVersion } from '../src/dev-server.ts';
+import { StartError } from '../src/start-error.ts';
+import { findTemporalCli, usualWays } from '../src/temporal-cli.ts';
+import { fakeTerminal, script, temporaryFolder } from './fakes.ts';
 
 const goodVersion = 'echo "temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)"';
 const goodHelp = `echo "${devServerFlags.join(' ')}"`;
@@ -77,7 +77,7 @@ test('a failed download falls back to the build, whose program is kept for the n
     search,
     ways({ download: 'no network', build: (cached) => ({ path: cli(cached) }) }),
   );
-  expect(built.description).toContain('built from temporal/go.mod');
+  expect(built.description).toContain('built from packages/local-stack/go.mod');
   const again = await findTemporalCli(search, ways({ download: 'not reached', build: 'not reached' }));
   expect(again.path).toBe(kept(folder.path));
 });
@@ -117,7 +117,7 @@ test('when no way works the error names every way, why it failed, and what to do
     'PATH: no temporal in it',
     'cache: there is no ',
     'download by the Temporal SDK: no network',
-    'build of the Go module in temporal/: Go is not installed',
+    'build of the Go module in packages/local-stack/: Go is not installed',
     'install the Temporal CLI',
     'install Go 1.25',
     'set TEMPORAL_ADDRESS',
@@ -135,7 +135,7 @@ test('a build asks Go for the pinned package and keeps nothing when it fails', a
   );
   const onlyBuild = usualWays.filter((way) => way.name.startsWith('build'));
   await expect(findTemporalCli(search, onlyBuild)).rejects.toThrow(
-    'build of the Go module in temporal/: the build failed: disk full',
+    'build of the Go module in packages/local-stack/: the build failed: disk full',
   );
   expect(readFileSync(asked, 'utf8')).toMatch(
     /^build .*-mod=readonly .*-o \S+ github\.com\/temporalio\/cli\/cmd\/temporal$/m,

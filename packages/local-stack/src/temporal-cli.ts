@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { devServerFlags, temporalCliVersion } from '../../../temporal/dev-server.ts';
 import { runCommand } from './command.ts';
+import { devServerFlags, temporalCliVersion } from './dev-server.ts';
 import { continueUnlessStopped, StartError } from './start-error.ts';
 import { buildTemporal } from './temporal-build.ts';
 import { downloadTemporal } from './temporal-download.ts';
@@ -45,8 +45,8 @@ export const usualWays: readonly Way[] = [
     get: (search, cached) => downloadTemporal(cached, search),
   },
   {
-    name: 'build of the Go module in temporal/',
-    source: (path) => `built from temporal/go.mod, kept in ${fromHome(dirname(path))}`,
+    name: 'build of the Go module in packages/local-stack/',
+    source: (path) => `built from packages/local-stack/go.mod, kept in ${fromHome(dirname(path))}`,
     get: (search, cached) => buildTemporal(cached, search),
   },
 ];

@@ -2,13 +2,13 @@ import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
-import type { Running } from '../../src/main/local/launch.ts';
-import { openLog } from '../../src/main/local/log-file.ts';
-import { freePorts } from '../../src/main/local/ports.ts';
-import { findPostgres } from '../../src/main/local/postgres-binaries.ts';
-import { type PostgresOptions, postgresUrl, startPostgres } from '../../src/main/local/postgres-server.ts';
-import { chooseServerUser } from '../../src/main/local/postgres-user.ts';
-import { fakeTerminal, temporaryFolder } from '../support/start-fakes.ts';
+import type { Running } from '../src/launch.ts';
+import { openLog } from '../src/log-file.ts';
+import { freePorts } from '../src/ports.ts';
+import { findPostgres } from '../src/postgres-binaries.ts';
+import { type PostgresOptions, postgresUrl, startPostgres } from '../src/postgres-server.ts';
+import { chooseServerUser } from '../src/postgres-user.ts';
+import { fakeTerminal, temporaryFolder } from './fakes.ts';
 
 async function optionsIn(folder: string): Promise<PostgresOptions & { terminal: ReturnType<typeof fakeTerminal> }> {
   chmodSync(folder, 0o755);

@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { runCommand } from './command.ts';
-import type { Terminal } from './terminal.ts';
+import { runCommand, type Terminal } from '@posthorn/local-stack';
 
 const script = fileURLToPath(new URL('../../../dashboard/build.ts', import.meta.url));
 const limitMs = 5 * 60_000;

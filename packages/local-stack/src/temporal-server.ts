@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DevServer, devServerArguments, probeArguments } from '../../../temporal/dev-server.ts';
 import { runCommand } from './command.ts';
+import { type DevServer, devServerArguments, probeArguments } from './dev-server.ts';
 import { launch, type Running } from './launch.ts';
 import type { LogFile } from './log-file.ts';
 import { answers } from './ports.ts';

@@ -1,11 +1,11 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { temporalCliPackage, temporalCliVersion } from '../../../temporal/dev-server.ts';
 import { type CommandResult, runCommand } from './command.ts';
+import { temporalCliPackage, temporalCliVersion } from './dev-server.ts';
 import { findProgram, type TemporalSearch } from './temporal-search.ts';
 
-const moduleFolder = fileURLToPath(new URL('../../../temporal', import.meta.url));
+const moduleFolder = fileURLToPath(new URL('..', import.meta.url));
 // Where the official installers put Go; not every shell has it on its PATH.
 const usualFolders = ['/usr/local/go/bin', '/opt/homebrew/bin'];
 

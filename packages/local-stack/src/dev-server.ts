@@ -1,4 +1,4 @@
-/** Version of the Temporal CLI that `temporal/go.mod` pins; it brings server 1.29.1 and Web UI 2.42.1. */
+/** Version of the Temporal CLI that `go.mod` beside this folder pins; it brings server 1.29.1 and Web UI 2.42.1. */
 export const temporalCliVersion = '1.5.1';
 
 /** The Go package that builds to the `temporal` program. */
@@ -15,7 +15,7 @@ export interface DevServer {
 
 /**
  * Settings of the server. With one shard, task queues are read at most 20 times a second by default, which makes each step of a workflow
- * wait about 100 ms; 500 makes sequential activities ten times faster. dynamic-config.yaml has the same values for other servers.
+ * wait about 100 ms; 500 makes sequential activities ten times faster. temporal/dynamic-config.yaml has the same values for other servers.
  */
 export const dynamicConfig = {
   'history.transferProcessorMaxPollRPS': 500,

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { temporalCliVersion } from '../../../temporal/dev-server.ts';
 import { runCommand } from './command.ts';
+import { temporalCliVersion } from './dev-server.ts';
 import { reasonOf } from './start-error.ts';
 import { type TemporalSearch, temporalEnv } from './temporal-search.ts';
 

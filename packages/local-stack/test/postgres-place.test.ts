@@ -1,10 +1,10 @@
 import { chmodSync, cpSync, lstatSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findPostgres } from '../../src/main/local/postgres-binaries.ts';
-import { placeForData } from '../../src/main/local/postgres-place.ts';
-import { chooseServerUser } from '../../src/main/local/postgres-user.ts';
-import { temporaryFolder } from '../support/start-fakes.ts';
+import { findPostgres } from '../src/postgres-binaries.ts';
+import { placeForData } from '../src/postgres-place.ts';
+import { chooseServerUser } from '../src/postgres-user.ts';
+import { temporaryFolder } from './fakes.ts';
 
 const isRoot = process.getuid?.() === 0;
 const nothing = () => {};

@@ -3,15 +3,15 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { runCommand } from '../../src/main/local/command.ts';
-import { launch } from '../../src/main/local/launch.ts';
-import { openLog } from '../../src/main/local/log-file.ts';
-import { commandOf, identityOf, isAlive } from '../../src/main/local/process-identity.ts';
-import { takeDataDir } from '../../src/main/local/run-file.ts';
-import { StartError, StartInterrupted } from '../../src/main/local/start-error.ts';
-import { keepRunning, stopInOrder } from '../../src/main/local/supervise.ts';
-import { surfaceErrors } from '../../src/main/local/surface-errors.ts';
-import { eventually, fakeTerminal, script, temporaryFolder } from '../support/start-fakes.ts';
+import { runCommand } from '../src/command.ts';
+import { launch } from '../src/launch.ts';
+import { openLog } from '../src/log-file.ts';
+import { commandOf, identityOf, isAlive } from '../src/process-identity.ts';
+import { takeDataDir } from '../src/run-file.ts';
+import { StartError, StartInterrupted } from '../src/start-error.ts';
+import { keepRunning } from '../src/supervise.ts';
+import { surfaceErrors } from '../src/surface-errors.ts';
+import { eventually, fakeTerminal, script, temporaryFolder } from './fakes.ts';
 
 const quick = { first: 20, longest: 80, wellAfter: 60_000 };
 
@@ -66,7 +66,7 @@ test('a process that does not stop in time is killed, with all that it started',
 
 test('what a supervisor started ends soon after the supervisor was killed', async () => {
   using folder = temporaryFolder();
-  const moduleUrl = (name: string) => pathToFileURL(join(import.meta.dirname, '../../src/main/local', name)).href;
+  const moduleUrl = (name: string) => pathToFileURL(join(import.meta.dirname, '../src', name)).href;
   const drained = join(folder.path, 'drained');
   const ready = join(folder.path, 'ready');
   const server = script(
@@ -178,20 +178,4 @@ test('errors of a process are shown once and counted when they go on', () => {
   now = 60_000;
   write(failed);
   expect(terminal.text()).toContain('claim failed: no route to host (and 2 times since the last)');
-});
-
-test('a request that takes long holds up the end of the API, not that of the worker', async () => {
-  const done: string[] = [];
-  const finished = Promise.withResolvers<void>();
-  const part = (name: string, until: Promise<void> = Promise.resolve()) => ({
-    name,
-    stop: () => until.then(() => void done.push(name)),
-  });
-  const parts = [part('postgres'), part('temporal'), part('sandbox'), part('worker'), part('api', finished.promise)];
-  const stopped = stopInOrder(parts, 10);
-  await eventually(() => done.length > 0);
-  expect(done).toEqual(['worker']);
-  finished.resolve();
-  await stopped;
-  expect(done).toEqual(['worker', 'api', 'sandbox', 'temporal', 'postgres']);
 });

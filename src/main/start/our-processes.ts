@@ -1,16 +1,22 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import {
+  answers,
+  continueUnlessStopped,
+  launchNode,
+  openLog,
+  type Part,
+  StartError,
+  type Supervised,
+  surfaceErrors,
+  type Terminal,
+} from '@posthorn/local-stack';
 import { workerNodeOptions } from '../worker-options.ts';
-import { launchOurs } from './launch.ts';
-import { openLog } from './log-file.ts';
-import { answers } from './ports.ts';
 import type { StartConfig } from './settings.ts';
 import { reachableHost } from './settings.ts';
-import { continueUnlessStopped, StartError } from './start-error.ts';
-import type { Part, Supervised } from './supervise.ts';
-import { surfaceErrors } from './surface-errors.ts';
-import type { Terminal } from './terminal.ts';
 
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 const labels = { api: 'The API', worker: 'The worker', sandbox: 'The mail sandbox' };
 
 const nodeOptions = { api: [], worker: workerNodeOptions, sandbox: [] };
@@ -34,7 +40,8 @@ export function ourPart(
         log.write(chunk);
         surface(chunk);
       };
-      return launchOurs(`src/main/${name}.ts`, env, output, onMessage, nodeOptions[name]);
+      const file = `src/main/${name}.ts`;
+      return launchNode({ file, cwd: root, env, output, onMessage, nodeOptions: nodeOptions[name] });
     },
   };
 }
@@ -51,8 +58,14 @@ export async function runOurs(
   continueUnlessStopped(signal);
   const log = openLog(join(config.DATA_DIR, `logs/${name}.log`));
   let message: unknown = null;
-  const running = await launchOurs(file, env, log.write, (sent) => {
-    message = sent;
+  const running = await launchNode({
+    file,
+    cwd: root,
+    env,
+    output: log.write,
+    onMessage: (sent) => {
+      message = sent;
+    },
   });
   const stop = () => void running.stop(5_000);
   signal.addEventListener('abort', stop, { once: true });

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { reasonOf, StartError } from '@posthorn/local-stack';
 import * as v from 'valibot';
-import { reasonOf, StartError } from './start-error.ts';
 
 const Generated = v.object({
   /** Password of the Postgres that we run ourselves. */

@@ -35,7 +35,6 @@ export interface Running {
 }
 
 const lastWordsMs = 300;
-const root = fileURLToPath(new URL('../../..', import.meta.url));
 const leash = fileURLToPath(new URL('./leash.ts', import.meta.url));
 
 /**
@@ -57,19 +56,31 @@ export async function launch(options: Launch): Promise<Running> {
   return running;
 }
 
-/**
- * Starts one of our own programs, a TypeScript file below the root of the project, in a session of its own. It gets SIGTERM when
- * this process is gone. `nodeOptions` are those of its Node.
- */
-export async function launchOurs(
-  file: string,
-  env: NodeJS.ProcessEnv,
-  output: (chunk: Buffer) => void,
-  onMessage?: (message: unknown) => void,
-  nodeOptions: readonly string[] = [],
-): Promise<Running> {
+/** A TypeScript program that runs until it is stopped. */
+export interface NodeLaunch {
+  /** The program, below `cwd`. */
+  file: string;
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  /** Gets what it writes, to either output. */
+  output(chunk: Buffer): void;
+  /** Gets the messages that it sends. */
+  onMessage?: ((message: unknown) => void) | undefined;
+  /** Options of its Node. */
+  nodeOptions?: readonly string[];
+}
+
+/** Starts a TypeScript program in a session of its own. It gets SIGTERM when this process is gone. */
+export async function launchNode({
+  file,
+  cwd,
+  env,
+  output,
+  onMessage,
+  nodeOptions = [],
+}: NodeLaunch): Promise<Running> {
   const args = [...nodeOptions, '--import', leash, file];
-  const options = { command: process.execPath, args, env, cwd: root };
+  const options = { command: process.execPath, args, env, cwd };
   const child = spawnApart(options, ['ignore', 'pipe', 'pipe', 'ipc']);
   child.stdout?.on('data', output);
   child.stderr?.on('data', output);

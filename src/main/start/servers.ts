@@ -1,15 +1,21 @@
 import { join } from 'node:path';
-import { openLog } from './log-file.ts';
-import { findPostgres } from './postgres-binaries.ts';
-import { placeForData } from './postgres-place.ts';
-import { postgresUrl, requirePostgres, startPostgres } from './postgres-server.ts';
-import { chooseServerUser } from './postgres-user.ts';
+import {
+  chooseServerUser,
+  findPostgres,
+  findTemporalCli,
+  openLog,
+  type Part,
+  placeForData,
+  postgresUrl,
+  requirePostgres,
+  requireTemporal,
+  shortPath,
+  startPostgres,
+  startTemporal,
+  type Terminal,
+  temporalDatabase,
+} from '@posthorn/local-stack';
 import type { StartConfig } from './settings.ts';
-import { shortPath } from './summary.ts';
-import type { Part } from './supervise.ts';
-import { findTemporalCli } from './temporal-cli.ts';
-import { requireTemporal, startTemporal, temporalDatabase } from './temporal-server.ts';
-import type { Terminal } from './terminal.ts';
 
 /** A server that was picked: its address, and the part to run where it is ours. */
 export interface PickedServer {

@@ -1,4 +1,5 @@
-import { join, relative, sep } from 'node:path';
+import { join } from 'node:path';
+import { shortPath } from '@posthorn/local-stack';
 import type { FirstProject, Places } from './first-project.ts';
 
 /** What the summary tells. */
@@ -49,10 +50,4 @@ function firstEmail({ secretKey, sender }: FirstProject, { baseUrl, sandboxUrl }
     `  curl ${baseUrl}/v1/send -H 'Authorization: Bearer ${secretKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`,
     '',
   ];
-}
-
-/** A path as a person would type it: relative where it lies below the current folder. */
-export function shortPath(path: string): string {
-  const short = relative(process.cwd(), path);
-  return short === '' || short.startsWith(`..${sep}`) || short === '..' ? path : short;
 }

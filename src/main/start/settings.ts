@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
+import { StartError, type WantedPort } from '@posthorn/local-stack';
 import { type Config, ConfigError, readConfig } from '../../core/config/config.ts';
-import type { WantedPort } from './ports.ts';
-import { StartError } from './start-error.ts';
 
 /** The settings of `npm start`. DATA_DIR is an absolute path. */
 export type StartConfig = Config;

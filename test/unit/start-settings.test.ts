@@ -1,10 +1,8 @@
-import { createServer } from 'node:net';
 import { isAbsolute } from 'node:path';
+import { StartError } from '@posthorn/local-stack';
 import { expect, test } from 'vitest';
-import { answers, freePorts, requireFreePorts } from '../../src/main/local/ports.ts';
-import { reachableHost, readStartConfig, wantedPorts } from '../../src/main/local/settings.ts';
-import { StartError } from '../../src/main/local/start-error.ts';
-import { summaryLines } from '../../src/main/local/summary.ts';
+import { reachableHost, readStartConfig, wantedPorts } from '../../src/main/start/settings.ts';
+import { summaryLines } from '../../src/main/start/summary.ts';
 
 test('each wrong setting is one line that names it', () => {
   const start = () => readStartConfig({ PORT: 'many', TEMPORAL_UI_PORT: '70000' });
@@ -35,40 +33,6 @@ test('only what is started needs a port', () => {
   expect(names({ POSTMARK_SERVER_TOKEN: 'token' })).not.toContain('SANDBOX_PORT');
   expect(names({ TEMPORAL_ADDRESS: 'temporal:7233' })).toEqual(['PORT', 'SANDBOX_PORT', 'POSTGRES_PORT']);
   expect(names({ DATABASE_URL: 'postgres://db/posthorn' })).not.toContain('POSTGRES_PORT');
-});
-
-test('a port in use is an error that names the port, what wanted it and the setting', async () => {
-  const [free = 0] = await freePorts(1);
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  const want = (port: number, wantedBy: string, setting: string) => ({ port, wantedBy, setting, host: '127.0.0.1' });
-  try {
-    await expect(answers(address.port, '127.0.0.1')).resolves.toBe(true);
-    await expect(
-      requireFreePorts([want(free, 'the API', 'PORT'), want(address.port, 'Temporal', 'TEMPORAL_PORT')]),
-    ).rejects.toThrow(`Port ${address.port} is in use; Temporal wants it. Set TEMPORAL_PORT to another.`);
-  } finally {
-    await new Promise((resolve) => server.close(resolve));
-  }
-  await expect(requireFreePorts([want(address.port, 'Temporal', 'TEMPORAL_PORT')])).resolves.toBeUndefined();
-});
-
-test('one port wanted twice is an error that names both settings', async () => {
-  const [port = 0] = await freePorts(1);
-  const both = [
-    { port, host: '127.0.0.1', wantedBy: 'the API', setting: 'PORT' },
-    { port, host: '127.0.0.1', wantedBy: 'the mail sandbox', setting: 'SANDBOX_PORT' },
-  ];
-  await expect(requireFreePorts(both)).rejects.toThrow(
-    `Port ${port} is also PORT; the mail sandbox wants it. Set SANDBOX_PORT`,
-  );
-});
-
-test('free ports are all different', async () => {
-  const ports = await freePorts(10);
-  expect(new Set(ports).size).toBe(10);
 });
 
 test.each([
