@@ -55,7 +55,7 @@ function configIssues(step: GraphStep, templates: ReadonlySet<string>): GraphIss
   if (step.type === 'SEND_EMAIL') {
     if (step.templateId === null) issues.push(issueOf(step, 'templateId', 'needs a template'));
     else if (!templates.has(step.templateId))
-      issues.push(issueOf(step, 'templateId', 'names a template that is not there'));
+      issues.push(issueOf(step, 'templateId', 'names a template that does not exist'));
   }
   const syntax = step.type === 'WEBHOOK' && problems === null ? webhookSyntaxError(step.config) : null;
   if (syntax !== null) {
@@ -69,12 +69,12 @@ function wayIssues(step: GraphStep, graph: Graph): GraphIssue[] {
   const ways = graph.transitions.filter((way) => way.fromStepId === step.id);
   const issues: GraphIssue[] = [];
   const refuse = (message: string) => issues.push(issueOf(step, 'transitions', message));
-  if (step.type === 'EXIT' && ways.length > 0) refuse('an EXIT leads nowhere');
+  if (step.type === 'EXIT' && ways.length > 0) refuse('an EXIT has no next step');
   if (ways.some((way) => graph.steps.find(({ id }) => id === way.toStepId)?.type === 'TRIGGER'))
-    refuse('nothing leads into the TRIGGER');
+    refuse('no step can lead to the TRIGGER');
   if (step.type === 'CONDITION') issues.push(...branchIssues(step, ways));
   else if (step.type === 'WAIT_FOR_EVENT') issues.push(...outcomeIssues(step, ways));
-  else if (ways.length > 1) refuse('only conditions and waits can have more than one way out');
+  else if (ways.length > 1) refuse('only conditions and waits can have more than one path');
   return issues;
 }
 
@@ -89,5 +89,5 @@ function outcomeIssues(step: GraphStep, ways: readonly GraphTransition[]): Graph
   const timesOut = typeof step.config.timeout === 'number';
   return ways
     .filter((way) => way.waitOutcome === 'TIMEOUT' && !timesOut)
-    .map(() => issueOf(step, 'transitions', 'has a way for TIMEOUT but its config has no timeout'));
+    .map(() => issueOf(step, 'transitions', 'has a path for TIMEOUT but its config has no timeout'));
 }

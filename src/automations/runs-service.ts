@@ -55,7 +55,7 @@ export async function startExecution(
 ): Promise<Changed<ExecutionBody>> {
   const automation = found(await findAutomation(db, projectId, automationId), automationId);
   const context = readContext(body.context);
-  if (!automation.enabled) throw badRequest('The workflow is disabled: enable it before contacts are let in');
+  if (!automation.enabled) throw badRequest('The workflow is disabled: enable it before you enroll contacts');
   const { contactId } = body;
   if (!isUuid(contactId)) throw notFound('contact', contactId);
   const wish = { contactId: contactId.toLowerCase(), context, sourceEventId: null };
@@ -88,9 +88,9 @@ function readContext(context: unknown): Record<string, unknown> | null {
 function refusal(outcome: StartOutcome, contactId: string, startsPerHour: number): AppError {
   switch (outcome) {
     case 'reentry':
-      return conflict('The contact has been in this workflow, which does not allow re-entry', { contactId });
+      return conflict('The contact has already been in this workflow, which does not allow re-entry', { contactId });
     case 'active':
-      return conflict('The contact is in this workflow already', { contactId });
+      return conflict('The contact is already in this workflow', { contactId });
     case 'refused':
       return new AppError(
         429,

@@ -82,7 +82,7 @@ async function addStep(
   position: StepRow['position'],
 ): Promise<StepRow> {
   if (body.type === 'TRIGGER' && steps.some(({ type }) => type === 'TRIGGER'))
-    throw badRequest('This workflow has its TRIGGER step already', { field: 'type' });
+    throw badRequest('This workflow already has its TRIGGER step', { field: 'type' });
   if (steps.length >= maxSteps) throw badRequest(`A workflow has at most ${maxSteps} steps`);
   const content = await checkedContent(sql, automation.projectId, body.type, body, { config: {}, templateId: null });
   const { type, name } = body;
@@ -193,12 +193,12 @@ export function deleteStep(
 ): Promise<Edited<void>> {
   return edit(db, projectId, id, editor, async (sql, draft) => {
     const step = stepIn(draft, stepId);
-    if (step.type === 'TRIGGER') throw badRequest('The TRIGGER step goes only with its workflow');
-    const standing = 'Executions are at this step: cancel them or let them pass first';
+    if (step.type === 'TRIGGER') throw badRequest('The TRIGGER step can only be deleted with its workflow');
+    const standing = 'Executions are at this step: cancel them, or wait until they have left it';
     if (splice) {
       const ways = draft.transitions.filter((way) => way.fromStepId === stepId);
       if (step.type === 'CONDITION' || new Set(ways.map((way) => way.toStepId)).size > 1)
-        throw badRequest(`Step "${step.name}" leads to several steps and cannot be taken out of the middle`);
+        throw badRequest(`Step "${step.name}" leads to several steps and cannot be removed with splice`);
       if (await hasActiveRunsAt(sql, id, [stepId])) throw conflict(standing);
       const [successor] = ways;
       if (successor) await redirect(sql, stepId, successor.toStepId);
@@ -207,7 +207,9 @@ export function deleteStep(
     }
     const gone = [...reachableFrom(draft.transitions, stepId)];
     if (draft.automation.enabled && (await hasActiveRunsAt(sql, id, gone)))
-      throw conflict(gone.length === 1 ? standing : 'Executions are at this step or at one that goes with it');
+      throw conflict(
+        gone.length === 1 ? standing : 'Executions are at this step or at one that would be deleted with it',
+      );
     await deleteSteps(sql, id, gone);
   });
 }
@@ -225,7 +227,7 @@ export function insertStepInto(
     const way = draft.transitions.find((one) => one.id === transitionId);
     if (way === undefined) throw notFound('transition', transitionId);
     if (body.type === 'TRIGGER' || body.type === 'EXIT')
-      throw badRequest(`A step of type ${body.type} cannot stand between two others`, { field: 'type' });
+      throw badRequest(`A step of type ${body.type} cannot be inserted between two others`, { field: 'type' });
     const [from, to] = [stepIn(draft, way.fromStepId), stepIn(draft, way.toStepId)];
     const between = { x: (from.position.x + to.position.x) / 2, y: (from.position.y + to.position.y) / 2 };
     const step = await addStep(sql, draft, body, body.position ?? between);

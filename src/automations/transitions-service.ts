@@ -27,9 +27,9 @@ export function createTransition(
   return edit(db, projectId, id, editor, async (sql, draft) => {
     const [from, to] = [endOf(draft, body.fromStepId), endOf(draft, body.toStepId)];
     if (from.id === to.id) throw badRequest(`Step "${from.name}" cannot lead to itself`);
-    if (to.type === 'TRIGGER') throw badRequest('Nothing can lead into the TRIGGER step');
+    if (to.type === 'TRIGGER') throw badRequest('No step can lead to the TRIGGER step');
     if (closesCircle(draft.transitions, from.id, to.id))
-      throw badRequest(`Step "${to.name}" leads to "${from.name}" already: the steps would go round in a circle`);
+      throw badRequest(`Step "${to.name}" leads to "${from.name}" already: the steps would form a cycle`);
     if (draft.transitions.length >= maxTransitions)
       throw badRequest(`A workflow has at most ${maxTransitions} transitions`);
     const condition = conditionOf(from, body);
@@ -62,7 +62,9 @@ export function conditionOf(from: Pick<StepRow, 'type' | 'name'>, body: CreateTr
   if (from.type !== 'WAIT_FOR_EVENT') return { branch, waitOutcome: body.waitOutcome ?? null };
   const named = branch === null ? null : waitOutcomeNamed(branch);
   if (branch !== null && named === null)
-    throw badRequest(`Step "${from.name}" waits for an event: its ways are "event" and "timeout"`, { field: 'branch' });
+    throw badRequest(`Step "${from.name}" waits for an event: its paths are "event" and "timeout"`, {
+      field: 'branch',
+    });
   if (named !== null && body.waitOutcome && named !== body.waitOutcome)
     throw invalidField('waitOutcome', 'differs from "condition.branch"', 'custom', body.waitOutcome);
   return { branch: null, waitOutcome: body.waitOutcome ?? named };
@@ -78,7 +80,7 @@ function refuseUnknownWay(from: StepRow, { branch, waitOutcome }: WayCondition):
   if (problem !== null)
     throw badRequest(`Step "${from.name}" has no branch "${branch}": it ${problem}`, { field: 'branch' });
   if (from.type === 'WAIT_FOR_EVENT' && waitOutcome === 'TIMEOUT' && typeof from.config.timeout !== 'number')
-    throw badRequest(`Step "${from.name}" has no timeout, so that nothing can follow one`, { field: 'waitOutcome' });
+    throw badRequest(`Step "${from.name}" has no timeout, so no step can follow it`, { field: 'waitOutcome' });
 }
 
 /** Refuses a way out that the type of a step does not allow beside those that it has. @throws 400 */
@@ -90,25 +92,26 @@ export function refuseSecondWay(
   const step = `Step "${from.name}"`;
   switch (from.type) {
     case 'EXIT':
-      throw badRequest(`${step} is an EXIT: nothing follows it`);
+      throw badRequest(`${step} is an EXIT: no step can follow it`);
     case 'CONDITION': {
-      if (waitOutcome !== null) throw badRequest(`${step} is a condition: its ways have a branch, no "waitOutcome"`);
+      if (waitOutcome !== null)
+        throw badRequest(`${step} is a condition: its paths have a branch, not a "waitOutcome"`);
       if (branch === null) return;
       if (ways.some((way) => way.branch === branch))
-        throw badRequest(`${step} has a way for the branch "${branch}" already`, { field: 'branch' });
+        throw badRequest(`${step} already has a path for the branch "${branch}"`, { field: 'branch' });
       return;
     }
     case 'WAIT_FOR_EVENT': {
       if (ways.some((way) => way.waitOutcome === null || way.waitOutcome === waitOutcome))
-        throw badRequest(`${step} has a way for this outcome already`, { field: 'waitOutcome' });
+        throw badRequest(`${step} already has a path for this outcome`, { field: 'waitOutcome' });
       return;
     }
     default:
       if (branch !== null || waitOutcome !== null)
-        throw badRequest(`${step} is a ${from.type} and has one way out, without branch or outcome`, {
+        throw badRequest(`${step} is a ${from.type} and has one path, without branch or outcome`, {
           field: branch === null ? 'waitOutcome' : 'branch',
         });
-      if (ways.length > 0) throw badRequest(`${step} is a ${from.type} and leads to another step already`);
+      if (ways.length > 0) throw badRequest(`${step} is a ${from.type} and already leads to another step`);
   }
 }
 
@@ -125,7 +128,7 @@ export function deleteTransition(
     if (way === undefined) throw notFound('transition', transitionId);
     const below = [...reachableFrom(draft.transitions, way.toStepId)];
     if (draft.automation.enabled && (await hasActiveRunsAt(sql, id, below)))
-      throw conflict('Executions are at the step that this transition leads to, or at one behind it');
+      throw conflict('Executions are at the step that this transition leads to, or at a step after it');
     await deleteTransitionRow(sql, id, transitionId);
   });
 }

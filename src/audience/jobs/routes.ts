@@ -16,7 +16,7 @@ export const jobRoutes = [
     access: 'dashboard',
     summary: 'Import contacts from a CSV file',
     description:
-      'Multipart, part `file`, UTF-8, at most 5 MB, with a header row and a column `email`. Answers at once; ask for the job to see how far it is.',
+      'Multipart, part `file`, UTF-8, at most 5 MB, with a header row and a column `email`. Returns at once; get the job to see its progress.',
     bodyKind: 'stream',
     status: 202,
     reply: QueuedJob,
@@ -42,8 +42,7 @@ export const jobRoutes = [
       path: `/contacts/bulk-${operation}`,
       access: 'dashboard',
       summary: `${verbs[operation]} many contacts`,
-      description:
-        'By 1 to 1,000 ids, or all that a filter leaves. Answers at once; ask for the job to see how far it is.',
+      description: 'Takes 1 to 1,000 IDs, or a filter. Returns at once; get the job to see its progress.',
       status: 202,
       body: BulkBody,
       bodyLimit: 'data',

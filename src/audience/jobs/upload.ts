@@ -111,7 +111,7 @@ function tooLarge(): AppError {
 }
 
 function brokenBody(): AppError {
-  return new AppError(400, 'INVALID_REQUEST_BODY', 'The body is no complete multipart/form-data', {
+  return new AppError(400, 'INVALID_REQUEST_BODY', 'The body is not complete multipart/form-data', {
     suggestion: 'Let your HTTP client build the multipart body and set its Content-Type.',
   });
 }

@@ -112,7 +112,7 @@ export async function deleteSegment(db: Database, projectId: string, id: string)
     const workflows = await automationsUsingSegment(sql, projectId, id);
     if (workflows.length > 0) {
       const names = workflows.slice(0, 5).map(({ name }) => `"${name}"`);
-      throw conflict(`Scheduled workflows let this segment in: ${names.join(', ')}`, { workflows: workflows.length });
+      throw conflict(`Scheduled workflows enroll this segment: ${names.join(', ')}`, { workflows: workflows.length });
     }
     const dependents = await dependentsOf(sql, projectId, id);
     await sql.count('delete from segments where id = $1', [id]);

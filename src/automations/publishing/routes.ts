@@ -13,7 +13,7 @@ export const automationPublishingRoutes = [
     tag: 'workflows',
     summary: 'Replace the whole graph',
     description:
-      'In one transaction, also while people are inside: they stay in the version that they are in, or move by `migrate`, a plan as of `POST /workflows/{id}/migrate`. Steps keep the ids that they have; other texts as `id` name new steps, and `ids` answers theirs. An enabled workflow takes only a graph without `issues`. With `dryRun` nothing is changed, and the answer says what would be.',
+      'In one transaction, also while contacts are inside: they stay in their version, or are migrated by `migrate`, a plan as in `POST /workflows/{id}/migrate`. Steps keep their IDs; any other text as `id` names a new step, and `ids` returns its ID. An enabled workflow accepts only a graph without `issues`. `dryRun` changes nothing and returns what would change.',
     ids: { id: 'workflow' },
     guarded: true,
     body: PutGraph,

@@ -146,6 +146,6 @@ async function writePlan(sql: Sql, { automation: { id }, steps }: Draft, plan: G
 
 function refuseTakenId(error: unknown): never {
   if (error instanceof Error && (error as Error & { code?: unknown }).code === '23505')
-    throw conflict('A step with one of these ids was just made elsewhere: send the request again');
+    throw conflict('A step with one of these IDs was just created by another request: send the request again');
   throw error;
 }

@@ -54,7 +54,7 @@ export async function walk(
   let graph = await graphOf(run.versionId);
   try {
     const next = open === null ? stepOf(graph, run.currentStepId ?? '') : await leave(open);
-    if (open === null && next === undefined) throw new StepFailure('The step is not part of the graph any more');
+    if (open === null && next === undefined) throw new StepFailure('The step is no longer part of the graph');
     return await enterFrom(next ?? null);
   } catch (error) {
     if (!(error instanceof StepFailure)) throw error;

@@ -97,7 +97,7 @@ function webhookHeaders(source: Readonly<Record<string, string>>, filling: Filli
     if (!headerName.test(key)) throw new StepFailure(`"${name}" is no name of a header`);
     const value = rendered(String(template), filling);
     if (controlCharacters.test(value))
-      throw new StepFailure(`The value of the header "${name}" holds a line break or another control character`);
+      throw new StepFailure(`The value of the header "${name}" contains a line break or another control character`);
     // Bytes of UTF-8 travel as the Latin-1 characters that HTTP/1.1 knows.
     headers[key] = Buffer.from(value).toString('latin1').trim();
   }

@@ -88,7 +88,7 @@ export async function callWebhook(deps: WebhookStepDeps, stepRunId: string, sign
   if (called === null) return { outcome: 'recorded' };
   const step = await stepBehind(db, called);
   try {
-    if (step === null) throw new StepFailure('The step is not part of the graph any more');
+    if (step === null) throw new StepFailure('The step is no longer part of the graph');
     const config = configOf('WEBHOOK', step);
     const request = requestOf(deps, called, config);
     return await call(deps, called, config, request, signal);

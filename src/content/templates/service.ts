@@ -148,7 +148,7 @@ async function removeTemplates(db: Database, projectId: string, ids: readonly st
     const use = await usesOfTemplates(tx, projectId, ids);
     if (use !== null)
       throw conflict(
-        `Template ${use.template} is used by workflows, or by people who are still inside of one: ${use.steps} steps need it`,
+        `Template ${use.template} is used by workflows, or by contacts still inside one: ${use.steps} steps need it`,
         { steps: use.steps },
       );
     await tx.count(sql`update emails set template_id = null where template_id = any(${ids}::uuid[])`);
@@ -201,7 +201,7 @@ export function withinLimits<T>(render: () => T): T {
     if (!(error instanceof StepLimitError)) throw error;
     throw new AppError(400, 'VALIDATION_ERROR', error.message, {
       details: { field: 'body' },
-      suggestion: 'Make the template smaller, or let it loop over less: its mail would fail for this reason.',
+      suggestion: 'Make the template smaller, or loop over fewer items: its mail would fail for this reason.',
     });
   }
 }

@@ -52,7 +52,11 @@ export async function deleteImage(
     await store.remove(key);
   } catch (error) {
     log.error({ err: error, projectId, key }, 'an image could not be deleted');
-    throw new AppError(503, 'EXTERNAL_SERVICE_ERROR', 'The storage does not delete images at the moment: try again');
+    throw new AppError(
+      503,
+      'EXTERNAL_SERVICE_ERROR',
+      'The storage cannot delete images at the moment: try again later',
+    );
   }
   await deleteUpload(sql, projectId, id);
 }

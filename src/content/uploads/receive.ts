@@ -87,7 +87,7 @@ async function receive(request: IncomingMessage, form: busboy.Busboy, file: stri
   } catch (error) {
     await writing.catch(() => undefined);
     if (refusal !== null) throw refusal;
-    throw error instanceof AppError ? error : bareBadRequest('The body is no complete multipart/form-data');
+    throw error instanceof AppError ? error : bareBadRequest('The body is not complete multipart/form-data');
   }
   await writing;
   if (refusal !== null) throw refusal;
@@ -145,7 +145,7 @@ function openForm(request: IncomingMessage): busboy.Busboy {
     });
   } catch {
     request.resume();
-    throw bareBadRequest('The body is no complete multipart/form-data');
+    throw bareBadRequest('The body is not complete multipart/form-data');
   }
 }
 

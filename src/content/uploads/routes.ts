@@ -15,7 +15,7 @@ export const uploadRoutes = [
     access: 'dashboard',
     summary: 'Upload an image',
     description:
-      'Takes the part "image" of a multipart/form-data body: a JPEG, PNG, GIF or WebP of up to 10 MB. Its address never changes.',
+      'Takes the part "image" of a multipart/form-data body: a JPEG, PNG, GIF or WebP of up to 10 MB. Its URL never changes.',
     bodyKind: 'stream',
     reply: UploadedImage,
     handle: ({ app, db, project, body, log }) =>
@@ -38,7 +38,7 @@ export const uploadRoutes = [
     method: 'GET',
     path: '/uploads/:id/usage',
     access: 'dashboard',
-    summary: 'See which templates and campaigns show an image',
+    summary: 'Get the templates and campaigns that use an image',
     ids: { id: 'image' },
     reply: ImageUsage,
     handle: ({ db, project, params }) => imageUsage(db, project.id, params.id),
@@ -48,8 +48,7 @@ export const uploadRoutes = [
     path: '/uploads/:id',
     access: 'dashboard',
     summary: 'Delete an uploaded image',
-    description:
-      'Its address is gone at once, also for mail that has been delivered. Caches that have loaded it may show it for up to a year.',
+    description: 'Its URL stops working at once, also in delivered mail. Caches may show the image for up to a year.',
     ids: { id: 'image' },
     status: 204,
     async handle({ app, db, project, params, log }) {
@@ -61,7 +60,7 @@ export const uploadRoutes = [
     method: 'GET',
     path: '/uploads/files/:projectId/:file',
     access: 'none',
-    summary: 'Load an uploaded image',
+    summary: 'Download an uploaded image',
     textReply: 'image/*',
     async handle({ app, params }) {
       const { projectId, file } = params;

@@ -43,7 +43,7 @@ export async function uploadImage(
     if (error instanceof AppError) throw error;
     log.error({ err: error, projectId }, 'an image could not be stored');
     if (error instanceof StoreUnusable)
-      throw new AppError(503, 'EXTERNAL_SERVICE_ERROR', 'The storage of images cannot be used at the moment', {}, true);
+      throw new AppError(503, 'EXTERNAL_SERVICE_ERROR', 'The image storage is unavailable at the moment', {}, true);
     throw new AppError(500, 'INTERNAL_SERVER_ERROR', 'The image could not be stored', {}, true);
   }
 }

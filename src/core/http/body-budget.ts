@@ -130,7 +130,7 @@ export function keyedBudgetSize(heapBytes = getHeapStatistics().heap_size_limit)
 
 /** 503 for a body that there is no memory for. */
 export function tooBusy(): AppError {
-  return new AppError(503, 'SERVICE_UNAVAILABLE', 'Too many large requests are being worked on', {
+  return new AppError(503, 'SERVICE_UNAVAILABLE', 'Too many large requests are in progress', {
     suggestion: 'Try again in a few seconds, with fewer large requests at the same time.',
     headers: { 'Retry-After': '5' },
   });

@@ -18,8 +18,8 @@ export function writeError(ctx: Context, error: unknown, requestId: string, log:
 
 /** The answer to a request whose body came too slowly; it is given outside of Koa, which still waits for the body. */
 export function tooSlowAnswer(response: ServerResponse): string {
-  const error = new AppError(408, 'REQUEST_TIMEOUT', 'The body came too slowly: the connection was closed', {
-    suggestion: 'Send the request again, with a smaller body where the line is slow.',
+  const error = new AppError(408, 'REQUEST_TIMEOUT', 'The body arrived too slowly: the connection was closed', {
+    suggestion: 'Send the request again, with a smaller body if the connection is slow.',
   });
   return JSON.stringify(envelope(error, String(response.getHeader('x-request-id') ?? '')));
 }
@@ -82,12 +82,12 @@ export function unauthorized(message = 'Sign in, or send a secret key as "Author
 
 /** 403 for what no key may do, so that a leaked one cannot destroy a project or plant a member. */
 export function forbiddenForKeys(): AppError {
-  return forbidden('API keys may not do this: sign in', { reason: 'key' });
+  return forbidden('API keys cannot do this: sign in', { reason: 'key' });
 }
 
 /** 403 for a key used with the id of another project, whether or not that exists. */
 export function foreignProject(): AppError {
-  return new AppError(403, 'PROJECT_ACCESS_DENIED', 'This key belongs to another project than the one named');
+  return new AppError(403, 'PROJECT_ACCESS_DENIED', 'This key belongs to another project');
 }
 
 /** 404 for a project that does not exist or that the user is no member of. */

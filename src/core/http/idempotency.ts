@@ -120,9 +120,14 @@ function reused(key: string, earlier: StoredKey): AppError {
 }
 
 function outcomeUnknown(): AppError {
-  return new AppError(503, 'DATABASE_ERROR', 'The database went away before it said whether the request was accepted', {
-    suggestion:
-      'Repeat the request with the same Idempotency-Key: it is accepted then, or answered 409 because it already was.',
-    headers: { 'Retry-After': '5' },
-  });
+  return new AppError(
+    503,
+    'DATABASE_ERROR',
+    'The database became unavailable before it confirmed whether the request was accepted',
+    {
+      suggestion:
+        'Repeat the request with the same Idempotency-Key: it is accepted then, or answered 409 because it already was.',
+      headers: { 'Retry-After': '5' },
+    },
+  );
 }

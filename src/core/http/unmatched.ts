@@ -36,7 +36,7 @@ export function unmatched(): Middleware {
     const allowed = [...methodsOf(ctx)].sort().join(', ');
     if (allowed === '')
       throw new AppError(404, 'RESOURCE_NOT_FOUND', 'No such route: see GET /docs for the API reference');
-    const message = `This path has no method ${ctx.method}: it has ${allowed}`;
+    const message = `This path does not support ${ctx.method}: it supports ${allowed}`;
     const headers = { Allow: allowed };
     throw methodsHidden.test(ctx.path)
       ? new AppError(404, 'RESOURCE_NOT_FOUND', message, { headers })

@@ -27,7 +27,7 @@ export const analyticsRoutes = [
     method: 'GET',
     path: '/analytics/campaign-stats',
     access: 'dashboard',
-    summary: 'Count campaigns and average their rates',
+    summary: 'Get the number of campaigns and their average rates',
     query: WindowQuery,
     reply: WindowCampaignStats,
     handle: ({ app, db, project, query }) => windowCampaignStats(db, project.id, query, app.clock()),

@@ -9,7 +9,7 @@ export const setupRoutes = [
     method: 'GET',
     path: '/projects/:id/setup-state',
     access: 'project',
-    summary: 'How far a project is set up',
+    summary: 'Get the set-up state of a project',
     reply: v.object({ success: v.literal(true), data: SetupState }),
     async handle({ db, project }) {
       const data = await setupState(db, project.id);

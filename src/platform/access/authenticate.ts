@@ -83,7 +83,7 @@ async function admitSession(deps: AccessDeps, route: Rules, credentials: Request
     return { project: null, actor: await admitUser(deps, route, credentials) };
   const { actor, projectId } = await admitMember(deps, route, credentials);
   const project = await deps.directory.byId(projectId);
-  if (project === null) throw new AppError(404, 'RESOURCE_NOT_FOUND', 'This project does not exist any more');
+  if (project === null) throw new AppError(404, 'RESOURCE_NOT_FOUND', 'This project no longer exists');
   const guarded = route.access === 'dashboard' || route.refusedWhenDisabled === true;
   if (project.disabled && guarded && credentials.method !== 'GET') throw projectDisabled();
   return { project, actor };

@@ -58,7 +58,7 @@ export async function admitMember(
   if (user.role === null) {
     if (inPath) throw noSuchProject(named);
     if (projectId === '') throw new AppError(400, 'BAD_REQUEST', 'Name the project in the header "X-Project-Id"');
-    throw new AppError(403, 'PROJECT_ACCESS_DENIED', 'You are no member of the project in "X-Project-Id"');
+    throw new AppError(403, 'PROJECT_ACCESS_DENIED', 'You are not a member of the project in "X-Project-Id"');
   }
   const least: Role = route.role ?? 'MEMBER';
   if (!roleIncludes(user.role, least))
@@ -81,7 +81,7 @@ function refuseForeignPage(origins: ReadonlySet<string>, credentials: RequestCre
   const origin = credentials.header('origin');
   const foreign = origin === '' ? credentials.header('sec-fetch-site') === 'cross-site' : !origins.has(origin);
   if (foreign)
-    throw forbidden('A page of another site may not act with your session: add its origin to CORS_EXTRA_ORIGINS', {
+    throw forbidden('Requests from other origins cannot use your session: add the origin to CORS_EXTRA_ORIGINS', {
       reason: 'origin',
     });
 }

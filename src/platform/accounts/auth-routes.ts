@@ -15,7 +15,7 @@ export const authRoutes = [
     access: 'none',
     summary: 'Sign in with a password',
     description:
-      'Sets the session cookie for seven days. Five failed attempts for one address lock it for a quarter of an hour, and a hundred from one network lock that, unless the operator has set other limits.',
+      'Sets the session cookie for seven days. Five failed attempts lock an address for 15 minutes, and a hundred from one network lock the network, unless the operator has set other limits.',
     body: Credentials,
     reply: SignedIn,
     async handle({ app, db, body, ip }) {
@@ -29,7 +29,7 @@ export const authRoutes = [
     access: 'none',
     summary: 'Sign out',
     description:
-      'Ends this session on the server, wherever its cookie may be, and clears the cookie; works without one.',
+      'Ends this session on the server, including copies of its cookie, and clears the cookie. Works without one.',
     reply: v.literal(true),
     async handle({ app, db, header }) {
       const token = readCookie(header('cookie'), sessionCookie);
@@ -43,7 +43,7 @@ export const authRoutes = [
     method: 'GET',
     path: '/auth/oauth-config',
     access: 'none',
-    summary: 'Which providers of sign-in are set up',
+    summary: 'List the configured sign-in providers',
     reply: OAuthConfig,
     handle: ({ app: { config } }) => ({
       success: true,
@@ -54,7 +54,7 @@ export const authRoutes = [
     method: 'GET',
     path: '/users/@me',
     access: 'cookie',
-    summary: 'The signed-in user',
+    summary: 'Get the signed-in user',
     reply: UserBody,
     handle: ({ actor }) => ({ id: actor.userId, email: actor.email }),
   }),

@@ -14,7 +14,7 @@ import { hashPassword } from './passwords.ts';
 import { markEmailVerified, setPassword, userByEmail, userById } from './queries.ts';
 import { isTokenUsable, removeTokens, takeToken } from './token-queries.ts';
 
-const badToken = () => badRequest('This link is unknown, was used already or is older than an hour: ask for a new one');
+const badToken = () => badRequest('This link is unknown, already used or older than an hour: request a new one');
 
 /** Confirms an address by the token of a mail. @throws 400 */
 export async function verifyEmail(db: Database, token: string): Promise<void> {
@@ -40,7 +40,7 @@ export async function requestVerification(
     if (user?.emailVerified) return null;
     const retryAfter = await mailAllowance(sql, 'verify-mail', userId);
     if (retryAfter !== null)
-      throw new AppError(429, 'RATE_LIMIT_EXCEEDED', 'Three mails an hour are enough: look into your spam folder', {
+      throw new AppError(429, 'RATE_LIMIT_EXCEEDED', 'At most three emails an hour: check your spam folder', {
         details: { retryAfter },
         suggestion: `Wait ${retryAfter} s.`,
         headers: { 'Retry-After': String(retryAfter) },

@@ -17,7 +17,7 @@ export const oauthRoutes = [
     method: 'GET',
     path: '/oauth/:provider/outbound',
     access: 'none',
-    summary: 'Go to GitHub or Google to sign in',
+    summary: 'Start signing in with GitHub or Google',
     tag: 'auth',
     status: 302,
     handle({ app, params }) {
@@ -32,9 +32,9 @@ export const oauthRoutes = [
     method: 'GET',
     path: '/oauth/:provider/callback',
     access: 'none',
-    summary: 'Come back from GitHub or Google',
+    summary: 'Finish signing in with GitHub or Google',
     description:
-      'Sets the session cookie and goes on to the dashboard; failures go to its sign-in page with a message.',
+      'Sets the session cookie and redirects to the dashboard; failures redirect to its sign-in page with a message.',
     tag: 'auth',
     status: 302,
     query: v.object({ code: v.optional(v.string()), state: v.optional(v.string()), error: v.optional(v.string()) }),

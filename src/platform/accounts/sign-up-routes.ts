@@ -15,7 +15,7 @@ export const signUpRoutes = [
     access: 'none',
     summary: 'Sign up with a password',
     description:
-      'Signs in as well. Where addresses are confirmed by mail, a taken address is answered like a new one and its owner is told by mail.',
+      'Also signs in. Where addresses are confirmed by email, a taken address gets the same answer as a new one, and its owner gets an email.',
     guard: ({ config }) => refuseSignUps(config),
     body: Credentials,
     reply: SignedIn,
@@ -31,7 +31,7 @@ export const signUpRoutes = [
     method: 'POST',
     path: '/auth/verify-email',
     access: 'none',
-    summary: 'Confirm an address by the token of the mail',
+    summary: 'Confirm an address with the token from the email',
     body: VerifyEmail,
     reply: Told,
     async handle({ db, body }) {
@@ -44,8 +44,8 @@ export const signUpRoutes = [
     path: '/auth/request-verification',
     access: 'cookie',
     ungated: true,
-    summary: 'Send the mail that confirms the address again',
-    description: 'Three an hour at most.',
+    summary: 'Send the confirmation email again',
+    description: 'At most three an hour.',
     reply: Told,
     async handle({ app, db, actor, header }) {
       const tickets = await requestVerification(db, app.config, actor.userId, header('accept-language'));
@@ -58,7 +58,7 @@ export const signUpRoutes = [
     method: 'POST',
     path: '/auth/request-password-reset',
     access: 'none',
-    summary: 'Send a link that sets a new password',
+    summary: 'Request a password reset',
     description: 'The answer is the same whether or not the address has an account.',
     body: RequestReset,
     reply: Told,
@@ -71,7 +71,7 @@ export const signUpRoutes = [
     method: 'POST',
     path: '/auth/reset-password',
     access: 'none',
-    summary: 'Set a new password by the token of the mail',
+    summary: 'Set a new password with the token from the email',
     description: 'Ends every session of the account. Does not sign in.',
     body: ResetPassword,
     reply: Told,

@@ -76,7 +76,7 @@ async function addOrTell(deps: SignUpDeps, email: string, passwordHash: string):
       const tickets = confirms ? await queueVerificationMail(sql, settings, user, deps.language) : [];
       return { user, tickets };
     }
-    if (!confirms) throw conflict('This address already has an account: sign in, or ask for a new password');
+    if (!confirms) throw conflict('This address already has an account: sign in, or reset the password');
     const allowed = (await mailAllowance(sql, 'taken-mail', email)) === null;
     const tickets = allowed ? await queueTakenMail(sql, settings, email, deps.language) : [];
     return { user: { id: newId(), email, sessionVersion: 0 }, tickets };

@@ -161,7 +161,7 @@ async function refuseDisabledRoot(db: Database, name: string): Promise<void> {
 
 function refuseOtherProject(project: Pick<ProjectFacts, 'id'>, projectId: string): void {
   if (projectId.toLowerCase() !== project.id)
-    throw new AppError(403, 'PROJECT_ACCESS_DENIED', 'This key belongs to another project than the one named');
+    throw new AppError(403, 'PROJECT_ACCESS_DENIED', 'This key belongs to another project');
 }
 
 async function load(db: Database, projectId: string, id: string): Promise<Domain> {

@@ -16,7 +16,7 @@ export const projectRoutes = [
     access: 'account',
     summary: 'List your projects, with their keys',
     description:
-      'With a secret key: its own project alone, as ADMIN. `secret` is null for a MEMBER of a project with `hideSecretKey`; keys that the service cannot decrypt any more are null too.',
+      'With a secret key: its own project only, as ADMIN. `secret` is null for a MEMBER of a project with `hideSecretKey`; keys that the service can no longer decrypt are null too.',
     tag: 'projects',
     reply: v.array(OwnProject),
     async handle({ app, db, actor, project }) {
@@ -30,7 +30,7 @@ export const projectRoutes = [
     path: '/users/@me/projects',
     access: 'cookie',
     refusesKeys: true,
-    summary: 'Create a project, of which you are the owner',
+    summary: 'Create a project as its owner',
     tag: 'projects',
     status: 201,
     body: CreateProject,
@@ -42,7 +42,7 @@ export const projectRoutes = [
     path: '/users/@me/projects/:id',
     access: 'project',
     role: 'ADMIN',
-    summary: 'Rename a project, or change its tracking, language, escaping or who sees the secret key',
+    summary: 'Update the name, tracking, language, escaping or key visibility of a project',
     tag: 'projects',
     body: ChangeProject,
     reply: ProjectRecord,
@@ -59,7 +59,7 @@ export const projectRoutes = [
     access: 'project',
     role: 'ADMIN',
     summary: 'Replace both keys of a project',
-    description: 'The old ones stop working before this answers, on every process.',
+    description: 'The old keys stop working in every process before this returns.',
     tag: 'projects',
     reply: RotatedProject,
     async handle({ app, db, project }) {
@@ -73,7 +73,7 @@ export const projectRoutes = [
     method: 'GET',
     path: '/projects',
     access: 'account',
-    summary: 'The project of the key, or the projects of the session',
+    summary: 'List the project of the key, or the projects of the session',
     reply: v.object({ success: v.literal(true), data: v.union([ProjectSummary, v.array(ProjectSummary)]) }),
     async handle({ db, actor, project }) {
       if (actor.kind === 'user') return { success: true, data: await projectSummaries(db, actor.userId) };
@@ -84,7 +84,7 @@ export const projectRoutes = [
     method: 'GET',
     path: '/projects/:id',
     access: 'project',
-    summary: 'Get a project in short',
+    summary: 'Get a summary of a project',
     reply: v.object({ success: v.literal(true), data: ProjectSummary }),
     async handle({ db, project }) {
       const data = await projectSummary(db, project.id);

@@ -11,7 +11,7 @@ export const verificationRoutes = [
     access: 'secret',
     summary: 'Verify an email address',
     description:
-      'Asks the DNS whether mail to the domain can arrive, and tells what kind of address it is. Nothing is sent to it.',
+      'Checks in the DNS whether the domain accepts mail, and classifies the address. Nothing is sent to it.',
     tag: 'public API',
     body: VerifyBody,
     reply: VerifyReply,

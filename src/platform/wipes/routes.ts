@@ -15,9 +15,9 @@ export const projectWipeRoutes = [
     role: 'ADMIN',
     refusesKeys: true,
     refusedWhenDisabled: true,
-    summary: 'Delete a project with everything in it',
+    summary: 'Delete a project and everything in it',
     description:
-      'Its keys, members and domains are gone when this answers; its contacts, mail and events are removed in the background.',
+      'Keys, members and domains are gone when this returns; contacts, mail and events are removed in the background.',
     tag: 'projects',
     reply: Done,
     async handle({ app, db, project }) {
@@ -36,9 +36,9 @@ export const projectWipeRoutes = [
     access: 'project',
     role: 'ADMIN',
     refusedWhenDisabled: true,
-    summary: 'Delete everything in a project but itself',
+    summary: 'Reset a project',
     description:
-      'Keeps keys, members, domains, settings, uploads and usage. Writes are refused with 409 until it has finished, which this waits for up to 25 seconds.',
+      'Deletes everything except keys, members, domains, settings, uploads and usage. Writes get 409 until it has finished; this call waits for up to 25 seconds.',
     tag: 'projects',
     reply: Done,
     async handle({ app, db, project }) {

@@ -25,7 +25,7 @@ export interface NewWipe {
  */
 export function resetProject(db: Database, projectId: string): Promise<NewWipe> {
   return db.transaction(async (sql) => {
-    if (!(await markForReset(sql, projectId))) throw conflict('This project is being reset already');
+    if (!(await markForReset(sql, projectId))) throw conflict('This project is already being reset');
     return queueWipe(sql, projectId, 'RESET', null);
   });
 }
@@ -42,7 +42,7 @@ export function deleteProject(
 ): Promise<NewWipe> {
   return db.transaction(async (sql) => {
     const left = await markForDeletion(sql, projectId);
-    if (left === null) throw conflict('This project is being reset or deleted already');
+    if (left === null) throw conflict('This project is already being reset or deleted');
     await leave(sql, left);
     return queueWipe(sql, projectId, 'DELETE', left.subscription);
   });

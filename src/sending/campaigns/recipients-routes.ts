@@ -8,9 +8,9 @@ export const campaignRecipientRoutes = [
     method: 'GET',
     path: '/campaigns/:id/recipients',
     access: 'dashboard',
-    summary: 'The recipients of a campaign and what became of each',
+    summary: 'List the recipients of a campaign with their verdicts',
     description:
-      'The ledger of the current send, of one `verdict` (handed_over, skipped, failed, unknown, pending) or of all; as a CSV file with `format=csv` or `Accept: text/csv`. With `type` (bounced, complained) those whose mail came back or was complained about, newest first.',
+      'The ledger of the current send, of one `verdict` (handed_over, skipped, failed, unknown, pending) or of all; as a CSV file with `format=csv` or `Accept: text/csv`. With `type` (bounced, complained), the recipients whose mail bounced or was reported as spam, newest first.',
     ids: { id: '422' },
     query: ListRecipients,
     reply: RecipientsPage,

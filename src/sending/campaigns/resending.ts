@@ -44,17 +44,17 @@ export async function resendCampaign(deps: SendingDeps, project: ProjectFacts, i
     const { status, sendSeq } = original;
     const send = await sql.row<{ closed: boolean }>(isClosed, [id, sendSeq]);
     if ((status !== 'SENT' && status !== 'CANCELLED') || send?.closed !== true)
-      throw badRequest('Only a campaign that is over can be sent to those whom it missed', { status });
+      throw badRequest('Only a finished campaign can be resent', { status });
     const known = await sql.row<{ id: string; status: string }>(findResend, [id, sendSeq]);
     if (known !== null)
-      throw conflict(`Those whom this campaign missed are the audience of campaign ${known.id} already`, {
+      throw conflict(`Campaign ${known.id} is already the resend of this campaign`, {
         campaignId: known.id,
         status: known.status,
       });
     const { projectId, type, audienceType } = original;
     const audience = { projectId, type, audienceType, resendOf: id, resendSeq: sendSeq };
     const recipients = await audienceSize(sql, audience, deps.clock());
-    if (recipients === 0) throw badRequest('Nobody was missed who may be written to now');
+    if (recipients === 0) throw badRequest('No recipient was missed who can be written to now');
     await checkRoom(sql, deps.billing, original, recipients);
     await checkSender(deps.senderDomains, project.id, original.from);
     await sql.count(copy, [project.id, id, resendId]);

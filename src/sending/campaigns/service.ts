@@ -128,7 +128,7 @@ export async function updateCampaign(
     if (status === 'SCHEDULED' && body.segmentId !== undefined && body.segmentId !== (campaign.segmentId ?? null))
       throw badRequest('The segment of a scheduled campaign cannot be changed: cancel it first', { status });
     if (campaign.resendOf && changesAudience(campaign, body))
-      throw badRequest('This campaign goes to those whom another one missed: duplicate it to choose another audience', {
+      throw badRequest('This campaign is a resend: duplicate it to choose another audience', {
         resendOf: campaign.resendOf,
       });
     const keys = [body.audienceType, body.audienceCondition, body.segmentId];

@@ -56,7 +56,7 @@ async function moveToCancelled(
     return { sendSeq, ticket, wasScheduled: status === 'SCHEDULED' };
   }
   throw badRequest(
-    status === 'SENT' ? 'The campaign has been sent already' : `A campaign that is ${status} cannot be cancelled`,
+    status === 'SENT' ? 'The campaign has already been sent' : `A campaign that is ${status} cannot be cancelled`,
     { status },
   );
 }

@@ -15,7 +15,7 @@ export const publicContactRoutes = [
     path: '/contacts/public/:id',
     summary: 'Get a recipient’s own subscription',
     description:
-      '`t` is the signature in the links of mails; without it the address is masked. 60 requests a minute for each client address.',
+      '`t` is the signature in the links of emails; without it the address is masked. 60 requests a minute per client address.',
     reply: v.object({ ...OwnSubscription.entries, language: v.string() }),
     async handle({ app, db, params, query, ip }) {
       await limitVisits(db, ip, app.config);

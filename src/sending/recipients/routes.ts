@@ -37,7 +37,7 @@ export const recipientRoutes = [
       method: 'GET',
       path: `/${name}/:id`,
       summary: summaries[name],
-      description: 'HTML; changes nothing. A link that is not one of ours is answered with a page of status 404.',
+      description: 'HTML; changes nothing. An invalid link gets a page with status 404.',
       textReply: 'text/html',
       handle: (visit) =>
         served(visit, async () => {
@@ -53,8 +53,8 @@ export const recipientRoutes = [
     ...common,
     method: 'POST',
     path: '/manage/:id',
-    summary: 'The form on the pages of recipients',
-    description: 'Form fields: `action` (subscribe, unsubscribe) and `page`, the page it stands on.',
+    summary: 'Submit the form of the recipient pages',
+    description: 'Form fields: `action` (subscribe, unsubscribe) and `page`, the page with the form.',
     bodyKind: 'raw',
     bodyLimit: 'recipientForm',
     status: 303,
@@ -76,7 +76,7 @@ export const recipientRoutes = [
     method: 'POST',
     path: '/unsubscribe/:id',
     summary: 'One-click unsubscribe (RFC 8058)',
-    description: 'Where `List-Unsubscribe` points. Any body and any id are answered alike.',
+    description: 'The target of `List-Unsubscribe`. Every body and every ID get the same answer.',
     textReply: 'text/plain',
     async handle({ db, params, query }) {
       await leaveQuietly(db, params.id, query);

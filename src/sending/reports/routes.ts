@@ -78,7 +78,7 @@ const shared = {
 const ofPostmark = {
   ...shared,
   description:
-    'Delivery, Bounce, SpamComplaint, Open, Click and SubscriptionChange records and received mail, one in each request. A record counts once however often it is sent. 503 asks Postmark to repeat it.',
+    'Delivery, Bounce, SpamComplaint, Open, Click and SubscriptionChange records and received mail, one in each request. A record counts once however often it is sent. 503 asks Postmark to retry.',
 } as const;
 
 /** Where mail providers report what became of mail. */
@@ -86,21 +86,21 @@ export const webhookRoutes: readonly Route[] = [
   route({
     ...ofPostmark,
     path: '/webhooks/postmark',
-    summary: 'Webhooks of Postmark, by HTTP Basic credentials',
+    summary: 'Receive webhooks of Postmark, with HTTP Basic credentials',
     handle: (call) => postmark(call, null),
   }),
   route({
     ...ofPostmark,
     path: '/webhooks/postmark/:token',
-    summary: 'Webhooks of Postmark, by a token in the path',
+    summary: 'Receive webhooks of Postmark, with a token in the path',
     handle: (call) => postmark(call, call.params.token),
   }),
   route({
     ...shared,
     path: '/webhooks/sns',
-    summary: 'Events and received mail of Amazon SES, by Amazon SNS',
+    summary: 'Receive events and mail of Amazon SES through Amazon SNS',
     description:
-      'Messages of the topics in SNS_TOPIC_ARNS, signed by Amazon (signature version 1 or 2). A message counts once by its id. Subscriptions are confirmed by themselves.',
+      'Messages of the topics in SNS_TOPIC_ARNS, signed by Amazon (signature version 1 or 2). A message counts once, by its ID. Subscriptions are confirmed automatically.',
     handle: sns,
   }),
 ];

@@ -10,7 +10,7 @@ export const securityRoutes = [
     method: 'GET',
     path: '/users/@me/projects/:id/security',
     access: 'project',
-    summary: 'How much mail bounces or is reported as spam',
+    summary: 'Get the bounce and complaint rates of a project',
     tag: 'projects',
     reply: Security,
     async handle({ app, db, project }) {
@@ -23,7 +23,7 @@ export const securityRoutes = [
     method: 'GET',
     path: '/projects/:id/security',
     access: 'project',
-    summary: 'How much mail bounces or is reported as spam, in an envelope',
+    summary: 'Get the bounce and complaint rates of a project, in an envelope',
     reply: v.object({ success: v.literal(true), data: Security }),
     async handle({ app, db, project }) {
       const data = await securityOf(db, project.id, app.clock());

@@ -13,7 +13,7 @@ export const transactionalRoutes = [
     access: 'secret',
     summary: 'Send an email',
     description:
-      'Answers when the messages are queued durably; delivery follows. Each recipient becomes a contact and counts as a request in the rate window; a request has at most 1,000.',
+      'Returns when the messages are durably queued; delivery follows. Each recipient becomes a contact and counts as a request against the rate limit; a request has at most 1,000.',
     tag: 'public API',
     idempotent: true,
     bodyLimit: 'message',
