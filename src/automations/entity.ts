@@ -4,6 +4,7 @@ import { baseColumns } from '../core/database/columns.ts';
 import { User } from '../platform/accounts/index.ts';
 import { ofProject } from '../platform/projects/index.ts';
 import { triggerTypes } from './rows.ts';
+import { stepTypes } from './step-configs.ts';
 
 const p = defineEntity.properties;
 
@@ -53,16 +54,7 @@ const AutomationStepSchema = defineEntity({
   properties: {
     ...baseColumns,
     automationId: p.manyToOne(Automation).mapToPk().deleteRule('cascade'),
-    type: p.enum([
-      'TRIGGER',
-      'SEND_EMAIL',
-      'DELAY',
-      'WAIT_FOR_EVENT',
-      'CONDITION',
-      'WEBHOOK',
-      'UPDATE_CONTACT',
-      'EXIT',
-    ] as const),
+    type: p.enum(stepTypes),
     name: p.text(),
     position: p.json<unknown>(),
     config: p.json<unknown>().defaultRaw("'{}'::jsonb"),
