@@ -543,7 +543,7 @@ describe('transitions', () => {
     expect((await send({ fromStepId: one, toStepId: two })).body.error.message).toContain('EXIT');
   });
 
-  test('into the TRIGGER, to the step itself, in a circle and across workflows are refused', async () => {
+  test('into the TRIGGER, to the step itself, in a cycle and across workflows are refused', async () => {
     const [{ id, trigger }, elsewhere] = [await own.automation(), await own.automation()];
     const one = await own.step(id, 'DELAY', delay, { name: 'One' });
     const two = await own.step(id, 'DELAY', delay, { name: 'Two' });
@@ -551,7 +551,7 @@ describe('transitions', () => {
       const { status, body } = await own.call('POST', `/workflows/${id}/transitions`, { fromStepId, toStepId });
       return [status, body.error?.message ?? body.error];
     };
-    expect(await send(two, one)).toEqual([400, expect.stringMatching(/One.*Two.*circle/)]);
+    expect(await send(two, one)).toEqual([400, expect.stringMatching(/One.*Two.*cycle/)]);
     expect(await send(two, two)).toEqual([400, expect.stringContaining('Two')]);
     expect((await send(two, trigger))[0]).toBe(400);
     expect((await send(two, elsewhere.trigger))[0]).toBe(404);
