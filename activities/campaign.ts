@@ -59,7 +59,7 @@ export interface SendStart extends SendView {
 /** How one lane's activity ended; `held` is a sentence for operators. */
 export type SendLaneReport = Omit<LaneReport, 'hold'> & { held: string | null };
 
-/** Whether a send is finished, and where it stands. `waitMs`: when the lanes should look again. */
+/** Whether a send is finished, and where it stands. `waitMs`: when the lanes should re-check. */
 export type SendEnd = { done: boolean; waitMs: number; view: SendView | null };
 
 const heartbeatMs = 2000;

@@ -74,7 +74,7 @@ export function workflowScheduleId(automationId: string): string {
   return `workflow-schedule/${automationId}`;
 }
 
-/** Names of the signals. All of them mean "look again": a lost, doubled or late one does no harm. */
+/** Names of the signals. All of them mean "re-check the row": a lost, repeated or late one does no harm. */
 export const signals = {
   /** emailDelivery and campaignSend: rows have changed. */
   wake: 'wake',

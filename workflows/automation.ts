@@ -49,7 +49,7 @@ const shortestWaitMs = 50;
 /**
  * Takes one contact through an automation. It knows no graph: `advanceRun` moves the rows on and says what to wait for. All
  * state is in the rows, so that an execution may be killed, cancelled or started again at any moment; a signal only says
- * "look again". Cancelling it in the Web UI cancels the run.
+ * "re-check the row". Cancelling it in the Web UI cancels the run.
  */
 export async function automation({ executionId, seq: begin }: AutomationInput): Promise<AutomationResult> {
   let heard = -1;

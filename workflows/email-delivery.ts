@@ -8,7 +8,7 @@ const { deliverPending } = wf.proxyActivities<EmailActivities>({
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
 
-/** Says that the project has mail: look again. */
+/** Says that the project has mail: the queue must be read again. */
 const wake = wf.defineSignal(signals.wake);
 
 /** What the delivery has done and waits for, for people. */

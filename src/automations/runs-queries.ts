@@ -139,23 +139,23 @@ const people = statement(
    select 'arriving', null, '', count(*)::int from automation_arrivals where automation_id = $1`,
 );
 
-const passages = statement(
-  'automations.passages',
+const pathCounts = statement(
+  'automations.path_counts',
   `select s.id as "stepId", x.branch, count(*)::int as count
    from automation_steps s join automation_step_runs x on x.step_id = s.id and x.branch is not null
    where s.automation_id = $1 group by s.id, x.branch order by s.id, x.branch`,
 );
 
 /** How many left a step by a branch. */
-export interface PassageCount {
+export interface PathCount {
   stepId: string;
   branch: string;
   count: number;
 }
 
 /** How often each way out of each step was taken: the index is counted, one entry for each step that anybody ever took. */
-export function countPassages(sql: Sql, automationId: string): Promise<PassageCount[]> {
-  return sql.rows<PassageCount>(passages, [automationId]);
+export function countPaths(sql: Sql, automationId: string): Promise<PathCount[]> {
+  return sql.rows<PathCount>(pathCounts, [automationId]);
 }
 
 /** How many are at a step in a status, or are arriving. */

@@ -10,12 +10,12 @@ import { jsonType } from '../core/lib/validation.ts';
 import type { OutboxTicket } from '../core/outbox/enqueue.ts';
 import { executionBody, stepBody, workflowBody } from './bodies.ts';
 import { type GraphStep, stepOf } from './graph.ts';
-import { PassageCounts } from './passage-counts.ts';
+import { PathCountCache } from './path-counts.ts';
 import { findAutomation, stepsOf } from './queries.ts';
 import { type RunRow, runStatuses, type StepRunRow } from './rows.ts';
 import {
   cancelRuns,
-  countPassages,
+  countPaths,
   countPeople,
   countRuns,
   findRun,
@@ -253,14 +253,14 @@ export async function cancelExecutions(
   });
 }
 
-/** Counts of passages by the automation; see `PassageCounts`. */
-const passages = new PassageCounts(performance.now.bind(performance));
+/** Path counts by automation; see `PathCountCache`. */
+const pathCounts = new PathCountCache(performance.now.bind(performance));
 
 /** Who is where now, and how often each way was taken. @throws 404 */
 export async function countInside(sql: Sql, projectId: string, automationId: string): Promise<WorkflowPeople> {
   found(await findAutomation(sql, projectId, automationId), automationId);
   const [counts, live] = [await countPeople(sql, automationId), await stepsOf(sql, automationId)];
-  const taken = await passages.get(automationId, () => countPassages(sql, automationId));
+  const taken = await pathCounts.get(automationId, () => countPaths(sql, automationId));
   const ids = [...new Set([...live.map(({ id }) => id), ...counts.flatMap(({ stepId }) => stepId ?? [])])];
   const sum = (which: PeopleCount['what']) =>
     counts.filter(({ what }) => what === which).reduce((total, { count }) => total + count, 0);
@@ -277,7 +277,7 @@ export async function countInside(sql: Sql, projectId: string, automationId: str
         type: step?.type ?? null,
         running: of('RUNNING'),
         waiting: of('WAITING'),
-        branches: taken.filter((passage) => passage.stepId === stepId).map(({ branch, count }) => ({ branch, count })),
+        branches: taken.filter((path) => path.stepId === stepId).map(({ branch, count }) => ({ branch, count })),
       };
     }),
   };

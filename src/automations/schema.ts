@@ -376,7 +376,7 @@ export const WorkflowPeople = v.object({
       waiting: v.number(),
       /**
        * The branch of a condition, `EVENT` or `TIMEOUT` of a wait, `success` or `failure` of a webhook, `next` of every other
-       * step. Counted anew no more often than the counting can be afforded; see `countPassages`.
+       * step. Counted anew no more often than the counting can be afforded; see `countPaths`.
        */
       branches: v.array(v.object({ branch: v.string(), count: v.number() })),
     }),

@@ -12,7 +12,7 @@ import {
   withStepBetween,
   withWay,
 } from '../../dashboard/src/pages/workflows/graph/draft.ts';
-import { passagesOf } from '../../dashboard/src/pages/workflows/graph/graph.ts';
+import { pathCountOf } from '../../dashboard/src/pages/workflows/graph/graph.ts';
 import { merge, takeTheirs } from '../../dashboard/src/pages/workflows/graph/merge.ts';
 
 const step = (id: string, type: DraftStep['type'], config: DraftStep['config'] = {}): DraftStep => ({
@@ -169,9 +169,9 @@ test('a way for every outcome has counted all those whom no other way is for', (
   };
   const either = way('ask', 'end');
   const onEvent = way('ask', 'mail', { waitOutcome: 'EVENT' });
-  expect(passagesOf(either, [], people)).toEqual({ count: 7, failed: 0 });
-  expect(passagesOf(either, [onEvent], people)).toEqual({ count: 4, failed: 0 });
-  expect(passagesOf(onEvent, [either], people)).toEqual({ count: 3, failed: 0 });
-  expect(passagesOf(way('hook', 'end'), [], people)).toEqual({ count: 10, failed: 2 });
-  expect(passagesOf(way('mail', 'end'), [], people)).toEqual({ count: 0, failed: 0 });
+  expect(pathCountOf(either, [], people)).toEqual({ count: 7, failed: 0 });
+  expect(pathCountOf(either, [onEvent], people)).toEqual({ count: 4, failed: 0 });
+  expect(pathCountOf(onEvent, [either], people)).toEqual({ count: 3, failed: 0 });
+  expect(pathCountOf(way('hook', 'end'), [], people)).toEqual({ count: 10, failed: 2 });
+  expect(pathCountOf(way('mail', 'end'), [], people)).toEqual({ count: 0, failed: 0 });
 });

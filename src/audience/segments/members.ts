@@ -44,7 +44,7 @@ export function createContacts(
   );
 }
 
-// Contacts are locked before memberships are, as a deletion does it, so that neither waits for the other in a circle.
+// Contacts are locked before memberships are, as a deletion does it, which keeps the two from a deadlock.
 const foundContacts = `found as materialized (
   select c.id, c.email from contacts c where c.project_id = $1 and c.email = any($3::text[]) order by c.id for key share)`;
 

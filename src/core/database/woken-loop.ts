@@ -8,7 +8,7 @@ export interface WokenLoopDeps {
   channel: string;
   /** Postgres without a pooler that shares sessions. */
   listenUrl: string;
-  /** Does what there is to do; answers after how many milliseconds to look again, unless a notification comes first. */
+  /** Does what there is to do; answers after how many milliseconds to re-check, unless a notification comes first. */
   work(): Promise<number>;
   /** What it is, for the log. */
   what: string;

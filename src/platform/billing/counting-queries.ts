@@ -16,8 +16,8 @@ export const correctedUsage = `usage_corrected as (
 /**
  * A CTE `usage_moved` that counts mail which came to an end, in the statement that writes it down. `rows` names a CTE with
  * project_id, source_type, message_class and created_at of each ledger row; `settled` and `failed` are conditions on it: the
- * mail counts, or it gives back what it was let in for. Rows are counted in one order, so that two statements never wait
- * for each other in a circle; whatever locks contacts in the same statement must do so after this.
+ * mail counts, or it gives back what it was let in for. Rows are counted in one order, so that two statements never
+ * deadlock; whatever locks contacts in the same statement must do so after this.
  */
 export function usageMoved(rows: string, settled: string, failed: string): string {
   return `usage_moved as (

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { Database } from '../../core/database/sql.ts';
 import type { App } from '../../core/http/context.ts';
 import { route } from '../../core/http/route.ts';
+import { archiveCampaign, bulkUpdateCampaigns, deleteCampaign } from './archive.ts';
 import { auditCampaign } from './audit.ts';
 import { CampaignAudit, CampaignStats } from './report-schema.ts';
 import { resendCampaign } from './resending.ts';
@@ -26,7 +27,6 @@ import {
   listCampaigns,
   updateCampaign,
 } from './service.ts';
-import { archiveCampaign, bulkUpdateCampaigns, deleteCampaign } from './shelf.ts';
 import { cancelCampaign, pauseCampaign } from './stopping.ts';
 import { sendTest } from './test-send.ts';
 

@@ -94,7 +94,7 @@ export async function commitSend(
   const moved = at === null ? await startSend(sql, id, recipients) : await scheduleSend(sql, id, recipients, at);
   if (moved === null) throw notSendable(status);
   const { sendSeq } = moved;
-  // A scheduled one has its execution, which looks again.
+  // A scheduled one has its execution, which re-checks the row.
   if (status === 'SCHEDULED') return enqueue(sql, wakeCampaign(id, sendSeq));
   const dueAt = at?.toISOString() ?? null;
   return enqueue(sql, launchCampaign({ ...campaign, sendSeq, dueAt }, projectName, recipients));

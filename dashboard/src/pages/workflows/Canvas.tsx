@@ -19,7 +19,7 @@ import '@xyflow/react/dist/style.css';
 import './designer.css';
 import { type DragEvent, type KeyboardEvent, memo, type ReactNode, useEffect, useRef } from 'react';
 import { count } from '../../ui/numbers.ts';
-import { passagesOf, stepNames, stepSize, summary, type WayOut, wayKey, wayOf, waysOut } from './graph/graph.ts';
+import { pathCountOf, stepNames, stepSize, summary, type WayOut, wayKey, wayOf, waysOut } from './graph/graph.ts';
 import type { Issue, People, Step, Transition } from './workflow.ts';
 
 /** A step as the canvas shows it. */
@@ -359,7 +359,7 @@ export function shownWays(
       transition,
     );
     const siblings = transitions.filter((each) => each.fromStepId === fromStepId && each.id !== id);
-    const taken = passagesOf(transition, siblings, people);
+    const taken = pathCountOf(transition, siblings, people);
     const passed =
       taken.count === 0 ? '' : `${count(taken.count)}${taken.failed > 0 ? ` (${count(taken.failed)} refused)` : ''}`;
     return { id, fromStepId, toStepId, branch, waitOutcome, label: [label, passed].filter(Boolean).join(' · ') };

@@ -1,4 +1,4 @@
-import type { Passages, Step, StepType, Transition } from './shapes.ts';
+import type { PathCounts, Step, StepType, Transition } from './shapes.ts';
 
 /** The size of a step on the canvas, in pixels of the graph; its height is that of its usual content. */
 export const stepSize = { width: 240, height: 104 };
@@ -95,10 +95,10 @@ export function wayOf(
  * How many people have taken a way so far; one for every outcome has those of all outcomes that no other way is for. Of a
  * webhook `failed` says how many of them went on although the receiver refused.
  */
-export function passagesOf(
+export function pathCountOf(
   way: Pick<Transition, 'fromStepId' | 'branch' | 'waitOutcome'>,
   siblings: readonly Pick<Transition, 'branch' | 'waitOutcome'>[],
-  people: Passages | undefined,
+  people: PathCounts | undefined,
 ): { count: number; failed: number } {
   const taken = people?.steps.find(({ stepId }) => stepId === way.fromStepId)?.branches ?? [];
   const key = wayKey(way);

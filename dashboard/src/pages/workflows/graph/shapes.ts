@@ -36,6 +36,6 @@ export interface Transition {
 }
 
 /** How often the ways out of steps were taken. */
-export interface Passages {
+export interface PathCounts {
   steps: readonly { stepId: string | null; branches: readonly { branch: string; count: number }[] }[];
 }

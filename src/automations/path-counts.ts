@@ -1,5 +1,5 @@
 import { RecentResults } from '../core/lib/recent-results.ts';
-import type { PassageCount } from './runs-queries.ts';
+import type { PathCount } from './runs-queries.ts';
 
 /** How many automations are remembered. */
 const mostKept = 500;
@@ -7,11 +7,11 @@ const mostKept = 500;
 const restFactor = 20;
 
 /**
- * Counts of passages that were made lately. One entry of the index is counted for each step that anybody ever took, so that a
+ * Recent path counts. One entry of the index is counted for each step that anybody ever took, so that a
  * small automation is counted at every look, and one that millions walked through every few seconds or minutes.
  */
-export class PassageCounts {
-  readonly #counts: RecentResults<readonly PassageCount[]>;
+export class PathCountCache {
+  readonly #counts: RecentResults<readonly PathCount[]>;
 
   /** `now` answers milliseconds that only grow. */
   constructor(now: () => number) {
@@ -19,7 +19,7 @@ export class PassageCounts {
   }
 
   /** The counts of an automation: those of before, or what `count` answers. Who asks meanwhile shares one count. */
-  get(automationId: string, count: () => Promise<readonly PassageCount[]>): Promise<readonly PassageCount[]> {
+  get(automationId: string, count: () => Promise<readonly PathCount[]>): Promise<readonly PathCount[]> {
     return this.#counts.get(automationId, count, (_, took) => (took < 20 ? 0 : restFactor * took));
   }
 }

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { PassageCounts } from '../../src/automations/passage-counts.ts';
+import { PathCountCache } from '../../src/automations/path-counts.ts';
 
 /** Counts that take as long as they are told to; `asked` says how often. */
 function slowCounts() {
   let now = 0;
   let asked = 0;
-  const counts = new PassageCounts(() => now);
+  const counts = new PathCountCache(() => now);
   const look = (took: number) =>
     counts.get('welcome', async () => {
       asked += 1;
