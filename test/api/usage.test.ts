@@ -26,6 +26,8 @@ const send = (project: TestProject, to: unknown, through: TestApi = api) =>
 
 async function limit(project: TestProject, category: string, mails: number | null): Promise<void> {
   await database.db.count(`update projects set billing_limit_${category} = $2 where id = $1`, [project.id, mails]);
+  // The notification of the change may still be on its way.
+  api.app.directory.forget(project.id);
 }
 
 /** Writes down so many mails of this month that were sent before. */

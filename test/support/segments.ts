@@ -61,7 +61,9 @@ export function segmentHand(api: TestApi, database: TestDatabase, project: TestP
     async told(segmentId) {
       const rows = await database.db.rows<{ line: string }>(
         `select e.name || ' ' || c.email as line from events e join contacts c on c.id = e.contact_id
-         where e.project_id = $1 and e.data ->> 'segmentId' = $2 order by e.created_at, e.name, c.email`,
+         where e.project_id = $1 and e.data ->> 'segmentId' = $2
+           -- By transaction: the instants of two requests may be one and the same millisecond.
+           order by e.xmin::text::bigint, e.name, c.email`,
         [project.id, segmentId],
       );
       return rows.map((row) => row.line);

@@ -142,7 +142,7 @@ test('the buttons of a message make things happen, and tell when the webhook fai
   const { url, received } = await startReceiver((_, body) => (body.RecordType === 'Open' ? 500 : 200));
   const { server, get, post } = await startSandbox({ webhookUrl: url });
   const { MessageID } = await server.sendEmail(message());
-  await vi.waitFor(() => expect(received).toHaveLength(1));
+  await vi.waitFor(() => expect(received).toHaveLength(1), { timeout: 20_000 });
   const page = (await get(`/inbox/${MessageID}`)).text;
   const buttons = [...page.matchAll(/name="type" value="(\w+)"/g)].map((match) => match[1]);
   expect(buttons).toEqual(['open', 'click', 'hardBounce', 'softBounce', 'complaint', 'unsubscribe']);

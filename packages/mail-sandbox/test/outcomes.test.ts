@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { message, type Received, startReceiver, startSandbox } from './support.ts';
 
 async function posted(received: readonly Received[], count: number): Promise<Record<string, unknown>[]> {
-  await vi.waitFor(() => expect(received.length).toBeGreaterThanOrEqual(count));
+  await vi.waitFor(() => expect(received.length).toBeGreaterThanOrEqual(count), { timeout: 20_000 });
   // Whatever comes too much would come now.
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(received).toHaveLength(count);
@@ -193,7 +193,7 @@ test('holds the connection for timeout@… but stores the message at once', asyn
       answered = true;
     })
     .catch(() => undefined);
-  await vi.waitFor(async () => expect((await get('/api/stats')).json().accepted).toBe(1));
+  await vi.waitFor(async () => expect((await get('/api/stats')).json().accepted).toBe(1), { timeout: 20_000 });
   await new Promise((resolve) => setTimeout(resolve, 200));
   expect(answered).toBe(false);
   // Far shorter than the 90 seconds, or this test would time out.

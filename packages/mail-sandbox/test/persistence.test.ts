@@ -149,7 +149,9 @@ test('what was planned when the process ended still happens after the next start
   await before.close();
   expect(received).toHaveLength(0);
   await startSandbox({ dataDir, webhookUrl: url, delayMs: 0 });
-  await vi.waitFor(() => expect(received.map((one) => one.body.RecordType)).toEqual(['Delivery', 'Open']));
+  await vi.waitFor(() => expect(received.map((one) => one.body.RecordType)).toEqual(['Delivery', 'Open']), {
+    timeout: 20_000,
+  });
 });
 
 test('works the same in memory, where bounds hold too', async () => {
