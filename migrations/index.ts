@@ -30,6 +30,7 @@ import { Migration20261122000300_sessions_and_keys } from './Migration2026112200
 import { Migration20261122000400_failed_mail } from './Migration20261122000400_failed_mail.ts';
 import { Migration20261122000500_recovery } from './Migration20261122000500_recovery.ts';
 import { Migration20261122001100_functions } from './Migration20261122001100_functions.ts';
+import { Migration20261122001200_queued_bytes } from './Migration20261122001200_queued_bytes.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -65,4 +66,5 @@ export const migrations = [
   { name: 'Migration20261122000400_failed_mail', class: Migration20261122000400_failed_mail },
   { name: 'Migration20261122000500_recovery', class: Migration20261122000500_recovery },
   { name: 'Migration20261122001100_functions', class: Migration20261122001100_functions },
+  { name: 'Migration20261122001200_queued_bytes', class: Migration20261122001200_queued_bytes },
 ];

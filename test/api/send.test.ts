@@ -38,6 +38,19 @@ async function writtenSoFar() {
 }
 
 describe('what is accepted', () => {
+  test('the queue notes what a message takes in memory, however small the ledger stores it', async () => {
+    const answer = await send({
+      to: 'size@example.com',
+      subject: 's',
+      body: 'A'.repeat(100_000),
+      data: { plan: 'team' },
+    });
+    const ids = answer.body.data.emails.map(({ email }: { email: string }) => email);
+    const row = await database.db.row<{ bytes: number }>('select bytes from email_queue where email_id = $1', ids);
+    expect(row?.bytes).toBeGreaterThan(100_000);
+    expect(row?.bytes).toBeLessThan(100_100);
+  });
+
   test('each recipient becomes an unsubscribed contact and has one queued message, in the order of "to"', async () => {
     const to = [
       'X.0.Lee@example.com',
@@ -324,6 +337,14 @@ describe('bad input writes nothing and names the place', () => {
       'VALIDATION_ERROR',
       'attachments',
       'custom',
+    ],
+    [
+      'a message of 2 MB to 129 recipients',
+      { to: Array.from({ length: 129 }, (_, n) => `many-${n}@example.com`), body: 'A'.repeat(2 * 1024 * 1024) },
+      422,
+      'VALIDATION_ERROR',
+      'to',
+      'too_big',
     ],
   ])('%s', async (_, fields, status, code, field, itemCode) => {
     const before = await writtenSoFar();

@@ -649,6 +649,15 @@ test('files of many megabytes are claimed a few at a time, and dropped from the 
   );
 });
 
+test('texts that the ledger stores small are claimed by what they take in memory', async () => {
+  const project = await aProject(store.db);
+  // A hundred times smaller in the ledger.
+  await queueMany(store.db, project, 5, { content: { subject: 's', body: 'A'.repeat(6_000_000) } });
+  const claimOf = (id: string) =>
+    claimQueued(store.db, project.id, id, { messages: 500, rate: 0, provider: 'fake' }).then(({ length }) => length);
+  expect([await claimOf('small/1'), await claimOf('small/2'), await claimOf('small/3')]).toEqual([2, 2, 1]);
+});
+
 test('a run that is told to stop finishes what it claimed and leaves the rest', async () => {
   const project = await aProject(store.db);
   await queueMany(store.db, project, 1600);

@@ -13,7 +13,8 @@ export interface ClaimLimits {
   probing?: boolean;
 }
 
-// Stored bytes of one claim, so that a few hundred messages with large files are not in memory at once.
+// Bytes of one claim, so that a few hundred large messages are not in memory at once: what their texts and files take when
+// they are read, for the ledger may store them compressed to a hundredth.
 const claimBytes = 16 * 1024 * 1024;
 
 const projectFacts = `jsonb_build_object('name', p.name, 'disabled', p.disabled, 'tracking', p.tracking,
@@ -40,7 +41,7 @@ const claim = statement(
   `with ${bucketCtes({ when: `exists (select from email_queue where ${due})` })},
    refused as materialized (select disabled from projects where id = $1::uuid),
    picked as (
-     select email_id, due_at from email_queue
+     select email_id, due_at, bytes from email_queue
      where ${due}
        and ($7::boolean or (select disabled from refused)
          or not exists (select from provider_holds where provider = $6 and held_until is not null))
@@ -50,9 +51,9 @@ const claim = statement(
        else least($5::int, coalesce((select floor(available) from bucket), $5::int)) end)
      for update skip locked),
    weighed as (
-     select p.email_id, row_number() over inorder as place, sum(
+     select p.email_id, row_number() over inorder as place, sum(greatest(p.bytes,
        coalesce(pg_column_size(e.attachments), 0) + coalesce(pg_column_size(e.body), 0) + coalesce(pg_column_size(e.render), 0)
-     ) over inorder as bytes
+     )) over inorder as bytes
      from picked p join emails e on e.id = p.email_id
      window inorder as (order by p.due_at, p.email_id rows unbounded preceding)),
    claimed as (

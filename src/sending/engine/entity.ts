@@ -16,6 +16,7 @@ const QueuedEmailSchema = defineEntity({
     attempts: p.integer().default(0),
     dueAt: p.datetime(3).defaultRaw('now()'),
     createdAt: baseColumns.createdAt,
+    bytes: p.integer().default(0),
   },
   indexes: [
     { name: 'email_queue_claims', properties: ['claimId'], where: 'claim_id IS NOT NULL' },

@@ -45,7 +45,7 @@ const insert = statement(
      select * from jsonb_to_recordset($1::jsonb) as m (
        id uuid, project_id uuid, contact_id uuid, to_address text, to_name text, "from" text, from_name text, reply_to text,
        subject text, body text, render jsonb, headers jsonb, attachments jsonb, source_type text, message_class text,
-       template_id uuid, workflow_execution_id uuid, workflow_step_execution_id uuid, tracking boolean, simulated boolean)),
+       template_id uuid, workflow_execution_id uuid, workflow_step_execution_id uuid, tracking boolean, simulated boolean, bytes int)),
    added as (
      insert into emails (id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, subject, body, render,
        headers, attachments, source_type, message_class, template_id, workflow_execution_id, workflow_step_execution_id,
@@ -56,8 +56,21 @@ const insert = statement(
      from mail
      on conflict (workflow_step_execution_id) where workflow_step_execution_id is not null do nothing
      returning id, project_id)
-   insert into email_queue (email_id, project_id) select id, project_id from added`,
+   insert into email_queue (email_id, project_id, bytes) select a.id, a.project_id, m.bytes from added a join mail m on m.id = a.id`,
 );
+
+/** What the texts and files of a queued mail take in memory, in bytes; contact data, which has a limit of its own, is not counted. */
+export function contentBytes(
+  { subject, body, data }: { subject: string; body: string; data?: unknown },
+  attachments: readonly object[] | null,
+): number {
+  const files = (attachments ?? []).reduce(
+    (sum, file) => sum + ((file as { content?: string }).content?.length ?? 0),
+    0,
+  );
+  const values = data === undefined || data === null ? 0 : Buffer.byteLength(JSON.stringify(data));
+  return files + Buffer.byteLength(body) + Buffer.byteLength(subject) + values;
+}
 
 /**
  * Puts mail into the ledger and the queue by one statement, inside the caller's transaction; wake the project's delivery
@@ -88,6 +101,7 @@ export async function insertQueued(sql: Sql, mails: readonly NewMail[]): Promise
       workflow_step_execution_id: mail.workflowStepExecutionId,
       tracking: mail.tracking,
       simulated: isSimulated(mail.toAddress),
+      bytes: contentBytes(rendered ?? (mail.content as StoredRenderContent).render, mail.attachments),
     };
   });
   return sql.count(insert, [JSON.stringify(rows)]);

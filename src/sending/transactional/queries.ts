@@ -13,6 +13,8 @@ export interface SendRecipient {
   flip_id: string;
   to_name: string | null;
   simulated: boolean;
+  /** What the message takes in memory. */
+  bytes: number;
   /** The rule that catches the message, which is then kept and not queued. */
   suppression: SuppressionMatch | null;
 }
@@ -41,7 +43,7 @@ export interface SendFacts {
 // subscriptions, the ledger rows and their places in the queue stand or fall together without a transaction around them.
 const acceptance = (gate: string, recipients: string, answer: string) => `with ${gate}recipient as (
      select * from jsonb_to_recordset($2::jsonb)
-       as r (email text, contact_id uuid, email_id uuid, flip_id uuid, to_name text, simulated boolean, suppression jsonb)${recipients}),
+       as r (email text, contact_id uuid, email_id uuid, flip_id uuid, to_name text, simulated boolean, bytes int, suppression jsonb)${recipients}),
    upserted as (
      insert into contacts as c (id, project_id, email, subscribed, subscription_before, data)
      select contact_id, $1, email, coalesce($3::boolean, false), coalesce($3::boolean, false),
@@ -75,7 +77,8 @@ const acceptance = (gate: string, recipients: string, answer: string) => `with $
      from recipient r join contact c using (email)
      returning id, contact_id, to_address, project_id, status),
    queued as (
-     insert into email_queue (email_id, project_id) select id, project_id from accepted where status = 'PENDING')
+     insert into email_queue (email_id, project_id, bytes)
+     select id, project_id, (select bytes from recipient limit 1) from accepted where status = 'PENDING')
    ${answer}`;
 const columns = 'id as "emailId", contact_id as "contactId", to_address as email';
 

@@ -16,6 +16,7 @@ import {
 } from '../../platform/billing/index.ts';
 import { senderDomainRefused } from '../../platform/domains/index.ts';
 import type { ProjectDirectory, ProjectFacts } from '../../platform/projects/index.ts';
+import { contentBytes } from '../ledger/index.ts';
 import {
   type AcceptedEmail,
   acceptEmails,
@@ -46,6 +47,9 @@ export interface SendDeps {
 }
 
 const recipientsPerStatement = 1_000;
+const megabyte = 1024 * 1024;
+// Each recipient has a row of their own with the whole content, so that a request may become a thousand times as large.
+const mostStoredBytes = 256 * megabyte;
 const simulators = new Set(['sandbox.test', 'simulator.amazonses.com', 'bounce-testing.postmarkapp.com']);
 
 /**
@@ -78,9 +82,11 @@ export async function acceptSend(
     tracking: body.tracking ?? null,
   };
   checkMessageSize(deps.limits.messageBytes, facts);
+  const bytes = contentBytes({ ...facts, data: facts.variables }, facts.attachments);
+  checkStoredSize(bytes, body);
   const domains = await deps.directory.senderDomains(project.id);
   if (!domains.has(domainOf(from))) throw senderDomainRefused(domainOf(from));
-  const recipients = recipientsOf(body.to, await deps.suppressionRules.of(project.id));
+  const recipients = recipientsOf(body.to, bytes, await deps.suppressionRules.of(project.id));
   if (facts.messageClass === 'MARKETING' && body.subscribed !== true)
     await refuseUnsubscribed(deps.db, project.id, recipients, body);
   const accepted = await accept(deps, project, recipients, facts);
@@ -165,7 +171,7 @@ function wavesOfDistinct(recipients: readonly SendRecipient[]): SendRecipient[][
   return waves.filter((wave) => wave !== undefined);
 }
 
-function recipientsOf(to: SendBody['to'], rules: readonly MatchingRule[]): SendRecipient[] {
+function recipientsOf(to: SendBody['to'], bytes: number, rules: readonly MatchingRule[]): SendRecipient[] {
   const now = new Date();
   const list = Array.isArray(to) ? to : [to];
   return list.map((recipient) => {
@@ -177,6 +183,7 @@ function recipientsOf(to: SendBody['to'], rules: readonly MatchingRule[]): SendR
       flip_id: newId(),
       to_name: name ? name : null,
       simulated: simulators.has(domainOf(email)),
+      bytes,
       suppression: suppressionOf(rules, email, now),
     };
   });
@@ -222,16 +229,22 @@ function checkAttachments(limits: SendDeps['limits'], body: SendBody): void {
 }
 
 function checkMessageSize(limit: number, facts: SendFacts): void {
-  const files = (facts.attachments ?? []).reduce(
-    (sum, file) => sum + ((file as { content?: string }).content?.length ?? 0),
-    0,
-  );
-  const size = files + Buffer.byteLength(facts.body) + Buffer.byteLength(facts.subject);
-  if (size <= limit) return;
-  const most = `${Math.floor(limit / 1024 / 1024)} MB`;
+  if (contentBytes({ subject: facts.subject, body: facts.body }, facts.attachments) <= limit) return;
+  const most = `${Math.floor(limit / megabyte)} MB`;
   throw invalidField(
-    files > 0 ? 'attachments' : 'body',
+    facts.attachments === null ? 'body' : 'attachments',
     `make the message larger than the ${most} that the mail provider takes`,
+    'too_big',
+  );
+}
+
+function checkStoredSize(bytes: number, { to }: SendBody): void {
+  const recipients = Array.isArray(to) ? to.length : 1;
+  if (bytes * recipients <= mostStoredBytes) return;
+  const most = mostStoredBytes / megabyte;
+  throw invalidField(
+    'to',
+    `has ${recipients} recipients of a message of ${bytes} bytes, which is stored for each of them: a request may store at most ${most} MB. Send to ${Math.floor(mostStoredBytes / bytes)} at once, or put links in place of attachments.`,
     'too_big',
   );
 }
