@@ -5,17 +5,27 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import busboy from 'busboy';
 import { AppError, bareBadRequest } from '../../core/lib/errors.ts';
+import { type MultipartRules, readMultipart } from '../../core/net/multipart.ts';
 import { decidingBytes, declaredType, detectedType, type ImageType } from './image-type.ts';
 import { StoreUnusable } from './store.ts';
 
 const megabyte = 1024 * 1024;
 /** Largest image (contract page 3, 5). */
 const largestImage = 10 * megabyte;
-// What follows after the refusal is read and thrown away, so that the caller hears it; not for ever.
-const largestBody = 2 * largestImage;
 const longestName = 255;
+
+const rules: MultipartRules = {
+  fileBytes: largestImage,
+  bodyBytes: 2 * largestImage,
+  parts: 20,
+  notMultipart: () => bareBadRequest('Send the image as the part "image" of a multipart/form-data body'),
+  broken: () => bareBadRequest('The body is not complete multipart/form-data'),
+  tooLarge: () => {
+    const message = `The image is larger than ${largestImage / megabyte} MB`;
+    return new AppError(413, 'PAYLOAD_TOO_LARGE', message, { headers: { Connection: 'close' } }, true);
+  },
+};
 
 /** An image that has arrived whole. */
 export interface ReceivedImage {
@@ -38,11 +48,10 @@ export async function withImage<T>(
   folder: string,
   use: (image: ReceivedImage) => Promise<T>,
 ): Promise<T> {
-  const form = openForm(request);
   await usable(folder);
   const file = join(folder, randomBytes(16).toString('hex'));
   try {
-    return await use(await receive(request, form, file));
+    return await use(await receive(request, file));
   } finally {
     await rm(file, { force: true });
   }
@@ -55,42 +64,18 @@ interface Part {
   size: number;
 }
 
-async function receive(request: IncomingMessage, form: busboy.Busboy, file: string): Promise<ReceivedImage> {
+async function receive(request: IncomingMessage, file: string): Promise<ReceivedImage> {
   const parts: Part[] = [];
-  let refusal: AppError | null = null;
-  let writing: Promise<void> = Promise.resolve();
-  form.on('file', (name, stream, info) => {
-    if (name !== 'image') return void stream.resume();
-    const part: Part = {
-      filename: shownName(info.filename),
-      declared: declaredType(info.mimeType),
-      start: Buffer.alloc(0),
-      size: 0,
-    };
-    parts.push(part);
-    refusal ??= refusalOf(parts, info.mimeType);
-    if (refusal !== null) return void stream.resume();
-    stream.once('limit', () => {
-      refusal = tooLarge();
-    });
-    writing = write(part, stream, file);
-    // Its failure is told when everything has been read.
-    writing.catch(() => stream.resume());
+  await readMultipart(request, rules, ({ field, filename, mimeType, bytes }) => {
+    if (field !== 'image') return null;
+    const part = { filename: shownName(filename), declared: declaredType(mimeType), start: Buffer.alloc(0), size: 0 };
+    if (parts.push(part) > 1) throw bareBadRequest('Send exactly one file in the part "image"');
+    if (part.declared === null)
+      throw bareBadRequest(
+        `Files of the type ${shownName(mimeType)} are not taken: send image/jpeg, image/png, image/gif or image/webp`,
+      );
+    return write(part, bytes, file);
   });
-  let received = 0;
-  request.on('data', (bytes: Buffer) => {
-    received += bytes.length;
-    if (received > largestBody) request.unpipe(form).destroy(tooLarge());
-  });
-  try {
-    await pipeline(request, form);
-  } catch (error) {
-    await writing.catch(() => undefined);
-    if (refusal !== null) throw refusal;
-    throw error instanceof AppError ? error : bareBadRequest('The body is not complete multipart/form-data');
-  }
-  await writing;
-  if (refusal !== null) throw refusal;
   const [part] = parts;
   if (part === undefined) throw bareBadRequest('The body has no file in the part "image"');
   const type = await detectedType(part.start);
@@ -114,38 +99,11 @@ async function write(part: Part, stream: Readable, file: string): Promise<void> 
   );
 }
 
-function refusalOf(parts: readonly Part[], mimeType: string): AppError | null {
-  if (parts.length > 1) return bareBadRequest('Send exactly one file in the part "image"');
-  if (parts[0]?.declared === null)
-    return bareBadRequest(
-      `Files of the type ${shownName(mimeType)} are not taken: send image/jpeg, image/png, image/gif or image/webp`,
-    );
-  return null;
-}
-
 async function usable(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
   } catch (error) {
     throw new StoreUnusable('The folder of arriving files cannot be made', { cause: error });
-  }
-}
-
-function openForm(request: IncomingMessage): busboy.Busboy {
-  if (!/^multipart\/form-data\s*;/i.test(request.headers['content-type'] ?? '')) {
-    request.resume();
-    throw bareBadRequest('Send the image as the part "image" of a multipart/form-data body');
-  }
-  try {
-    return busboy({
-      headers: request.headers,
-      defParamCharset: 'utf8',
-      // The limit counts as reached when a file has exactly so many bytes.
-      limits: { fileSize: largestImage + 1, parts: 20, fieldSize: 64 * 1024 },
-    });
-  } catch {
-    request.resume();
-    throw bareBadRequest('The body is not complete multipart/form-data');
   }
 }
 
@@ -155,9 +113,4 @@ function shownName(name: string | undefined): string {
     .replace(/\p{Cc}/gu, '')
     .slice(0, longestName)
     .toWellFormed();
-}
-
-function tooLarge(): AppError {
-  const message = `The image is larger than ${largestImage / megabyte} MB`;
-  return new AppError(413, 'PAYLOAD_TOO_LARGE', message, { headers: { Connection: 'close' } }, true);
 }
