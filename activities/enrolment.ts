@@ -9,7 +9,7 @@ const heartbeatMs = 5_000;
 /** Builds the activities of schedules. `stopping` aborts when the process begins to stop. */
 export function enrolmentActivities(deps: EnrolmentDeps & { stopping: AbortSignal }) {
   return {
-    /** Puts the audience of an automation among the arrivals; another attempt goes on where this one was. */
+    /** Puts the audience of an automation among the pending enrollments; another attempt goes on where this one was. */
     async enrolScheduledAudience(automationId: string, fireTime: string): Promise<Enrolment> {
       let place = (activityInfo().heartbeatDetails ?? null) as EnrolmentPlace | null;
       const alive = setInterval(() => heartbeat(place), heartbeatMs);

@@ -42,7 +42,7 @@ const defaultPage = 5_000;
 const beforeAll = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Puts the audience of a scheduled automation among the arrivals, page by page: each contact once for each time of the
+ * Puts the audience of a scheduled automation among the pending enrollments, page by page: each contact once for each time of the
  * schedule (`fireTime`, ISO), however often this is repeated. Whom the rule of re-entry refuses anyway is left out.
  */
 export async function enrolAudience(

@@ -167,7 +167,7 @@ export interface PeopleCount {
   count: number;
 }
 
-/** Who is where: counts by step and status, and the arrivals. Indexes answer it. */
+/** Who is where: counts by step and status, and the pending enrollments. Indexes answer it. */
 export function countPeople(sql: Sql, automationId: string): Promise<PeopleCount[]> {
   return sql.rows<PeopleCount>(people, [automationId]);
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../src/core/lib/ids.ts';
-import { reserveMail, reserveReceivedMail, roomFor } from '../../src/platform/billing/service.ts';
+import { quotaFor, reserveMail, reserveReceivedMail } from '../../src/platform/billing/service.ts';
 import { usageOf } from '../../src/platform/billing/usage-queries.ts';
 import { settleQueued } from '../../src/sending/ledger/settle.ts';
 import type { Notification } from '../../src/sending/providers/notification.ts';
@@ -164,7 +164,7 @@ test('two hundred parts of a campaign at once share what is left, and no mail mo
     ),
   );
   expect(rooms.reduce((sum, { granted }) => sum + granted, 0)).toBe(1234);
-  expect(await roomFor(database.db, unlimited, { projectId: project.id, category: 'CAMPAIGN', count: 1 })).toEqual({
+  expect(await quotaFor(database.db, unlimited, { projectId: project.id, category: 'CAMPAIGN', count: 1 })).toEqual({
     granted: 0,
     limit: 1234,
     usage: 1234,

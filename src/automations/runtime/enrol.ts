@@ -6,7 +6,7 @@ import { type StartOutcome, startRuns } from '../starting.ts';
 import { startsUnderWay } from './under-way.ts';
 import { contextOf } from './values.ts';
 
-/** The channel on which a commit with new arrivals wakes the enrollers. */
+/** The channel on which a commit with new pending enrollments wakes the enrollers. */
 export const arrivalsChannel = 'posthorn_arrivals';
 
 /** What enrolling needs. */
@@ -34,7 +34,7 @@ const startsWaiting = statement(
   `select count(*)::int as count from (
      select from outbox where done_at is null and kind = 'start' and workflow_type = 'automation' limit $1) waiting`,
 );
-// Jumps from automation to automation in the index, so that its cost grows with automations and not with arrivals.
+// Jumps from automation to automation in the index, so that its cost grows with automations and not with pending enrollments.
 const waitingAutomations = statement(
   'automation_arrivals.automations',
   `with recursive place as (
@@ -59,7 +59,7 @@ const take = statement(
 );
 
 /**
- * Builds the work of one look at the arrivals: each automation in turn gets some of its people in, until nobody waits or as
+ * Builds one pass over the pending enrollments: each automation in turn gets some of its people in, until nobody waits or as
  * many starts wait in the outbox as Temporal takes in a while. Safe to run side by side. Answers after how many milliseconds
  * to look again.
  */
@@ -86,14 +86,14 @@ export function createEnroller(deps: EnrolDeps): () => Promise<number> {
 
   async function enrolSome(automation: { id: string; projectId: string }, limit: number): Promise<number> {
     const { count, tickets, outcomes } = await db.transaction(async (sql) => {
-      const arrivals = await takeArrivals(sql, automation.id, limit);
-      const wishes = arrivals.map(({ contactId, eventId, data }) => ({
+      const pending = await takePendingEnrollments(sql, automation.id, limit);
+      const wishes = pending.map(({ contactId, eventId, data }) => ({
         contactId,
         context: data === null ? null : contextOf(data),
         sourceEventId: eventId,
       }));
       const started = await startRuns(sql, automation.projectId, automation.id, wishes, deps.startsPerHour);
-      return { count: arrivals.length, ...started };
+      return { count: pending.length, ...started };
     });
     for (const { run } of outcomes) if (run !== null) underWay.add(run.id);
     deps.dispatchSoon(...tickets);
@@ -103,7 +103,7 @@ export function createEnroller(deps: EnrolDeps): () => Promise<number> {
   }
 }
 
-function takeArrivals(
+function takePendingEnrollments(
   sql: Sql,
   automationId: string,
   limit: number,

@@ -4,7 +4,7 @@ export const usageMonth = (instant: string) => `date_trunc('month', ${instant} a
 const category = `case when source_type in ('CAMPAIGN', 'WORKFLOW') and message_class = 'TRANSACTIONAL' then 'TRANSACTIONAL' else source_type end`;
 
 /**
- * A CTE `usage_corrected` for mail that was given up and then proved to be sent: it counts, and takes back the room that it
+ * A CTE `usage_corrected` for mail that was given up and then proved to be sent: it counts, and takes back the quota that it
  * had given back. Reads the CTE `moved`, with `corrected` beside what `usageMoved` asks of its rows.
  */
 export const correctedUsage = `usage_corrected as (

@@ -8,9 +8,9 @@ export {
   campaignTooLarge,
   type GrantedQuota,
   limitExceeded,
+  quotaFor,
   reserveMail,
   reserveReceivedMail,
-  roomFor,
 } from './service.ts';
 export { projectBilling, removeOldCounts, reserveAll } from './usage-queries.ts';
 export { limitReached, type UsageGate, usageCategory, usageGate } from './usage-schema.ts';

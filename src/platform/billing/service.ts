@@ -1,7 +1,7 @@
 import type { Sql } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import type { ProjectBilling, UsageCategory } from '../projects/index.ts';
-import { beginCounting, countReceived, projectBilling, reserveRoom, usageOf } from './usage-queries.ts';
+import { beginCounting, countReceived, projectBilling, reserveQuota, usageOf } from './usage-queries.ts';
 import { type UsageGate, usageGate } from './usage-schema.ts';
 
 /** What the deployment says of billing. */
@@ -18,7 +18,7 @@ export interface MailRequest {
   count: number;
   /** What the project may use, where the caller knows it; else it is read. */
   billing?: ProjectBilling;
-  /** Lets in as many as there is room for, in place of all or none. */
+  /** Lets in as many as the quota allows, in place of all or none. */
   partly?: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface GrantedQuota {
 
 /**
  * Lets mail in under the project's monthly limit, inside the transaction that creates its ledger rows: what is rolled back
- * was never counted, and of any number of callers at once exactly as many get through as there is room for. Call it before
+ * was never counted, and of any number of callers at once exactly as many get through as the quota allows. Call it before
  * the transaction locks contacts (a send does it in this order). A project without limits costs one look at its row.
  */
 export async function reserveMail(sql: Sql, settings: BillingSettings, request: MailRequest): Promise<GrantedQuota> {
@@ -40,14 +40,14 @@ export async function reserveMail(sql: Sql, settings: BillingSettings, request: 
   const gate = await gateOf(sql, settings, request);
   if (gate === null || count === 0) return { granted: count, limit: null, usage: null };
   for (;;) {
-    const room = await reserveRoom(sql, projectId, gate, count, request.partly ?? false);
-    if (room !== null) return { ...room, limit: gate.limit };
+    const granted = await reserveQuota(sql, projectId, gate, count, request.partly ?? false);
+    if (granted !== null) return { ...granted, limit: gate.limit };
     await beginCounting(sql, projectId, gate.category);
   }
 }
 
-/** Says whether there is room for so many mails, without taking it. `granted` is what would be let in. */
-export async function roomFor(sql: Sql, settings: BillingSettings, request: MailRequest): Promise<GrantedQuota> {
+/** Says whether the quota allows so many mails, without taking it. `granted` is what would be let in. */
+export async function quotaFor(sql: Sql, settings: BillingSettings, request: MailRequest): Promise<GrantedQuota> {
   const { projectId, category, count, partly = false } = request;
   const gate = await gateOf(sql, settings, request);
   if (gate === null) return { granted: count, limit: null, usage: null };

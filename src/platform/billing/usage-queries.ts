@@ -15,7 +15,7 @@ export async function projectBilling(sql: Sql, projectId: string): Promise<Proje
   return (await sql.row<{ billing: ProjectBilling }>(findBilling, [projectId]))?.billing ?? null;
 }
 
-// Mail that failed gives back its room. The total has no failures of its own: those of the categories are its.
+// Mail that failed gives back its quota. The total has no failures of its own: those of the categories are its.
 const failedOf = (alias: string) => `(case when ${alias}.category = 'TOTAL' then (
     select coalesce(sum(f.failed), 0)::integer from usage_counters f
     where f.project_id = ${alias}.project_id and f.month = ${alias}.month and f.category <> 'TOTAL')
@@ -47,8 +47,8 @@ const reserve = statement(
    returning g.count as granted, g.used as usage`,
 );
 
-/** Lets up to `count` mails in; null when the counter has not begun. `partly`: as many as there is room for. */
-export function reserveRoom(
+/** Lets up to `count` mails in; null when the counter has not begun. `partly`: as many as the quota allows. */
+export function reserveQuota(
   sql: Sql,
   projectId: string,
   { category, limit }: UsageGate,

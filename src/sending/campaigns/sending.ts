@@ -8,7 +8,7 @@ import {
   type BillingSettings,
   campaignTooLarge,
   limitExceeded,
-  roomFor,
+  quotaFor,
   usageCategory,
 } from '../../platform/billing/index.ts';
 import type { ProjectFacts } from '../../platform/projects/index.ts';
@@ -76,7 +76,7 @@ export async function checkRoom(
   recipients: number,
 ): Promise<void> {
   const category = usageCategory(sourceTypeOf(type), type);
-  const room = await roomFor(sql, billing, { projectId, category, count: recipients });
+  const room = await quotaFor(sql, billing, { projectId, category, count: recipients });
   if (room.granted >= recipients) return;
   if ((room.usage ?? 0) >= (room.limit ?? 0)) throw limitExceeded(category, room);
   throw campaignTooLarge(recipients, room);

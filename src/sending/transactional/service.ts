@@ -98,7 +98,7 @@ export async function acceptSend(
 }
 
 /** What became of a request's mail: accepted, or refused by a monthly limit. */
-type Acceptance = { accepted: ReadonlyMap<string, AcceptedEmail> } | { noRoom: GrantedQuota };
+type Acceptance = { accepted: ReadonlyMap<string, AcceptedEmail> } | { overQuota: GrantedQuota };
 
 async function accept(
   { writeOnce, billing }: SendDeps,
@@ -111,7 +111,7 @@ async function accept(
     (result) => 'accepted' in result,
   );
   // Thrown after the commit, which keeps a counter that has begun.
-  if ('noRoom' in acceptance) throw limitExceeded('TRANSACTIONAL', acceptance.noRoom);
+  if ('overQuota' in acceptance) throw limitExceeded('TRANSACTIONAL', acceptance.overQuota);
   return acceptance.accepted;
 }
 
@@ -138,7 +138,7 @@ async function acceptWithinLimit(
   return db.transaction(async (sql): Promise<Acceptance> => {
     const request = { projectId: project.id, category: 'TRANSACTIONAL' as const, count, billing: project.billing };
     const room = await reserveMail(sql, billing, request);
-    if (room.granted < count) return { noRoom: room };
+    if (room.granted < count) return { overQuota: room };
     const accepted = new Map<string, AcceptedEmail>();
     for (const wave of [first, ...others])
       for (const [id, email] of await acceptWave(sql, project.id, wave, facts)) accepted.set(id, email);
