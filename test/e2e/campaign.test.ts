@@ -178,9 +178,14 @@ describe('from an audience to its inbox', () => {
 
   test('a campaign through kill -9 of the worker: nothing missing, nothing twice, counters that add up', async () => {
     const id = await createCampaign('News for {{first name}}', newsletter);
+    // Slow enough for the worker to die in the middle, however long the test takes to notice.
+    const rate = (messagesASecond: number | null) =>
+      database.db.count('update projects set send_rate = $2 where id = $1', [project.id, messagesASecond]);
+    await rate(60);
     expect((await api.call(project.secretKey, 'POST', `/campaigns/${id}/send`)).status).toBe(200);
     await expect.poll(async () => (await messages()).length, { timeout: 60_000, interval: 100 }).toBeGreaterThan(300);
     await worker.kill();
+    await rate(null);
     expect((await messages()).length).toBeLessThan(people.length);
     worker = await workerProcess(settings);
     await untilSent(id);
