@@ -9,6 +9,7 @@ FROM node:24-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY dashboard/package.json dashboard/
+COPY packages/drill/package.json packages/drill/
 COPY packages/local-stack/package.json packages/local-stack/
 COPY packages/mail-sandbox/package.json packages/mail-sandbox/
 COPY packages/renderer/package.json packages/renderer/

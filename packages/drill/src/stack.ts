@@ -2,7 +2,6 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import {
   freePorts,
   identityOf,
@@ -12,10 +11,26 @@ import {
   postgresUrl,
   StartError,
 } from '@posthorn/local-stack';
-import { settings } from '../../core/config/settings.ts';
-import type { FirstProject } from '../start/first-project.ts';
-import { keptSecrets } from '../start/secrets.ts';
 import type { Victim } from './plan.ts';
+
+/** How to start the service that is drilled, which `packages/drill` knows from outside only. */
+export interface DrilledService {
+  /** The root folder of the project. */
+  root: string;
+  /** The program that `npm start` runs, below it. */
+  program: string;
+  /** Names of its settings: none of this process' own reaches the drill's stack. */
+  settings: readonly string[];
+  /** The password of the Postgres that it runs, from its data folder. */
+  postgresPassword(dataDir: string): string;
+}
+
+/** What the drill needs of `first-project.json`. */
+interface FirstProject {
+  baseUrl: string;
+  secretKey: string;
+  sender: string;
+}
 
 /** A Posthorn of the drill's own, run by what `npm start` runs: its own data, its own ports. */
 export interface Stack {
@@ -39,13 +54,17 @@ const stopMs = 20_000;
 const restartMs = 45_000;
 
 /** Starts it and waits until it is ready. `own` are settings beyond those that keep it apart from everything else. */
-export async function startStack(own: Record<string, string>, signal: AbortSignal): Promise<Stack> {
+export async function startStack(
+  service: DrilledService,
+  own: Record<string, string>,
+  signal: AbortSignal,
+): Promise<Stack> {
   const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-drill-'));
   // As root, Postgres runs as another user, which has to get in.
   chmodSync(dataDir, 0o755);
   const [api = 0, sandbox = 0, temporal = 0, ui = 0, postgres = 0] = await freePorts(5);
   const env = {
-    ...withoutSettings(process.env),
+    ...withoutSettings(process.env, service.settings),
     ...own,
     DATA_DIR: dataDir,
     PORT: String(api),
@@ -56,8 +75,8 @@ export async function startStack(own: Record<string, string>, signal: AbortSigna
   };
   let output = '';
   const running = await launchNode({
-    file: 'src/main/start.ts',
-    cwd: fileURLToPath(new URL('../../..', import.meta.url)),
+    file: service.program,
+    cwd: service.root,
     env,
     output: (chunk) => {
       output += chunk.toString();
@@ -88,7 +107,7 @@ export async function startStack(own: Record<string, string>, signal: AbortSigna
       dataDir,
       project: JSON.parse(readFileSync(join(dataDir, 'first-project.json'), 'utf8')) as FirstProject,
       sandboxUrl: `http://127.0.0.1:${sandbox}`,
-      databaseUrl: postgresUrl({ port: postgres, password: keptSecrets(dataDir).postgresPassword }),
+      databaseUrl: postgresUrl({ port: postgres, password: service.postgresPassword(dataDir) }),
       lost: lost.signal,
       kill: (victim) => killNamed(dataDir, victim),
       restarts: () => restartsTold(output),
@@ -109,10 +128,10 @@ function restartsTold(output: string): string[] {
 }
 
 // A drill must reach neither a database nor a mail provider that somebody uses.
-function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+function withoutSettings(env: NodeJS.ProcessEnv, settings: readonly string[]): NodeJS.ProcessEnv {
   const kept = new Set(['TEMPORAL_CLI']);
   const own = Object.entries(env).filter(
-    ([name]) => kept.has(name) || !(Object.hasOwn(settings, name) || name.startsWith('npm_')),
+    ([name]) => kept.has(name) || !(settings.includes(name) || name.startsWith('npm_')),
   );
   return { HOME: homedir(), ...Object.fromEntries(own) };
 }

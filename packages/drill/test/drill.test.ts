@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { readOptions } from '../../src/main/drill/options.ts';
-import { planDrill, victims } from '../../src/main/drill/plan.ts';
-import { balanceSheet, succeeded } from '../../src/main/drill/report.ts';
-import type { DrillResult } from '../../src/main/drill/run.ts';
+import { readOptions } from '../src/options.ts';
+import { planDrill, victims } from '../src/plan.ts';
+import { balanceSheet, succeeded } from '../src/report.ts';
+import type { DrillResult } from '../src/run.ts';
 
 describe('the plan of a drill', () => {
   test('kills every process and brings every fault as often as asked for, Temporal first, spread over the campaign', () => {

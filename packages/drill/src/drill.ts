@@ -1,0 +1,51 @@
+import { reasonOf, StartError, shortPath } from '@posthorn/local-stack';
+import { readOptions } from './options.ts';
+import { balanceSheet, succeeded } from './report.ts';
+import { drillSettings, runDrill } from './run.ts';
+import { type DrilledService, type Stack, startStack } from './stack.ts';
+
+const say = (line: string) => console.log(line);
+/**
+ * Runs the drill and prints its balance sheet. Answers the status for the process: 0 when nobody is missing and nobody got it twice.
+ * `service` says how to start the service that is drilled, `args` is the command line.
+ */
+export async function drill(service: DrilledService, args: readonly string[]): Promise<number> {
+  const stopping = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(name, () => {
+      if (!stopping.signal.aborted) say('Stopping the drill');
+      stopping.abort();
+    });
+  try {
+    return await perform(service, args, stopping.signal);
+  } catch (error) {
+    if (stopping.signal.aborted) return 130;
+    for (const line of error instanceof StartError ? error.lines : [reasonOf(error)]) console.error(`drill: ${line}`);
+    return 1;
+  }
+}
+
+async function perform(service: DrilledService, args: readonly string[], signal: AbortSignal): Promise<number> {
+  const options = readOptions(args);
+  say(
+    `Drill with seed ${options.seed}: a campaign to ${options.recipients.toLocaleString('en-US')} people, on a stack of its own`,
+  );
+  let stack: Stack | null = null;
+  let keep = true;
+  try {
+    stack = await startStack(service, drillSettings(options), signal);
+    say(`The stack is ready in ${stack.dataDir}`);
+    const result = await runDrill(stack, options, say, AbortSignal.any([signal, stack.lost]));
+    for (const line of balanceSheet(result, options.recipients)) say(line);
+    const good = succeeded(result, options.recipients);
+    keep = options.keep || !good;
+    return good ? 0 : 1;
+  } finally {
+    if (signal.aborted) keep = options.keep;
+    if (stack !== null) {
+      await stack.stop(keep);
+      if (keep)
+        say(`Data and logs are kept in ${shortPath(stack.dataDir)}; the same drill again: --seed ${options.seed}`);
+    }
+  }
+}

@@ -1,0 +1,2 @@
+export { drill } from './drill.ts';
+export type { DrilledService } from './stack.ts';
