@@ -60,6 +60,7 @@ function explaining(db: Database): Sql {
     console.log(plan.map((line) => line['QUERY PLAN']).join('\n'));
   };
   return {
+    ...db,
     rows: async (query, values) => {
       await explain(query, values);
       return [];

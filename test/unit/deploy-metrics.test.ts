@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import type { Database } from '../../src/core/database/sql.ts';
 import { createHttpMetrics } from '../../src/core/http/metrics.ts';
 import { logActivities } from '../../src/main/activity-log.ts';
 import { measurePool } from '../../src/main/pool-metrics.ts';
@@ -31,7 +32,7 @@ const values: Record<string, readonly string[]> = {
 
 function ourRegistries() {
   const rows = async () => [];
-  const api = createHttpMetrics({ rows, row: async () => null, count: async () => 0 });
+  const api = createHttpMetrics({ rows, row: async () => null, count: async () => 0 } as unknown as Database);
   const worker = createWorkerMetrics();
   logActivities(pino({ level: 'silent' }), worker.registry);
   for (const { registry } of [api, worker]) measurePool(registry, {} as never);

@@ -87,10 +87,12 @@ export function sql(strings: TemplateStringsArray, ...args: readonly unknown[]):
   return new Query(composedShape(site, strings, args), values, isPrepared);
 }
 
-/** A constant of the code as part of a text: a list of columns, an identifier. Never for what comes from outside. */
-export function raw(text: string): Query {
+/** A constant of the code as part of a text: a list of columns, an identifier, a number. Never for what comes from outside. */
+export function raw(constant: string | number): Query {
+  const text = String(constant);
   const known = constants.get(text);
   if (known !== undefined) return known;
+  if (/\$\d/.test(text)) throw new Error(`A constant of a text has no parameters: ${text}`);
   const query = new Query(shapeOf([text]), [], true);
   if (query.shape.isKept) constants.set(text, query);
   return query;

@@ -11,21 +11,19 @@ export interface Statement {
   readonly text: string;
 }
 
-/** Runs queries of `sql`; older code hands over a text or a named statement, and its values apart. Instants and bigints come back as text; see `src/core/database/columns.ts` for readers. */
-export interface Sql {
+/**
+ * The one way to hold the database: queries by `sql`, entities by `em`, both on the connection of the transaction where one is
+ * open. The handle of the process is handed down by `main`, each request has a `session` of its own. Older code hands over a
+ * text or a named statement, and its values apart. Instants and bigints come back as text; see `src/core/database/columns.ts`
+ * for readers.
+ */
+export interface Database {
   /** The rows a query answers. */
   rows<Row extends object>(query: Query | Statement | string, values?: readonly unknown[]): Promise<Row[]>;
   /** The first row, or null. */
   row<Row extends object>(query: Query | Statement | string, values?: readonly unknown[]): Promise<Row | null>;
   /** How many rows a query changed. */
   count(query: Query | Statement | string, values?: readonly unknown[]): Promise<number>;
-}
-
-/**
- * The one way to hold the database: queries by `sql`, entities by `em`, both on the connection of the transaction where one is
- * open. The handle of the process is handed down by `main`, each request has a `session` of its own.
- */
-export interface Database extends Sql {
   /** The pool, for code that keeps a connection for itself. */
   readonly pool: Pool;
   /**
@@ -41,6 +39,9 @@ export interface Database extends Sql {
   /** The same database with an entity manager of its own. */
   session(): Database;
 }
+
+/** What older code calls the handle. */
+export type Sql = Database;
 
 /**
  * Runs the writes of a request. With an `Idempotency-Key` they share one transaction with the key's row, so that either both
@@ -142,7 +143,7 @@ function once<T>(make: () => T): () => T {
   };
 }
 
-function sqlOver(client: Pool | PoolClient, prepares: boolean): Sql {
+function sqlOver(client: Pool | PoolClient, prepares: boolean): Pick<Database, 'rows' | 'row' | 'count'> {
   const run = <Row extends object>(query: Query | Statement | string, values: readonly unknown[] = []) =>
     client.query(queryConfig(query, values, prepares)) as unknown as Promise<QueryResult<Row & QueryResultRow>>;
   return {

@@ -1,4 +1,4 @@
-import { type Sql, statement } from '../../core/database/sql.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import { sha256 } from '../../core/lib/seal.ts';
 
@@ -14,37 +14,26 @@ export interface AttemptLimit {
   seconds: number;
 }
 
-// Counting comes before whatever is attempted, so that many at once cannot slip through. The window is fixed: attempts
-// beyond the limit do not make it longer.
-const count = statement(
-  'attempts.count',
-  `insert into attempt_windows as w (scope, subject, used, ends_at)
-   values ($1, $2, 1, clock_timestamp() + make_interval(secs => $4))
-   on conflict (scope, subject) do update set
-     used = case when w.ends_at <= clock_timestamp() then 1 else least(w.used, $3) + 1 end,
-     ends_at = case when w.ends_at <= clock_timestamp() then excluded.ends_at else w.ends_at end
-   returning used, greatest(1, ceil(extract(epoch from ends_at - clock_timestamp())))::integer as "retryAfter"`,
-);
-const forget = statement('attempts.forget', 'delete from attempt_windows where scope = $1 and subject = $2');
-const giveBack = statement(
-  'attempts.give_back',
-  'update attempt_windows set used = greatest(0, used - 1) where scope = $1 and subject = $2',
-);
-const removeOver = statement(
-  'attempts.remove_over',
-  `delete from attempt_windows where ctid = any(array(
-     select ctid from attempt_windows where ends_at < clock_timestamp() limit $1))`,
-);
-
 /** Counts an attempt. Answers null while the limit holds it, else the seconds until the window ends. */
-export async function countAttempt(sql: Sql, { scope, subject, limit, seconds }: AttemptLimit): Promise<number | null> {
-  const row = await sql.row<{ used: number; retryAfter: number }>(count, [scope, sha256(subject), limit, seconds]);
+export async function countAttempt(
+  db: Database,
+  { scope, subject, limit, seconds }: AttemptLimit,
+): Promise<number | null> {
+  // Counting comes before whatever is attempted, so that many at once cannot slip through. The window is fixed: attempts
+  // beyond the limit do not make it longer.
+  const row = await db.row<{ used: number; retryAfter: number }>(sql`
+      insert into attempt_windows as w (scope, subject, used, ends_at)
+        values (${scope}, ${sha256(subject)}, 1, clock_timestamp() + make_interval(secs => ${seconds}))
+        on conflict (scope, subject) do update set
+          used = case when w.ends_at <= clock_timestamp() then 1 else least(w.used, ${limit}) + 1 end,
+          ends_at = case when w.ends_at <= clock_timestamp() then excluded.ends_at else w.ends_at end
+        returning used, greatest(1, ceil(extract(epoch from ends_at - clock_timestamp())))::integer as "retryAfter"`);
   return row !== null && row.used > limit ? row.retryAfter : null;
 }
 
 /** Counts an attempt. @throws 429 RATE_LIMIT_EXCEEDED when the window is full */
-export async function takeAttempt(sql: Sql, attempt: AttemptLimit, message: string): Promise<void> {
-  const retryAfter = await countAttempt(sql, attempt);
+export async function takeAttempt(db: Database, attempt: AttemptLimit, message: string): Promise<void> {
+  const retryAfter = await countAttempt(db, attempt);
   if (retryAfter !== null)
     throw new AppError(429, 'RATE_LIMIT_EXCEEDED', message, {
       details: { retryAfter },
@@ -54,16 +43,20 @@ export async function takeAttempt(sql: Sql, attempt: AttemptLimit, message: stri
 }
 
 /** Forgets the attempts of a subject. */
-export async function forgetAttempts(sql: Sql, scope: AttemptScope, subject: string): Promise<void> {
-  await sql.count(forget, [scope, sha256(subject)]);
+export async function forgetAttempts(db: Database, scope: AttemptScope, subject: string): Promise<void> {
+  await db.count(sql`delete from attempt_windows where scope = ${scope} and subject = ${sha256(subject)}`);
 }
 
 /** Takes back one attempt, where only failures count. */
-export async function giveBackAttempt(sql: Sql, scope: AttemptScope, subject: string): Promise<void> {
-  await sql.count(giveBack, [scope, sha256(subject)]);
+export async function giveBackAttempt(db: Database, scope: AttemptScope, subject: string): Promise<void> {
+  await db.count(sql`
+      update attempt_windows set used = greatest(0, used - 1)
+        where scope = ${scope} and subject = ${sha256(subject)}`);
 }
 
 /** Removes windows that are over; answers how many. */
-export function removeOldAttempts(sql: Sql, limit: number): Promise<number> {
-  return sql.count(removeOver, [limit]);
+export function removeOldAttempts(db: Database, limit: number): Promise<number> {
+  return db.count(sql`
+      delete from attempt_windows where ctid = any(array(
+        select ctid from attempt_windows where ends_at < clock_timestamp() limit ${limit}))`);
 }

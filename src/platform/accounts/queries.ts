@@ -1,4 +1,4 @@
-import { type Sql, statement } from '../../core/database/sql.ts';
+import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 
 /** Kinds of accounts; an account keeps its kind. */
@@ -16,48 +16,40 @@ export interface UserRow {
 
 const columns = `id, email, password_hash as "passwordHash", type, email_verified as "emailVerified",
   session_version as "sessionVersion"`;
-const byEmail = statement('accounts.by_email', `select ${columns} from users where email = $1`);
-const byId = statement('accounts.by_id', `select ${columns} from users where id = $1`);
-const insert = statement(
-  'accounts.insert',
-  `insert into users (id, email, password_hash, type, email_verified) values ($1, $2, $3, $4, $5)
-   on conflict (email) do nothing returning ${columns}`,
-);
-const markVerified = statement(
-  'accounts.mark_verified',
-  'update users set email_verified = true, updated_at = now() where id = $1 and not email_verified',
-);
-// Whoever opened the link in the mail has shown that the address is theirs. Every session from before ends.
-const changePassword = statement(
-  'accounts.change_password',
-  `update users set password_hash = $2, email_verified = true, session_version = session_version + 1, updated_at = now()
-   where id = $1 and type = 'PASSWORD'`,
-);
 
 /** The user with this address (trimmed, lower case), or null. */
-export function userByEmail(sql: Sql, email: string): Promise<UserRow | null> {
-  return sql.row<UserRow>(byEmail, [email]);
+export function userByEmail(db: Database, email: string): Promise<UserRow | null> {
+  return db.row<UserRow>(sql`select ${raw(columns)} from users where email = ${email}`);
 }
 
 /** The user with this id, or null. */
-export function userById(sql: Sql, id: string): Promise<UserRow | null> {
-  return sql.row<UserRow>(byId, [id]);
+export function userById(db: Database, id: string): Promise<UserRow | null> {
+  return db.row<UserRow>(sql`select ${raw(columns)} from users where id = ${id}`);
 }
 
 /** Adds a user; null when the address is taken, whoever took it a moment before. */
 export function insertUser(
-  sql: Sql,
+  db: Database,
   user: { email: string; passwordHash: string | null; type: AccountType; emailVerified: boolean },
 ): Promise<UserRow | null> {
-  return sql.row<UserRow>(insert, [newId(), user.email, user.passwordHash, user.type, user.emailVerified]);
+  return db.row<UserRow>(sql`
+      insert into users (id, email, password_hash, type, email_verified) values (${newId()}, ${user.email}, ${user.passwordHash}, ${user.type}, ${user.emailVerified})
+        on conflict (email) do nothing returning ${raw(columns)}`);
 }
 
 /** Notes that the address is the user's own. */
-export async function markEmailVerified(sql: Sql, userId: string): Promise<void> {
-  await sql.count(markVerified, [userId]);
+export async function markEmailVerified(db: Database, userId: string): Promise<void> {
+  await db.count(
+    sql`update users set email_verified = true, updated_at = now() where id = ${userId} and not email_verified`,
+  );
 }
 
 /** Sets a new password and ends every session. Answers false for accounts without a password. */
-export async function setPassword(sql: Sql, userId: string, passwordHash: string): Promise<boolean> {
-  return (await sql.count(changePassword, [userId, passwordHash])) > 0;
+export async function setPassword(db: Database, userId: string, passwordHash: string): Promise<boolean> {
+  // Whoever opened the link in the mail has shown that the address is theirs. Every session from before ends.
+  return (
+    (await db.count(sql`
+      update users set password_hash = ${passwordHash}, email_verified = true, session_version = session_version + 1, updated_at = now()
+        where id = ${userId} and type = 'PASSWORD'`)) > 0
+  );
 }

@@ -1,4 +1,4 @@
-import { type Sql, statement } from '../../core/database/sql.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
 import type { Role } from '../../core/lib/roles.ts';
 import { sessionSeconds } from './sessions.ts';
 
@@ -19,37 +19,19 @@ export interface SessionState {
   user: SessionUser | null;
 }
 
-// Three primary keys, read for each request of a session and never cached: a membership that is taken away, a password
-// that is reset, and a sign-out count from the next request on in every process.
-const findUser = statement(
-  'accounts.session_user',
-  `select u.id, u.email, u.type, u.email_verified as "emailVerified", u.session_version as "sessionVersion", m.role,
-     s.ended
-   from (select exists (select from ended_sessions where session_hash = $3) as ended) s
-   left join users u on u.id = $1 left join memberships m on m.user_id = u.id and m.project_id = $2`,
-);
-
-const end = statement(
-  'accounts.end_session',
-  `insert into ended_sessions (session_hash, expires_at) values ($1, now() + make_interval(secs => $2)) on conflict do nothing`,
-);
-const removeEnded = statement(
-  'accounts.remove_ended_sessions',
-  `delete from ended_sessions where ctid = any(array(
-     select ctid from ended_sessions where expires_at < now() limit $1))`,
-);
-
 /** Whether a session goes on, and its user with their role in the project, when one is named. */
 export async function sessionState(
-  sql: Sql,
+  db: Database,
   session: { id: string; hash: Buffer },
   projectId: string | null,
 ): Promise<SessionState> {
-  const row = await sql.row<Nullable<SessionUser> & { ended: boolean }>(findUser, [
-    session.id,
-    projectId,
-    session.hash,
-  ]);
+  // Three primary keys, read for each request of a session and never cached: a membership that is taken away, a password
+  // that is reset, and a sign-out count from the next request on in every process.
+  const row = await db.row<Nullable<SessionUser> & { ended: boolean }>(sql`
+      select u.id, u.email, u.type, u.email_verified as "emailVerified", u.session_version as "sessionVersion", m.role,
+          s.ended
+        from (select exists (select from ended_sessions where session_hash = ${session.hash}) as ended) s
+        left join users u on u.id = ${session.id} left join memberships m on m.user_id = u.id and m.project_id = ${projectId}`);
   if (row === null) return { ended: false, user: null };
   const { ended, ...user } = row;
   return { ended, user: user.id === null ? null : (user as SessionUser) };
@@ -58,11 +40,15 @@ export async function sessionState(
 type Nullable<T> = { [Name in keyof T]: T[Name] | null };
 
 /** Ends a session before its time; it is kept for as long as a session lasts. `hash` is of `sessionHash`. */
-export async function endSession(sql: Sql, hash: Buffer): Promise<void> {
-  await sql.count(end, [hash, sessionSeconds]);
+export async function endSession(db: Database, hash: Buffer): Promise<void> {
+  await db.count(sql`
+      insert into ended_sessions (session_hash, expires_at)
+        values (${hash}, now() + make_interval(secs => ${sessionSeconds})) on conflict do nothing`);
 }
 
 /** Forgets sessions whose time is over; answers how many. */
-export function removeEndedSessions(sql: Sql, limit: number): Promise<number> {
-  return sql.count(removeEnded, [limit]);
+export function removeEndedSessions(db: Database, limit: number): Promise<number> {
+  return db.count(sql`
+      delete from ended_sessions where ctid = any(array(
+        select ctid from ended_sessions where expires_at < now() limit ${limit}))`);
 }

@@ -1,5 +1,5 @@
 import { type Changes, createCache } from '../../core/database/changes.ts';
-import { type Sql, statement } from '../../core/database/sql.ts';
+import { type Database, raw, sql, statement } from '../../core/database/sql.ts';
 import { sha256 } from '../../core/lib/seal.ts';
 import { billingColumns, type ProjectBilling } from './limits-columns.ts';
 
@@ -56,33 +56,32 @@ const byKeyHash = statement(
   'projects.by_key',
   `select ${factColumns}, secret_key_hash = $1 as secret from projects where (secret_key_hash = $1 or public_key_hash = $1) and deleted_at is null`,
 );
-const byProjectId = statement(
-  'projects.by_id',
-  `select ${factColumns} from projects where id = $1 and deleted_at is null`,
-);
-const verifiedDomains = statement('domains.verified', 'select domain from domains where project_id = $1 and verified');
 
 /** The directory over a database whose changes are heard. */
-export function createProjectDirectory(sql: Sql, changes: Changes): ProjectDirectory {
+export function createProjectDirectory(db: Database, changes: Changes): ProjectDirectory {
   const owners = createCache<KeyOwner>(changes, ['projects']);
   const projects = createCache<ProjectFacts>(changes, ['projects']);
   const domains = createCache<ReadonlySet<string>>(changes, ['domains']);
   return {
     byKey: (key) =>
       owners.get(key, async () => {
-        const row = await sql.row<ProjectFacts & { secret: boolean }>(byKeyHash, [sha256(key)]);
+        const row = await db.row<ProjectFacts & { secret: boolean }>(byKeyHash, [sha256(key)]);
         if (row === null) return null;
         const { secret, ...project } = row;
         return { projectId: project.id, value: { project, kind: secret ? 'secret' : 'public' } };
       }),
     byId: (projectId) =>
       projects.get(projectId, async () => {
-        const value = await sql.row<ProjectFacts>(byProjectId, [projectId]);
+        const value = await db.row<ProjectFacts>(
+          sql`select ${raw(factColumns)} from projects where id = ${projectId} and deleted_at is null`,
+        );
         return value && { projectId, value };
       }),
     async senderDomains(projectId) {
       const known = await domains.get(projectId, async () => {
-        const rows = await sql.rows<{ domain: string }>(verifiedDomains, [projectId]);
+        const rows = await db.rows<{ domain: string }>(
+          sql`select domain from domains where project_id = ${projectId} and verified`,
+        );
         return { projectId, value: new Set(rows.map((row) => row.domain)) };
       });
       return known ?? new Set();

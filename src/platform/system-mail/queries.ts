@@ -1,4 +1,4 @@
-import { type Sql, statement } from '../../core/database/sql.ts';
+import { type Database, sql, statement } from '../../core/database/sql.ts';
 import { type StalledQuery, stalledBefore, stalledParams } from '../../core/outbox/recovery.ts';
 
 /** A mail of the service that is on its way. */
@@ -16,29 +16,6 @@ export interface PendingMail {
   ageMs: number;
 }
 
-const insert = statement(
-  'system_mails.insert',
-  `insert into system_mails (id, kind, to_address, dedupe_key, content_sealed)
-   select id, kind, to_address, dedupe_key, content_sealed
-   from jsonb_to_recordset($1::jsonb) as r (id uuid, kind text, to_address text, dedupe_key text, content_sealed text)
-   on conflict (dedupe_key) do nothing returning id`,
-);
-const pending = statement(
-  'system_mails.pending',
-  `select id, kind, to_address as "to", content_sealed as "contentSealed", attempts, error,
-     (1000 * extract(epoch from clock_timestamp() - updated_at))::float8 as "sinceMs",
-     (1000 * extract(epoch from clock_timestamp() - created_at))::float8 as "ageMs"
-   from system_mails where id = $1 and status = 'PENDING'`,
-);
-const begin = statement(
-  'system_mails.begin',
-  `update system_mails set attempts = attempts + 1, error = null, updated_at = clock_timestamp()
-   where id = $1 and status = 'PENDING' and attempts = $2`,
-);
-const refused = statement(
-  'system_mails.refused',
-  `update system_mails set error = $2 where id = $1 and status = 'PENDING'`,
-);
 // The content goes with its secrets; that the mail was sent stays.
 const settle = statement(
   'system_mails.settle',
@@ -52,21 +29,10 @@ const stalled = statement(
    where status = 'PENDING' and updated_at < ${stalledBefore} and (updated_at, id) > ($3::timestamptz, $4::uuid)
    order by updated_at, id limit $5`,
 );
-const removeOld = statement(
-  'system_mails.remove_old',
-  `delete from system_mails where ctid = any(array(
-     select ctid from system_mails where created_at < now() - interval '60 days' and status <> 'PENDING' limit $1))`,
-);
-const members = statement(
-  'system_mails.members',
-  `select u.email, p.name as project, p.language from projects p
-   join memberships m on m.project_id = p.id join users u on u.id = m.user_id
-   where p.id = $1 order by m.created_at, u.id`,
-);
 
 /** Adds mails; those whose key is known are left out. Answers the ids that were added. */
 export async function insertMails(
-  sql: Sql,
+  db: Database,
   rows: readonly {
     id: string;
     kind: string;
@@ -75,48 +41,67 @@ export async function insertMails(
     content_sealed: string;
   }[],
 ): Promise<string[]> {
-  return (await sql.rows<{ id: string }>(insert, [JSON.stringify(rows)])).map(({ id }) => id);
+  return (
+    await db.rows<{ id: string }>(sql`
+      insert into system_mails (id, kind, to_address, dedupe_key, content_sealed)
+        select id, kind, to_address, dedupe_key, content_sealed
+        from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (id uuid, kind text, to_address text, dedupe_key text, content_sealed text)
+        on conflict (dedupe_key) do nothing returning id`)
+  ).map(({ id }) => id);
 }
 
 /** The mail, unless it was sent or given up. */
-export function pendingMail(sql: Sql, id: string): Promise<PendingMail | null> {
-  return sql.row<PendingMail>(pending, [id]);
+export function pendingMail(db: Database, id: string): Promise<PendingMail | null> {
+  return db.row<PendingMail>(sql`
+      select id, kind, to_address as "to", content_sealed as "contentSealed", attempts, error,
+          (1000 * extract(epoch from clock_timestamp() - updated_at))::float8 as "sinceMs",
+          (1000 * extract(epoch from clock_timestamp() - created_at))::float8 as "ageMs"
+        from system_mails where id = ${id} and status = 'PENDING'`);
 }
 
 /** Notes that a hand-over begins; false when another process was quicker. */
-export async function beginHandOver(sql: Sql, id: string, attemptsBefore: number): Promise<boolean> {
-  return (await sql.count(begin, [id, attemptsBefore])) > 0;
+export async function beginHandOver(db: Database, id: string, attemptsBefore: number): Promise<boolean> {
+  return (
+    (await db.count(sql`
+      update system_mails set attempts = attempts + 1, error = null, updated_at = clock_timestamp()
+        where id = ${id} and status = 'PENDING' and attempts = ${attemptsBefore}`)) > 0
+  );
 }
 
 /** Notes that the provider did not take the mail, and why. */
-export async function noteRefusal(sql: Sql, id: string, reason: string): Promise<void> {
-  await sql.count(refused, [id, reason.slice(0, 500)]);
+export async function noteRefusal(db: Database, id: string, reason: string): Promise<void> {
+  await db.count(sql`update system_mails set error = ${reason.slice(0, 500)} where id = ${id} and status = 'PENDING'`);
 }
 
 /** Notes that the provider has the mail. `at` is an ISO instant. */
-export async function noteSent(sql: Sql, id: string, messageId: string, at: string): Promise<void> {
-  await sql.count(settle, [id, 'SENT', messageId, at, null]);
+export async function noteSent(db: Database, id: string, messageId: string, at: string): Promise<void> {
+  await db.count(settle, [id, 'SENT', messageId, at, null]);
 }
 
 /** Gives the mail up. */
-export async function noteFailed(sql: Sql, id: string, reason: string): Promise<void> {
-  await sql.count(settle, [id, 'FAILED', null, null, reason.slice(0, 500)]);
+export async function noteFailed(db: Database, id: string, reason: string): Promise<void> {
+  await db.count(settle, [id, 'FAILED', null, null, reason.slice(0, 500)]);
 }
 
 /** Mails that nobody has tried for a while. */
-export function stalledMails(sql: Sql, query: StalledQuery): Promise<{ id: string; at: string }[]> {
-  return sql.rows(stalled, stalledParams(query));
+export function stalledMails(db: Database, query: StalledQuery): Promise<{ id: string; at: string }[]> {
+  return db.rows(stalled, stalledParams(query));
 }
 
 /** Removes mails of more than 60 days ago; answers how many. */
-export function removeOldMails(sql: Sql, limit: number): Promise<number> {
-  return sql.count(removeOld, [limit]);
+export function removeOldMails(db: Database, limit: number): Promise<number> {
+  return db.count(sql`
+      delete from system_mails where ctid = any(array(
+        select ctid from system_mails where created_at < now() - interval '60 days' and status <> 'PENDING' limit ${limit}))`);
 }
 
 /** The addresses of a project's members, with the project's name and language. */
 export function membersToTell(
-  sql: Sql,
+  db: Database,
   projectId: string,
 ): Promise<{ email: string; project: string; language: string }[]> {
-  return sql.rows(members, [projectId]);
+  return db.rows(sql`
+      select u.email, p.name as project, p.language from projects p
+        join memberships m on m.project_id = p.id join users u on u.id = m.user_id
+        where p.id = ${projectId} order by m.created_at, u.id`);
 }
