@@ -147,3 +147,21 @@ test('reports about mail of the service are taken and left alone', async () => {
   );
   expect(answer.status).toBe(200);
 });
+
+test('a mail of the service probes a provider whose hold is over, for there may be no other mail that does', async () => {
+  const mailer = new FakeMailer({ name: 'system-probe' });
+  await db.db.count(
+    `insert into provider_holds (provider, failures, reason, held_since, held_until)
+     values ($1, 5, 'provider answers 503', now() - interval '1 minute', now() - interval '1 second')`,
+    [mailer.name],
+  );
+  const id = await queued('probe@harbour.test');
+  expect(await sendSystemMail(deps(mailer), id)).toEqual({ state: 'sent' });
+  expect(mailer.sent).toHaveLength(1);
+  expect(await db.db.row('select failures, held_until from provider_holds where provider = $1', [mailer.name])).toEqual(
+    {
+      failures: 0,
+      held_until: null,
+    },
+  );
+});
