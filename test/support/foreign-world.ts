@@ -48,7 +48,11 @@ export async function foreignWorld(api: TestApi, { db, ...store }: TestDatabase)
         jobs[kind],
         project.id,
         kind,
-        JSON.stringify({ projectId: project.id, filename: 'a.csv', operation: 'subscribe' }),
+        JSON.stringify(
+          kind === 'import'
+            ? { projectId: project.id, filename: 'a.csv' }
+            : { projectId: project.id, operation: 'subscribe', selector: { mode: 'ids', contactIds: [] } },
+        ),
       ],
     );
   }
@@ -69,6 +73,7 @@ export async function foreignWorld(api: TestApi, { db, ...store }: TestDatabase)
         kind: 'DOMAIN',
         pattern: 'nowhere.example',
         recipient: contactEmail,
+        matchedAt: '2026-01-01T00:00:00.000Z',
       }),
     ],
   );
