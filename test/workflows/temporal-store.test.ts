@@ -371,8 +371,9 @@ test('an API alone makes what an empty store lacks, and writes one line however 
       { timeout: 90_000 },
     )
     .toEqual([]);
-  expect(await isTemporalSetUp(temporal, 'alone')).toBe(true);
-  expect(saysRestored(lines)).toBe(1);
+  // Calls go through as soon as their search attributes are there; schedules are made after those.
+  await expect.poll(() => isTemporalSetUp(temporal, 'alone'), { timeout: 60_000 }).toBe(true);
+  await expect.poll(() => saysRestored(lines), { timeout: 60_000 }).toBe(1);
   expect(lines.filter((line) => line.includes('"outbox: ') && line.includes('"level":40')).length).toBeLessThanOrEqual(
     1,
   );
