@@ -1,6 +1,7 @@
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { describeFailure, grpcStatus } from '../src/core/lib/grpc.ts';
+import { pause } from '../src/core/lib/time.ts';
 import { encryptingCodec } from './codec.ts';
 
 /** How to reach Temporal: a self-hosted server, one behind mTLS, or Temporal Cloud by API key. */
@@ -39,9 +40,14 @@ export interface TemporalConnection extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+// Timers fire late, never early.
+const timerLatenessMs = 20;
+
 /** Makes the client. Nothing is sent, so this works while Temporal is down. */
 export function openTemporal(settings: TemporalSettings): TemporalConnection {
   const retry = defaultGrpcRetryOptions({ maxAttempts: 2 });
+  let closing = false;
+  let lastRetryAt = 0;
   const connection = Connection.lazy({
     address: settings.address,
     ...(settings.tls === null ? {} : { tls: settings.tls }),
@@ -52,13 +58,23 @@ export function openTemporal(settings: TemporalSettings): TemporalConnection {
       makeGrpcRetryInterceptor({
         ...retry,
         retryableDecider: (attempt, status) =>
-          status.code !== grpcStatus.RESOURCE_EXHAUSTED && retry.retryableDecider(attempt, status),
+          !closing && status.code !== grpcStatus.RESOURCE_EXHAUSTED && retry.retryableDecider(attempt, status),
+        delayFunction(attempt, status) {
+          const delay = retry.delayFunction(attempt, status);
+          lastRetryAt = Math.max(lastRetryAt, Date.now() + delay);
+          return delay;
+        },
       }),
     ],
     channelArgs: { 'grpc.initial_reconnect_backoff_ms': 250, 'grpc.max_reconnect_backoff_ms': 2000 },
   });
   const client = new Client({ connection, namespace: settings.namespace, dataConverter: dataConverterOf(settings) });
-  const close = () => connection.close();
+  const close = async () => {
+    closing = true;
+    // A repetition that is due on a closed channel throws in its timer, where nobody can catch it.
+    await pause(lastRetryAt - Date.now() + timerLatenessMs);
+    await connection.close();
+  };
   return {
     client,
     connection,

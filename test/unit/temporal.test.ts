@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../src/core/config/config.ts';
 import { describeFailure, grpcCode, grpcDetails, grpcStatus, isTemporalUnreachable } from '../../src/core/lib/grpc.ts';
+import { pause } from '../../src/core/lib/time.ts';
 import { cachedExecutions } from '../../src/main/served-queues.ts';
 import { temporalSettings } from '../../src/main/temporal-settings.ts';
 import { encryptingCodec } from '../../temporal/codec.ts';
@@ -17,7 +18,7 @@ import {
   workflowId,
   workflowQueues,
 } from '../../temporal/commands.ts';
-import { dataConverterOf, isTemporalCloud } from '../../temporal/connection.ts';
+import { dataConverterOf, isTemporalCloud, openTemporal } from '../../temporal/connection.ts';
 import * as workflows from '../../workflows/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'posthorn-temporal-'));
@@ -162,4 +163,16 @@ test('the cache of executions follows the memory of the process, within bounds',
   expect(cachedExecutions(0.25 * gigabyte)).toBe(100);
   expect(cachedExecutions(4 * gigabyte)).toBe(537);
   expect(cachedExecutions(1024 * gigabyte)).toBe(1000);
+});
+
+test('a connection that is closed while a call is to be repeated answers that call', async () => {
+  const temporal = openTemporal(settingsOf({ TEMPORAL_ADDRESS: '127.0.0.1:1' }));
+  const call = temporal.within(5_000, () =>
+    temporal.connection.workflowService.describeNamespace({ namespace: 'any' }),
+  );
+  const failure = call.catch((error: Error) => error.message);
+  // The first attempt is refused at once; the second one is due a sixth of a second later.
+  await pause(100);
+  await temporal.close();
+  expect(await failure).toContain('UNAVAILABLE');
 });
