@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { App } from '../../core/http/context.ts';
 import { route } from '../../core/http/route.ts';
-import { createComposer } from '../../sending/engine/index.ts';
+import { composerOf } from '../../sending/engine/index.ts';
 import { type FeedDeps, listActivity } from './feed.ts';
 import {
   ActivityPage,
@@ -65,10 +65,11 @@ export const activityRoutes = [
   }),
 ];
 
-const composers = new WeakMap<App, FeedDeps['compose']>();
-
 function feedDeps(app: App): FeedDeps {
-  const compose = composers.get(app) ?? createComposer(app.config, app.log);
-  composers.set(app, compose);
-  return { sql: app.db, now: app.clock(), bodyDays: app.config.EMAIL_BODY_RETENTION_DAYS, compose };
+  return {
+    sql: app.db,
+    now: app.clock(),
+    bodyDays: app.config.EMAIL_BODY_RETENTION_DAYS,
+    compose: composerOf(app),
+  };
 }

@@ -6,6 +6,7 @@ import {
   tracksEmail,
 } from '../../content/rendering/index.ts';
 import type { Config } from '../../core/config/config.ts';
+import type { App } from '../../core/http/context.ts';
 import type { MessageClass } from '../../core/lib/message-kinds.ts';
 import type { ClaimedMail } from '../ledger/index.ts';
 import type { OutgoingAttachment, OutgoingMessage } from '../providers/index.ts';
@@ -124,4 +125,13 @@ export function composeQueued(compose: Composer, mail: ClaimedMail): OutgoingMes
       contentId: file.disposition === 'inline' ? (file.contentId ?? null) : null,
     })),
   });
+}
+
+const composers = new WeakMap<App, Composer>();
+
+/** The composer of an API process: one for all its routes, since each keeps rendered content in memory. */
+export function composerOf(app: App): Composer {
+  const composer = composers.get(app) ?? createComposer(app.config, app.log);
+  composers.set(app, composer);
+  return composer;
 }

@@ -1,7 +1,6 @@
 import { ListSuppressed, SuppressedEmail, SuppressedPage } from '../../audience/suppressions/index.ts';
-import type { App } from '../../core/http/context.ts';
 import { route } from '../../core/http/route.ts';
-import { type Composer, createComposer } from '../engine/index.ts';
+import { composerOf } from '../engine/index.ts';
 import { getSuppressed, listSuppressed } from './mail.ts';
 
 /** Mail that suppression rules have kept from leaving. */
@@ -25,11 +24,3 @@ export const suppressedMailRoutes = [
     handle: ({ app, db, project, params }) => getSuppressed(db, composerOf(app), project.id, params.id),
   }),
 ];
-
-const composers = new WeakMap<App, Composer>();
-
-function composerOf(app: App): Composer {
-  const composer = composers.get(app) ?? createComposer(app.config, app.log);
-  composers.set(app, composer);
-  return composer;
-}
