@@ -1,20 +1,13 @@
 import { getContact } from '../../audience/contacts/index.ts';
 import type { Config } from '../../core/config/config.ts';
-import type { Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { ProjectFacts } from '../../platform/projects/index.ts';
 import { contentAsWritten, prepareContent } from '../rendering/index.ts';
-import type { PreviewTemplate } from './schema.ts';
+import type { PreviewBody, PreviewTemplate } from './schema.ts';
 import { checkSources, withinLimits } from './service.ts';
 
-/** A message as one recipient would see it. */
-export interface Preview {
-  subject: string;
-  html: string;
-  text: string | null;
-}
-
-// Whom values are shown to where no contact is named. The links of such a preview lead to nobody.
+// The recipient of a preview that names no contact. Links of such a preview belong to no contact.
 const nobody = {
   id: '00000000-0000-0000-0000-000000000000',
   email: 'recipient@example.com',
@@ -28,19 +21,16 @@ const nobody = {
  * @throws 400 with field, line and column for content that does not parse; 404 CONTACT_NOT_FOUND
  */
 export async function previewTemplate(
-  sql: Sql,
+  db: Database,
   config: Pick<Config, 'DASHBOARD_URI' | 'API_URI' | 'LINK_SECRET'>,
   project: ProjectFacts,
   { subject, body, type, contactId, data }: PreviewTemplate,
-): Promise<Preview> {
+): Promise<PreviewBody> {
   checkSources({ subject, body });
   const requestData = data ?? null;
   const isForContact = contactId !== undefined && contactId !== null;
-  if (!isForContact && requestData === null) {
-    const written = withinLimits(() => contentAsWritten({ subject, body }));
-    return { subject: written.subject, html: written.html, text: written.text };
-  }
-  const contact = isForContact ? await getContact(sql, project.id, contactId) : nobody;
+  if (!isForContact && requestData === null) return withinLimits(() => contentAsWritten({ subject, body }));
+  const contact = isForContact ? await getContact(db, project.id, contactId) : nobody;
   const { name, language, escapeContactData } = project;
   const prepared = prepareContent(
     { subject, body, messageClass: type, projectName: name, language, escapeContactData },

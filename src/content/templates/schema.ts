@@ -7,8 +7,6 @@ import { JsonObject, parameter, singleLine, textField } from '../../core/lib/val
 export const templateTypes = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] as const;
 
 const TypeField = v.picklist(templateTypes, `must be one of ${templateTypes.join(', ')}`);
-const Name = textField('name', 1, 255);
-const Description = v.nullish(textField('description', 0, 2000));
 /** Liquid source of a subject; it may have several lines, of which the rendered subject makes one. */
 export const SubjectSource = textField('subject', 1, 998);
 /** Liquid source of an HTML body. */
@@ -35,30 +33,22 @@ export const TemplateBody = v.object({
 });
 export type TemplateBody = v.InferOutput<typeof TemplateBody>;
 
-/** `POST /templates`. */
-export const CreateTemplate = v.object({
-  name: Name,
-  description: Description,
+const parts = {
+  name: textField('name', 1, 255),
+  description: v.nullish(textField('description', 0, 2000)),
   subject: SubjectSource,
   body: BodySource,
   from: EmailField,
   fromName: SenderName,
   replyTo: ReplyTo,
-  type: v.optional(TypeField, 'MARKETING'),
-});
+};
+
+/** `POST /templates`. */
+export const CreateTemplate = v.object({ ...parts, type: v.optional(TypeField, 'MARKETING') });
 export type CreateTemplate = v.InferOutput<typeof CreateTemplate>;
 
 /** `PATCH /templates/{id}`: any part of a template. */
-export const PatchTemplate = v.object({
-  name: v.optional(Name),
-  description: Description,
-  subject: v.optional(SubjectSource),
-  body: v.optional(BodySource),
-  from: v.optional(EmailField),
-  fromName: SenderName,
-  replyTo: ReplyTo,
-  type: v.optional(TypeField),
-});
+export const PatchTemplate = v.partial(v.object({ ...parts, type: TypeField }));
 export type PatchTemplate = v.InferOutput<typeof PatchTemplate>;
 
 /** `POST /templates/preview`: content, and what it is filled in with: a contact, values as `/v1/send` takes them, or both. */
@@ -72,6 +62,7 @@ export const PreviewTemplate = v.object({
 export type PreviewTemplate = v.InferOutput<typeof PreviewTemplate>;
 /** What a recipient would see. */
 export const PreviewBody = v.object({ subject: v.string(), html: v.string(), text: v.nullable(v.string()) });
+export type PreviewBody = v.InferOutput<typeof PreviewBody>;
 
 /** What templates are listed by. */
 export const templateSorts = ['name', 'subject', 'type', 'createdAt', 'updatedAt'] as const;
@@ -113,3 +104,4 @@ export const TemplateUsage = v.object({
   ),
   campaigns: v.array(v.unknown()),
 });
+export type TemplateUsage = v.InferOutput<typeof TemplateUsage>;
