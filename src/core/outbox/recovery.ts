@@ -1,5 +1,5 @@
 import type { SignalCommand, StartCommand } from '../../../temporal/commands.ts';
-import type { Database, Sql } from '../database/sql.ts';
+import { type Database, type Query, type Sql, sql } from '../database/sql.ts';
 import { enqueueAll, type OutboxTicket } from './enqueue.ts';
 
 /** Unfinished work whose row has not moved for a while. */
@@ -58,6 +58,16 @@ export const stalledBefore = `greatest(clock_timestamp() - $1::float8 * interval
 /** The five parameters of a page: `stalledBefore` takes two, then come instant and id of the place, and the limit. */
 export function stalledParams({ afterMs, changedAt, place, limit }: StalledQuery): unknown[] {
   return [afterMs, changedAt, place.at, place.id, limit];
+}
+
+/** SQL: whether an unfinished row has not moved, since the instant in `at`, for so long that it is stalled. */
+export function isStalled(at: Query, { afterMs, changedAt }: StalledQuery): Query {
+  return sql`${at} < greatest(clock_timestamp() - ${afterMs}::float8 * interval '1 millisecond', ${changedAt}::timestamptz)`;
+}
+
+/** SQL: the last condition, order and limit of a page of stalled rows. */
+export function stalledPage(at: Query, id: Query, { place, limit }: StalledQuery): Query {
+  return sql`(${at}, ${id}) > (${place.at}::timestamptz, ${place.id}) order by ${at}, ${id} limit ${limit}`;
 }
 
 const beginning: StalledPlace = { at: '-infinity', id: '00000000-0000-0000-0000-000000000000' };

@@ -1,4 +1,4 @@
-import { type Sql, statement } from '../../core/database/sql.ts';
+import { type Query, sql as query, raw, type Sql, statement } from '../../core/database/sql.ts';
 import { billingColumns, type ProjectBilling, type UsageCategory, usageCategories } from '../projects/index.ts';
 import { usageMonth } from './counting-queries.ts';
 import type { UsageGate } from './usage-schema.ts';
@@ -30,6 +30,17 @@ export const reserveAll = (projectId: string, category: string, limit: string, c
   where u.project_id = ${projectId} and u.month = ${thisMonth} and u.category = ${category} and u.reserved is not null
     and u.reserved - ${failedOf('u')} + ${count} <= ${limit}
   returning 1`;
+
+/**
+ * SQL of an update that lets `count` mails in, all or none, and returns a row when it did. A counter that has not begun
+ * lets nothing in.
+ */
+export function reserveWhole(projectId: string, { category, limit }: UsageGate, count: number): Query {
+  return query`update usage_counters u set reserved = u.reserved + ${count}::integer
+    where u.project_id = ${projectId}::uuid and u.month = ${raw(thisMonth)} and u.category = ${category} and u.reserved is not null
+      and u.reserved - ${raw(failedOf('u'))} + ${count}::integer <= ${limit}::integer
+    returning 1`;
+}
 
 // The row is locked before it is read, so that whoever comes at the same moment reads what this one leaves.
 const reserve = statement(

@@ -1,4 +1,4 @@
 // What other parts of the service may use of projects; everything else in this folder is its own.
 export type { KeyOwner, ProjectDirectory, ProjectFacts } from './directory.ts';
-export { ofProject } from './entity.ts';
+export { ofProject, Project } from './entity.ts';
 export { billingColumns, type ProjectBilling, type UsageCategory, usageCategories } from './limits-columns.ts';

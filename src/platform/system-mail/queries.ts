@@ -1,5 +1,5 @@
-import { type Database, sql, statement } from '../../core/database/sql.ts';
-import { type StalledQuery, stalledBefore, stalledParams } from '../../core/outbox/recovery.ts';
+import { type Database, type Query, sql } from '../../core/database/sql.ts';
+import { isStalled, type StalledQuery, stalledPage } from '../../core/outbox/recovery.ts';
 
 /** A mail of the service that is on its way. */
 export interface PendingMail {
@@ -16,20 +16,6 @@ export interface PendingMail {
   ageMs: number;
 }
 
-// The content goes with its secrets; that the mail was sent stays.
-const settle = statement(
-  'system_mails.settle',
-  `update system_mails set status = $2, message_id = $3, sent_at = $4::timestamptz, error = $5, content_sealed = null,
-     updated_at = clock_timestamp()
-   where id = $1 and status = 'PENDING'`,
-);
-const stalled = statement(
-  'system_mails.stalled',
-  `select id, updated_at::text as at from system_mails
-   where status = 'PENDING' and updated_at < ${stalledBefore} and (updated_at, id) > ($3::timestamptz, $4::uuid)
-   order by updated_at, id limit $5`,
-);
-
 /** Adds mails; those whose key is known are left out. Answers the ids that were added. */
 export async function insertMails(
   db: Database,
@@ -41,13 +27,13 @@ export async function insertMails(
     content_sealed: string;
   }[],
 ): Promise<string[]> {
-  return (
-    await db.rows<{ id: string }>(sql`
-      insert into system_mails (id, kind, to_address, dedupe_key, content_sealed)
-        select id, kind, to_address, dedupe_key, content_sealed
-        from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (id uuid, kind text, to_address text, dedupe_key text, content_sealed text)
-        on conflict (dedupe_key) do nothing returning id`)
-  ).map(({ id }) => id);
+  const added = await db.rows<{ id: string }>(sql`
+    insert into system_mails (id, kind, to_address, dedupe_key, content_sealed)
+      select id, kind, to_address, dedupe_key, content_sealed
+      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+        as r (id uuid, kind text, to_address text, dedupe_key text, content_sealed text)
+      on conflict (dedupe_key) do nothing returning id`);
+  return added.map(({ id }) => id);
 }
 
 /** The mail, unless it was sent or given up. */
@@ -75,17 +61,27 @@ export async function noteRefusal(db: Database, id: string, reason: string): Pro
 
 /** Notes that the provider has the mail. `at` is an ISO instant. */
 export async function noteSent(db: Database, id: string, messageId: string, at: string): Promise<void> {
-  await db.count(settle, [id, 'SENT', messageId, at, null]);
+  await settle(db, id, sql`status = 'SENT', message_id = ${messageId}, sent_at = ${at}::timestamptz, error = null`);
 }
 
 /** Gives the mail up. */
 export async function noteFailed(db: Database, id: string, reason: string): Promise<void> {
-  await db.count(settle, [id, 'FAILED', null, null, reason.slice(0, 500)]);
+  await settle(db, id, sql`status = 'FAILED', error = ${reason.slice(0, 500)}`);
+}
+
+// The content goes with its secrets; that the mail was sent stays.
+async function settle(db: Database, id: string, outcome: Query): Promise<void> {
+  await db.count(sql`
+    update system_mails set ${outcome}, content_sealed = null, updated_at = clock_timestamp()
+      where id = ${id} and status = 'PENDING'`);
 }
 
 /** Mails that nobody has tried for a while. */
 export function stalledMails(db: Database, query: StalledQuery): Promise<{ id: string; at: string }[]> {
-  return db.rows(stalled, stalledParams(query));
+  const at = sql`updated_at`;
+  return db.rows(sql`
+    select id, updated_at::text as at from system_mails
+      where status = 'PENDING' and ${isStalled(at, query)} and ${stalledPage(at, sql`id`, query)}`);
 }
 
 /** Removes mails of more than 60 days ago; answers how many. */

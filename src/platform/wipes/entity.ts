@@ -10,11 +10,14 @@ const ProjectWipeSchema = defineEntity({
     ...baseColumns,
     projectId: p.uuid(),
     kind: p.enum(['RESET', 'DELETE'] as const),
+    /** Where it stands: the place in the list of tables, and the last id that is gone there. */
     place: p.integer().default(0),
     after: p.uuid().nullable(),
+    /** How often the list has been begun. */
     pass: p.integer().default(1),
-    removedInPass: p.bigint().defaultRaw('0'),
-    removed: p.bigint().defaultRaw('0'),
+    removedInPass: p.bigint('number').defaultRaw('0'),
+    removed: p.bigint('number').defaultRaw('0'),
+    /** The payment subscription to cancel. */
     subscription: p.text().nullable(),
     finishedAt: p.datetime(3).nullable(),
   },

@@ -21,9 +21,9 @@ export const projectWipeRoutes = [
     tag: 'projects',
     reply: Done,
     async handle({ app, db, project }) {
-      const { ticket } = await deleteProject(db, project.id, async (sql, { domains }) => {
+      const { ticket } = await deleteProject(db, project.id, async (tx, { domains }) => {
         for (const { domain, providerId } of domains)
-          if (providerId !== null) await removeLater(sql, providerId, domain);
+          if (providerId !== null) await removeLater(tx, providerId, domain);
       });
       app.outbox.dispatchSoon(ticket);
       await app.directory.forgetEverywhere(project.id);

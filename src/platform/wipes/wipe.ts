@@ -1,6 +1,8 @@
-import type { Database, Sql } from '../../core/database/sql.ts';
+import { LockMode } from '@mikro-orm/core';
+import { type Database, raw, sql } from '../../core/database/sql.ts';
 import type { RecoverableKind } from '../../core/outbox/recovery.ts';
-import { findWipe, finishWipe, lockWipeAt, moveWipe, stalledWipes, type Wipe } from './queries.ts';
+import { ProjectWipe } from './entity.ts';
+import { findWipe, finishWipe, stalledWipes } from './queries.ts';
 import { startOfWipe } from './service.ts';
 import { type WipedTable, wipedTables } from './tables.ts';
 
@@ -32,26 +34,29 @@ export async function wipeRows(db: Database, wipeId: string, share: WipeShare): 
     const table = tables[wipe.place];
     if (table === undefined && wipe.removedInPass === 0) return { state: 'emptied', removed: wipe.removed };
     if (share.stop.aborted || performance.now() > deadline) return { state: 'unfinished', removed: wipe.removed };
-    await db.transaction((sql) => takeStep(sql, wipe, table));
+    await db.transaction((tx) => takeStep(tx, wipe, table));
     share.onStep(wipe.removed);
   }
 }
 
-async function takeStep(sql: Sql, wipe: Wipe, table: WipedTable | undefined): Promise<void> {
-  if ((await lockWipeAt(sql, wipe)) === null) return;
+async function takeStep(
+  tx: Database,
+  { id, pass, place, after }: ProjectWipe,
+  table: WipedTable | undefined,
+): Promise<void> {
+  const stillThere = { id, finishedAt: null, pass, place, after };
+  const wipe = await tx.em.findOne(ProjectWipe, stillThere, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  if (wipe === null) return;
   if (table === undefined) {
-    await moveWipe(sql, wipe.id, { place: 0, after: null, pass: wipe.pass + 1, removedInPass: 0, removed: 0 });
+    Object.assign(wipe, { place: 0, after: null, pass: pass + 1, removedInPass: 0 });
     return;
   }
-  const page = await removePage(sql, table, wipe);
+  const page = await removePage(tx, table, wipe);
   const stays = page.seen === table.rows;
-  await moveWipe(sql, wipe.id, {
-    place: stays ? wipe.place : wipe.place + 1,
-    after: stays ? page.last : null,
-    pass: wipe.pass,
-    removedInPass: wipe.removedInPass + page.removed,
-    removed: page.removed,
-  });
+  wipe.place = stays ? place : place + 1;
+  wipe.after = stays ? page.last : null;
+  wipe.removedInPass += page.removed;
+  wipe.removed += page.removed;
 }
 
 interface Page {
@@ -61,27 +66,29 @@ interface Page {
 }
 
 // Names of tables come from our own list, never from a request.
-async function removePage(sql: Sql, { table, by, rows }: WipedTable, wipe: Wipe): Promise<Page> {
+async function removePage(
+  tx: Database,
+  { table, by, rows }: WipedTable,
+  { projectId, after }: ProjectWipe,
+): Promise<Page> {
+  const name = raw(table);
   if (by === 'any') {
-    const removed = await sql.count(
-      `delete from ${table} where ctid = any(array(select ctid from ${table} where project_id = $1 limit $2))`,
-      [wipe.projectId, rows],
-    );
+    const removed = await tx.count(sql`
+      delete from ${name} where ctid = any(array(select ctid from ${name} where project_id = ${projectId} limit ${rows}))`);
     return { seen: removed, removed, last: null };
   }
   // Along the index and from the last id on: rows that are gone already would otherwise be passed again by each page.
-  const page = await sql.row<Page>(
-    `with page as materialized (
-       select id from ${table} where project_id = $1 and ($2::uuid is null or id > $2) order by id limit $3),
-     gone as (delete from ${table} where project_id = $1 and id in (select id from page) returning 1)
-     select (select count(*) from page)::int as seen, (select count(*) from gone)::int as removed,
-       (select id from page order by id desc limit 1) as last`,
-    [wipe.projectId, wipe.after, rows],
-  );
+  const page = await tx.row<Page>(sql`
+    with page as materialized (
+      select id from ${name} where project_id = ${projectId} and (${after}::uuid is null or id > ${after}::uuid)
+        order by id limit ${rows}),
+    gone as (delete from ${name} where project_id = ${projectId} and id in (select id from page) returning 1)
+    select (select count(*) from page)::int as seen, (select count(*) from gone)::int as removed,
+      (select id from page order by id desc limit 1) as last`);
   return page ?? { seen: 0, removed: 0, last: null };
 }
 
-/** Ends a wipe whose rows are gone. `cancelSubscription` may fail: that is told, and nothing more. */
+/** Ends a wipe whose rows are gone. It stays open where `cancelSubscription` rejects. */
 export async function endWipe(
   db: Database,
   wipeId: string,
@@ -89,16 +96,16 @@ export async function endWipe(
 ): Promise<boolean> {
   const wipe = await findWipe(db, wipeId);
   if (wipe === null) return false;
-  if (wipe.subscription !== null) await cancelSubscription(wipe.subscription);
-  return db.transaction((sql) => finishWipe(sql, wipe));
+  if (wipe.subscription) await cancelSubscription(wipe.subscription);
+  return db.transaction((tx) => finishWipe(tx, wipe));
 }
 
 /** Resets and removals of projects whose execution may be lost. */
 export const recoverableWipes: RecoverableKind = {
   name: 'wipes',
   afterMs: 5 * 60_000,
-  async stalled(sql, query) {
-    return (await stalledWipes(sql, query)).map(({ id, at }) => ({
+  async stalled(db, query) {
+    return (await stalledWipes(db, query)).map(({ id, at }) => ({
       at,
       id,
       start: startOfWipe(id),
