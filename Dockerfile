@@ -11,6 +11,7 @@ COPY package.json package-lock.json ./
 COPY dashboard/package.json dashboard/
 COPY packages/drill/package.json packages/drill/
 COPY packages/local-stack/package.json packages/local-stack/
+COPY packages/mail-providers/package.json packages/mail-providers/
 COPY packages/mail-sandbox/package.json packages/mail-sandbox/
 COPY packages/renderer/package.json packages/renderer/
 # Install scripts are for the Node and the Postgres that `npm start` brings along; here the first is the image and the second a service.

@@ -1,4 +1,5 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
+import type { DomainProvider, Mailer } from '@posthorn/mail-providers';
 import type { Logger } from 'pino';
 import type { Config } from '../src/core/config/config.ts';
 import type { Database } from '../src/core/database/sql.ts';
@@ -6,9 +7,8 @@ import type { Clock } from '../src/core/lib/time.ts';
 import type { Outbox } from '../src/core/outbox/dispatcher.ts';
 import type { DeliveryWaker } from '../src/core/outbox/wake.ts';
 import type { Payments } from '../src/platform/billing/index.ts';
-import type { DnsLookup, DomainProvider } from '../src/platform/domains/index.ts';
+import type { DnsLookup } from '../src/platform/domains/index.ts';
 import type { TellMembers } from '../src/platform/system-mail/index.ts';
-import type { Mailer } from '../src/sending/providers/index.ts';
 import type { TemporalConnection } from '../temporal/connection.ts';
 
 /** Everything activities are built from; made once for each worker process. */

@@ -1,10 +1,10 @@
+import type { Mailer } from '@posthorn/mail-providers';
 import { readConfig } from '../src/core/config/config.ts';
 import { openStore } from '../src/core/database/orm.ts';
 import { newId } from '../src/core/lib/ids.ts';
 import { pause } from '../src/core/lib/time.ts';
 import { composeQueued, createComposer } from '../src/sending/engine/compose.ts';
 import { deliverPending } from '../src/sending/engine/pending.ts';
-import type { Mailer } from '../src/sending/providers/mailer.ts';
 import { aProject, deliveryDeps, queueMany } from '../test/support/delivery-fixtures.ts';
 import type { FakeMailer } from '../test/support/mailer.ts';
 import { benchServices } from './support/services.ts';

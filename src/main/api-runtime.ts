@@ -1,3 +1,5 @@
+import type { Mailer } from '@posthorn/mail-providers';
+import { createSnsClient, type GetText } from '@posthorn/mail-providers';
 import type { Logger } from 'pino';
 import { checkTemporal, openTemporal } from '../../temporal/connection.ts';
 import { createSuppressionRuleCache } from '../audience/suppressions/cache.ts';
@@ -20,8 +22,6 @@ import { createOAuthProviders, type OAuthEndpoints, type OAuthName } from '../pl
 import { createProjectDirectory } from '../platform/projects/directory.ts';
 import { cachedResolver } from '../platform/verification/cached-resolver.ts';
 import { dnsResolver, type Resolver } from '../platform/verification/resolver.ts';
-import type { Mailer } from '../sending/providers/mailer.ts';
-import { createAmazonDoor, type GetText } from '../sending/providers/sns-door.ts';
 import { poolerWarnings, requestDatabase, sessionUrl } from './database-settings.ts';
 import { entities } from './entities.ts';
 import { openHealth } from './health.ts';
@@ -86,7 +86,7 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
     waker: createDeliveryWaker({ temporal, queuePrefix, log }),
     oauth: createOAuthProviders(config, overrides.oauth),
     mailer: overrides.mailer ?? createMailer(config, log, store.db),
-    amazon: createAmazonDoor(overrides.getFromAmazon),
+    sns: createSnsClient(overrides.getFromAmazon),
     resolver: overrides.resolver ?? cachedResolver(dnsResolver({ servers: config.DNS_SERVERS })),
     domainProvider: createDomainProvider(config),
     dns: createDomainLookup(config),

@@ -1,19 +1,21 @@
+import type { DomainProvider, Mailer } from '@posthorn/mail-providers';
+import {
+  createPostmarkDomains,
+  createPostmarkMailer,
+  createSesDomains,
+  createSesMailer,
+  createSmtpMailer,
+  type SesAccess,
+  smtpAccess,
+} from '@posthorn/mail-providers';
 import type { Logger } from 'pino';
 import type { Config } from '../core/config/config.ts';
 import type { Sql } from '../core/database/sql.ts';
 import { type DnsLookup, dnsLookup } from '../platform/domains/dns.ts';
-import type { DomainProvider } from '../platform/domains/provider.ts';
 import { signingKey } from '../platform/domains/signing-queries.ts';
 import type { TellMembers } from '../platform/system-mail/service.ts';
 import { queueMemberMails } from '../platform/system-mail/service.ts';
 import { createJournal } from '../sending/providers/journal.ts';
-import type { Mailer } from '../sending/providers/mailer.ts';
-import { createPostmarkMailer } from '../sending/providers/postmark.ts';
-import { createPostmarkDomains } from '../sending/providers/postmark-domains.ts';
-import { createSesMailer, type SesAccess } from '../sending/providers/ses.ts';
-import { createSesDomains } from '../sending/providers/ses-domains.ts';
-import { createSmtpMailer } from '../sending/providers/smtp.ts';
-import { smtpAccess } from '../sending/providers/smtp-session.ts';
 
 const megabyte = 1024 * 1024;
 

@@ -1,4 +1,5 @@
 import { freePorts } from '@posthorn/local-stack';
+import type { Mailer } from '@posthorn/mail-providers';
 import type { Logger } from 'pino';
 import { createActivities } from '../../activities/index.ts';
 import { openTemporal } from '../../temporal/connection.ts';
@@ -18,7 +19,6 @@ import { createSegmentWatch } from '../core/outbox/segment-watch.ts';
 import { storeChangedAt } from '../core/outbox/store-state.ts';
 import { createMailSweep } from '../core/outbox/sweep.ts';
 import { createDeliveryWaker } from '../core/outbox/wake.ts';
-import type { Mailer } from '../sending/providers/mailer.ts';
 import { foldAndJudge } from '../sending/reputation/fold.ts';
 import { logActivities } from './activity-log.ts';
 import { sessionUrl, workerDatabase } from './database-settings.ts';

@@ -1,16 +1,15 @@
+import { createSesDomains, createSesMailer, type SesOptions } from '@posthorn/mail-providers';
 import PostalMime from 'postal-mime';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { aMessage, kinds } from '../../packages/mail-providers/test/messages.ts';
 import { newId } from '../../src/core/lib/ids.ts';
 import { systemClock } from '../../src/core/lib/time.ts';
 import { deliverPending } from '../../src/sending/engine/pending.ts';
 import { createJournal } from '../../src/sending/providers/journal.ts';
-import { createSesMailer, type SesOptions } from '../../src/sending/providers/ses.ts';
-import { createSesDomains } from '../../src/sending/providers/ses-domains.ts';
 import { takeReport } from '../../src/sending/reports/report.ts';
 import { receivePostmark } from '../../src/sending/reports/webhooks.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aContact, aProject, plainly, queueMail, queueMany } from '../support/delivery-fixtures.ts';
-import { aMessage, kinds } from '../support/messages.ts';
 import { type SesServer, sesError, sesServer } from '../support/ses-server.ts';
 
 const silent = { info: () => undefined, warn: () => undefined };

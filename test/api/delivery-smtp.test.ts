@@ -1,16 +1,15 @@
 import { createVerify } from 'node:crypto';
+import { createSmtpMailer, type SmtpOptions, smtpAccess } from '@posthorn/mail-providers';
 import PostalMime from 'postal-mime';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { aMessage, kinds } from '../../packages/mail-providers/test/messages.ts';
 import { newId } from '../../src/core/lib/ids.ts';
 import { unseal } from '../../src/core/lib/seal.ts';
 import { newOwnKey } from '../../src/platform/domains/own-key.ts';
 import { deliverPending } from '../../src/sending/engine/pending.ts';
 import { createJournal } from '../../src/sending/providers/journal.ts';
-import { createSmtpMailer, type SmtpOptions } from '../../src/sending/providers/smtp.ts';
-import { smtpAccess } from '../../src/sending/providers/smtp-session.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aContact, aProject, plainly, queueMail, queueMany } from '../support/delivery-fixtures.ts';
-import { aMessage, kinds } from '../support/messages.ts';
 import { SmtpRefusal, smtpServer, type TestSmtp } from '../support/smtp.ts';
 
 const silent = { info: () => undefined, warn: () => undefined };

@@ -1,8 +1,8 @@
+import type { MailEffect, Notification } from '@posthorn/mail-providers';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../src/core/lib/ids.ts';
 import { settleQueued } from '../../src/sending/ledger/settle.ts';
-import type { MailEffect, Notification } from '../../src/sending/providers/notification.ts';
 import { applyNotification } from '../../src/sending/reports/notify.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aProject, type TestProject } from '../support/delivery-fixtures.ts';

@@ -1,9 +1,9 @@
+import type { Notification } from '@posthorn/mail-providers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../src/core/lib/ids.ts';
 import { quotaFor, reserveMail, reserveReceivedMail } from '../../src/platform/billing/service.ts';
 import { usageOf } from '../../src/platform/billing/usage-queries.ts';
 import { settleQueued } from '../../src/sending/ledger/settle.ts';
-import type { Notification } from '../../src/sending/providers/notification.ts';
 import { applyNotification } from '../../src/sending/reports/notify.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';

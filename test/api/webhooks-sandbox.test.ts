@@ -1,8 +1,8 @@
+import { createPostmarkMailer } from '@posthorn/mail-providers';
 import { createSandbox, type Sandbox } from '@posthorn/mail-sandbox';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../src/core/lib/ids.ts';
 import { deliverPending } from '../../src/sending/engine/pending.ts';
-import { createPostmarkMailer } from '../../src/sending/providers/postmark.ts';
 import { type TestApi, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aContact, aProject, plainly, queueMail } from '../support/delivery-fixtures.ts';

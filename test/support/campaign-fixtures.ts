@@ -1,3 +1,4 @@
+import type { Mailer } from '@posthorn/mail-providers';
 import { pino } from 'pino';
 import { type CampaignActivityDeps, campaignActivities } from '../../activities/campaign.ts';
 import { readConfig } from '../../src/core/config/config.ts';
@@ -8,7 +9,6 @@ import { createGate } from '../../src/sending/campaigns/gate.ts';
 import { launchCampaign } from '../../src/sending/campaigns/launch.ts';
 import { scheduleSend, startSend } from '../../src/sending/campaigns/state.ts';
 import { createComposer } from '../../src/sending/engine/compose.ts';
-import type { Mailer } from '../../src/sending/providers/mailer.ts';
 import type { StartCommand } from '../../temporal/commands.ts';
 import type { TestProject } from './delivery-fixtures.ts';
 

@@ -1,3 +1,4 @@
+import { createPostmarkMailer, createSmtpMailer } from '@posthorn/mail-providers';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import { emailActivities } from '../../activities/email.ts';
@@ -5,8 +6,6 @@ import { openStore } from '../../src/core/database/orm.ts';
 import { installTemporalRuntime } from '../../src/main/temporal-runtime.ts';
 import { workflowBundle } from '../../src/main/workflow-bundle.ts';
 import { createJournal } from '../../src/sending/providers/journal.ts';
-import { createPostmarkMailer } from '../../src/sending/providers/postmark.ts';
-import { createSmtpMailer } from '../../src/sending/providers/smtp.ts';
 import { taskQueue } from '../../temporal/commands.ts';
 import { plainly } from './delivery-fixtures.ts';
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
+import type { OutgoingMessage } from '@posthorn/mail-providers';
 import type { Database, Sql } from '../../src/core/database/sql.ts';
 import { newId } from '../../src/core/lib/ids.ts';
 import type { DeliveryDeps } from '../../src/sending/engine/deps.ts';
 import { insertQueued, type NewMail } from '../../src/sending/ledger/queries.ts';
 import type { ClaimedMail } from '../../src/sending/ledger/types.ts';
-import type { OutgoingMessage } from '../../src/sending/providers/mailer.ts';
 import type { FakeMailer } from './mailer.ts';
 
 /** What a test project is made of; everything has a value that fits most tests. */

@@ -1,6 +1,6 @@
+import type { MailEffect } from '@posthorn/mail-providers';
 import { firstIdAt, newId } from '../../src/core/lib/ids.ts';
 import { type Settlement, settleQueued } from '../../src/sending/ledger/settle.ts';
-import type { MailEffect } from '../../src/sending/providers/notification.ts';
 import { applyNotification } from '../../src/sending/reports/notify.ts';
 import { audience } from './audience.ts';
 import type { TestDatabase } from './database.ts';

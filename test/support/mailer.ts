@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { Accepted, Mailer, OutgoingMessage, Verdict } from '@posthorn/mail-providers';
+import { type PlainMessage, textsOf } from '../../packages/mail-providers/test/messages.ts';
 import { pause } from '../../src/core/lib/time.ts';
-import type { Accepted, Mailer, OutgoingMessage, Verdict } from '../../src/sending/providers/mailer.ts';
-import { type PlainMessage, textsOf } from './messages.ts';
 
 /** How the fake provider misbehaves. All counts are of `send` calls, from the first on. */
 export interface FakeMailerOptions {

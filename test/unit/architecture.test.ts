@@ -153,7 +153,7 @@ describe('a broken rule is told', () => {
     'src/audience/events/service.ts': ['../contacts/index.ts', typeOf('../contacts/index.ts')],
     'src/audience/events/routes.ts': ['../../core/http/route.ts', './service.ts'],
     'src/audience/events/index.ts': ['./service.ts'],
-    'src/sending/providers/postmark.ts': ['postmark'],
+    'packages/mail-providers/src/postmark.ts': ['postmark'],
     'src/automations/index.ts': ['../audience/events/index.ts'],
     'packages/letters/src/index.ts': ['./print.ts', '@posthorn/paper', 'valibot'],
     'packages/letters/src/print.ts': [],

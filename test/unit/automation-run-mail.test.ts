@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { textsOf } from '../../packages/mail-providers/test/messages.ts';
 import { newId } from '../../src/core/lib/ids.ts';
 import { composeQueued, createComposer } from '../../src/sending/engine/compose.ts';
 import type { StoredRender } from '../../src/sending/ledger/stored-render.ts';
 import { type ClaimedMail, refusalOf } from '../../src/sending/ledger/types.ts';
-import { textsOf } from '../support/messages.ts';
 
 const compose = createComposer(
   {

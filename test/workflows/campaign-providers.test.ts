@@ -1,7 +1,6 @@
+import { createSesMailer, createSmtpMailer } from '@posthorn/mail-providers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createJournal } from '../../src/sending/providers/journal.ts';
-import { createSesMailer } from '../../src/sending/providers/ses.ts';
-import { createSmtpMailer } from '../../src/sending/providers/smtp.ts';
 import {
   aCampaign,
   campaignActivitiesFor,

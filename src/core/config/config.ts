@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { productionProblems } from './safety.ts';
 import { dependentSecrets, deriveSecret, productionSecretProblems } from './secrets.ts';
-import { type SettingValues, settings } from './settings.ts';
+import { neededByProvider, type SettingValues, settings } from './settings.ts';
 
 /** Settings as the service uses them: parsed, with the values that depend on others filled in. */
 export type Config = Readonly<
@@ -31,7 +31,7 @@ export type Config = Readonly<
     /** The provider behind the Postmark client. */
     /** Where uploaded images are kept. */
     storageDriver: 'local' | 's3';
-    mailProvider: 'postmark' | 'sandbox' | 'ses' | 'smtp';
+    mailProvider: NonNullable<SettingValues['MAIL_PROVIDER']>;
     /** Whether Stripe is set up. */
     billingEnabled: boolean;
     /** Mails a month of a project that does not pay; null where billing is not enabled. */
@@ -96,9 +96,8 @@ function missingCompanions(values: SettingValues): string[] {
   together('AWS_SES_ACCESS_KEY_ID', 'AWS_SES_SECRET_ACCESS_KEY');
   together('AWS_SES_SECRET_ACCESS_KEY', 'AWS_SES_ACCESS_KEY_ID');
   const provider = values.MAIL_PROVIDER;
-  const needed = { postmark: 'POSTMARK_SERVER_TOKEN', ses: 'AWS_SES_REGION', smtp: 'SMTP_URL' } as const;
-  if (provider !== null && provider !== 'sandbox' && values[needed[provider]] === null)
-    problems.push(`${needed[provider]} is missing: MAIL_PROVIDER is ${provider} and needs it`);
+  if (provider !== null && provider !== 'sandbox' && values[neededByProvider[provider]] === null)
+    problems.push(`${neededByProvider[provider]} is missing: MAIL_PROVIDER is ${provider} and needs it`);
   if (provider === 'sandbox' && values.POSTMARK_SERVER_TOKEN !== null)
     problems.push('MAIL_PROVIDER is sandbox: unset POSTMARK_SERVER_TOKEN, which the sandbox must never see');
   together('STRIPE_SK', 'STRIPE_WEBHOOK_SECRET');
@@ -139,7 +138,7 @@ function complete(values: SettingValues): Config {
     ...secrets,
     POSTMARK_SERVER_TOKEN: values.POSTMARK_SERVER_TOKEN ?? 'sandbox',
     // Only Postmark writes headers of its own.
-    POSTMARK_UNSUBSCRIBES: mailProvider === 'ses' || mailProvider === 'smtp' ? 'self' : values.POSTMARK_UNSUBSCRIBES,
+    POSTMARK_UNSUBSCRIBES: sandbox || mailProvider === 'postmark' ? values.POSTMARK_UNSUBSCRIBES : 'self',
     POSTMARK_API_URL: values.POSTMARK_API_URL ?? (sandbox ? sandboxUrl : 'https://api.postmarkapp.com'),
     POSTMARK_WEBHOOK_USER: values.POSTMARK_WEBHOOK_USER ?? (sandbox ? 'posthorn' : null),
     POSTMARK_WEBHOOK_PASSWORD:

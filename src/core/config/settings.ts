@@ -516,3 +516,6 @@ export const settings = {
 
 /** The parsed value of every setting, by its name. */
 export type SettingValues = { [Name in keyof typeof settings]: (typeof settings)[Name]['fallback'] };
+
+/** The setting that each mail provider cannot do without, but for the sandbox. */
+export const neededByProvider = { postmark: 'POSTMARK_SERVER_TOKEN', ses: 'AWS_SES_REGION', smtp: 'SMTP_URL' } as const;

@@ -1,12 +1,19 @@
+import type { DomainProvider, ProviderDomain } from '@posthorn/mail-providers';
 import type { Logger } from 'pino';
 import type { Database } from '../../core/database/sql.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
 import type { TellMembers } from '../system-mail/index.ts';
 import type { DnsLookup } from './dns.ts';
 import { lookAt } from './findings.ts';
-import type { DomainProvider, ProviderDomain } from './provider.ts';
 import { type CheckedDomain, settleCheck } from './queries.ts';
 import { nextState } from './state.ts';
+
+declare module '../../core/http/context.ts' {
+  interface App {
+    /** Null when the provider's account is not configured: sender domains then get keys of our own. */
+    domainProvider: DomainProvider | null;
+  }
+}
 
 /** What checks of domains are made with. */
 export interface CheckDeps {

@@ -1,8 +1,6 @@
 // What other parts of the service may use of domains; everything else in this folder is its own.
 export type { CheckDeps } from './checks.ts';
 export type { DnsLookup } from './dns.ts';
-export type { DomainProvider, ProviderDomain, ProviderRecord } from './provider.ts';
 export { removeLater } from './removal-queries.ts';
 export { senderDomainRefused } from './service.ts';
-export type { SigningKey } from './signing-queries.ts';
 export { checkDueDomains, type DomainPage, removeLeftovers, restartDomain } from './sweep.ts';

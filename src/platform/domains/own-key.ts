@@ -1,7 +1,7 @@
 import { generateKeyPair, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
+import type { ProviderRecord } from '@posthorn/mail-providers';
 import { seal } from '../../core/lib/seal.ts';
-import type { ProviderRecord } from './provider.ts';
 
 /** A DKIM key pair of our own: the record to publish, and the sealed private key. */
 export interface OwnKey {

@@ -1,13 +1,6 @@
+import type { SigningKey } from '@posthorn/mail-providers';
 import { type Sql, statement } from '../../core/database/sql.ts';
 import { unseal } from '../../core/lib/seal.ts';
-
-/** A DKIM key of our own in the form in which nodemailer takes it. */
-export interface SigningKey {
-  domainName: string;
-  keySelector: string;
-  /** PKCS #8, PEM. */
-  privateKey: string;
-}
 
 const find = statement(
   'domains.signing_key',

@@ -1,3 +1,4 @@
+import type { MailStream, OutgoingMessage } from '@posthorn/mail-providers';
 import {
   findSuppressed,
   type KeptTexts,
@@ -7,7 +8,6 @@ import {
   writeSuppressed,
 } from '../engine/index.ts';
 import { refusals } from '../ledger/index.ts';
-import type { MailStream, OutgoingMessage } from '../providers/index.ts';
 import type { Claim } from './claims.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
 import { type ClaimEnd, type ClaimedRecipient, countSuppressed, provenInstant, type Settlement } from './ledger.ts';

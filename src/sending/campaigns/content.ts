@@ -1,6 +1,6 @@
+import type { OutgoingMessage } from '@posthorn/mail-providers';
 import type { TemplateType } from '../../content/templates/index.ts';
 import { type Sql, statement } from '../../core/database/sql.ts';
-import type { OutgoingMessage } from '../providers/index.ts';
 import type { ClaimedRecipient } from './ledger.ts';
 
 /** Everything that is the same for each message of a send. It cannot change while the campaign is SENDING. */

@@ -1,5 +1,5 @@
+import type { OutgoingMessage } from '@posthorn/mail-providers';
 import type { EngineDeps } from '../engine/index.ts';
-import type { OutgoingMessage } from '../providers/index.ts';
 import type { Gate } from './gate.ts';
 import type { ClaimedRecipient, SendKey } from './ledger.ts';
 

@@ -1,7 +1,7 @@
+import type { MailStream } from '@posthorn/mail-providers';
 import { isoInstant } from '../../core/database/columns.ts';
 import { byIndexes, type Database, type Sql, statement } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import type { MailStream } from '../providers/index.ts';
 import type { Claim } from './claims.ts';
 
 /** One recipient of a claim whose row has no verdict yet, with the contact as it is now. */

@@ -1,3 +1,4 @@
+import type { Mailer, OutgoingMessage } from '@posthorn/mail-providers';
 import { contentAsWritten, prepareContent } from '../../content/rendering/index.ts';
 import { checkSender, type SenderDomains, withinLimits } from '../../content/templates/index.ts';
 import type { Database } from '../../core/database/sql.ts';
@@ -7,7 +8,7 @@ import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { ProjectFacts } from '../../platform/projects/index.ts';
 import type { ComposerSettings } from '../engine/index.ts';
-import { type Mailer, type OutgoingMessage, systemProjectId } from '../providers/index.ts';
+import { systemProjectId } from '../providers/index.ts';
 import type { Campaign } from './entity.ts';
 import { load } from './service.ts';
 

@@ -1,4 +1,4 @@
-import { beginCall, type MailerCall, type MailStream, type Verdict } from '../providers/index.ts';
+import { beginCall, type MailerCall, type MailStream, type Verdict } from '@posthorn/mail-providers';
 import { leaseMs } from './attempts.ts';
 import type { EngineDeps, TakenClaim } from './deps.ts';
 import type { KeptTexts, Ledger } from './ledger-port.ts';

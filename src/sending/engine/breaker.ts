@@ -1,6 +1,6 @@
+import type { Verdict } from '@posthorn/mail-providers';
 import { isoInstant } from '../../core/database/columns.ts';
 import { type Sql, statement } from '../../core/database/sql.ts';
-import type { Verdict } from '../providers/index.ts';
 import { longestAskedMs } from './attempts.ts';
 
 /** Why nobody calls the provider at the moment. Instants are ISO; `waitMs` is measured by the database's clock. */

@@ -1,3 +1,4 @@
+import type { OutgoingAttachment, OutgoingMessage } from '@posthorn/mail-providers';
 import {
   contentCache,
   type LinkSettings,
@@ -9,7 +10,6 @@ import type { Config } from '../../core/config/config.ts';
 import type { App } from '../../core/http/context.ts';
 import type { MessageClass } from '../../core/lib/message-kinds.ts';
 import type { ClaimedMail } from '../ledger/index.ts';
-import type { OutgoingAttachment, OutgoingMessage } from '../providers/index.ts';
 
 /** What composing needs of the settings. */
 export type ComposerSettings = Pick<Config, 'DASHBOARD_URI' | 'API_URI' | 'LINK_SECRET' | 'POSTMARK_UNSUBSCRIBES'>;

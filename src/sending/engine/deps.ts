@@ -1,6 +1,6 @@
+import type { Mailer, OutgoingMessage } from '@posthorn/mail-providers';
 import type { Database } from '../../core/database/sql.ts';
 import type { ClaimedMail } from '../ledger/index.ts';
-import type { Mailer, OutgoingMessage } from '../providers/index.ts';
 
 /** Where the engine tells operators what it met. */
 export interface EngineLog {

@@ -1,5 +1,5 @@
+import type { Accepted, Verdict } from '@posthorn/mail-providers';
 import { refusedByProvider } from '../ledger/index.ts';
-import type { Accepted, Verdict } from '../providers/index.ts';
 import { callsOf, givenUp, leaseMs, retryDelay } from './attempts.ts';
 import { type Batch, type Composed, composeBatch } from './batch.ts';
 import { reportOf, takeProbe } from './breaker.ts';

@@ -1,4 +1,4 @@
-import type { MessageText, OutgoingMessage } from '../providers/index.ts';
+import type { MessageText, OutgoingMessage } from '@posthorn/mail-providers';
 
 /** The texts that a ledger keeps of a message; null where it keeps none. */
 export interface KeptTexts {

@@ -1,4 +1,4 @@
-import type { Accepted, Mailer } from '../providers/index.ts';
+import type { Accepted, Mailer } from '@posthorn/mail-providers';
 import { givenUp } from './attempts.ts';
 import type { EngineLog } from './deps.ts';
 import type { Tried } from './ledger-port.ts';

@@ -1,5 +1,5 @@
+import type { OutgoingMessage } from '@posthorn/mail-providers';
 import { type ClaimedMail, refusalOf, type Settlement, settleQueued } from '../ledger/index.ts';
-import type { OutgoingMessage } from '../providers/index.ts';
 import { persistently } from './attempts.ts';
 import type { Claim, DeliveryDeps, Tally } from './deps.ts';
 import { handOver } from './hand-over.ts';

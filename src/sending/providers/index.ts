@@ -1,22 +1,15 @@
 // What other parts of the service may use of providers; everything else in this folder is its own.
+import type { Mailer, SnsClient } from '@posthorn/mail-providers';
+
 export { removeOldHandovers } from './journal.ts';
-export {
-  type Accepted,
-  beginCall,
-  type Mailer,
-  type MailerCall,
-  type MailStream,
-  type MessageText,
-  type OutgoingAttachment,
-  type OutgoingMessage,
-  systemProjectId,
-  type Verdict,
-} from './mailer.ts';
-export type { Notification } from './notification.ts';
-export { parsePostmark, readPostmarkRecord } from './postmark-notification.ts';
-export { readPostmarkReceived } from './postmark-received.ts';
-export type { ReceivedMail } from './received.ts';
-export { readSesEvent } from './ses-notification.ts';
-export { readSesReceived } from './ses-received.ts';
-export { distrust, readSnsEnvelope, type SnsEnvelope } from './sns.ts';
-export { type AmazonDoor, amazonUrl } from './sns-door.ts';
+
+declare module '../../core/http/context.ts' {
+  interface App {
+    mailer: Mailer;
+    /** Amazon's own hosts, for what proves that a message is of Amazon SNS. */
+    sns: SnsClient;
+  }
+}
+
+/** Stands where a project's id does in mail of the service itself, which is no project's. */
+export const systemProjectId = '00000000-0000-0000-0000-000000000000';

@@ -1,28 +1,7 @@
+import type { Begun, HandoverJournal } from '@posthorn/mail-providers';
 import { isoInstant } from '../../core/database/columns.ts';
 import { type Sql, statement } from '../../core/database/sql.ts';
 import { pause } from '../../core/lib/time.ts';
-import type { Accepted } from './mailer.ts';
-
-/** What is known of a message before it is handed over: nothing, that it was taken, or that it may have been. */
-type Begun = 'now' | 'unsure' | { messageId: string; at: string };
-
-/**
- * Our own record of hand-overs, for providers that cannot be searched. A message is written down before its first byte
- * leaves, and again when the provider's answer is there, so that what a crash or a lost answer leaves in doubt is exactly
- * the messages that were on the wire.
- */
-export interface HandoverJournal {
-  /** Writes down that a message is about to leave. Rejects when Postgres does; then it must not. */
-  begin(claimId: string, emailId: string): Promise<Begun>;
-  /** Writes down that the provider took it. Never rejects. */
-  took(claimId: string, emailId: string, messageId: string, at: string): Promise<void>;
-  /** Writes down that it certainly is not with the provider. Never rejects. */
-  refused(claimId: string, emailId: string): Promise<void>;
-  /** What the provider took under a claim. */
-  accepted(claimId: string): Promise<Accepted>;
-  /** What may be with the provider under a claim although nobody can tell. */
-  unsure(claimId: string): Promise<ReadonlySet<string>>;
-}
 
 const begin = statement(
   'provider_handovers.begin',

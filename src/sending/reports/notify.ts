@@ -1,3 +1,4 @@
+import type { Notification } from '@posthorn/mail-providers';
 import { leftBefore } from '../../audience/contacts/index.ts';
 import { mailPayload } from '../../audience/events/index.ts';
 import { isoText } from '../../core/database/columns.ts';
@@ -5,7 +6,6 @@ import { type Sql, statement } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { correctedUsage } from '../../platform/billing/index.ts';
 import { isLeftOut, receiptKey, statusRank } from '../ledger/index.ts';
-import type { Notification } from '../providers/index.ts';
 
 /** What became of a notification: `unsettled` means that our own record of the hand-over is still on its way. */
 export type Notified = 'done' | 'duplicate' | 'unsettled' | 'unknown';

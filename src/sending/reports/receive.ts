@@ -1,10 +1,10 @@
+import type { ReceivedMail } from '@posthorn/mail-providers';
 import { upsertContactRow } from '../../audience/contacts/index.ts';
 import { type Database, type Sql, statement } from '../../core/database/sql.ts';
 import { domainOf, normaliseEmail } from '../../core/lib/email-address.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { type BillingSettings, reserveReceivedMail } from '../../platform/billing/index.ts';
 import { isSimulated, receiptKey } from '../ledger/index.ts';
-import type { ReceivedMail } from '../providers/index.ts';
 
 /** What became of a received mail: `ignored` when it is for nobody here, or from nobody that can be a contact. */
 export type Received = 'done' | 'duplicate' | 'ignored';

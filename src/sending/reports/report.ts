@@ -1,8 +1,9 @@
+import type { Notification } from '@posthorn/mail-providers';
 import * as v from 'valibot';
 import type { Database } from '../../core/database/sql.ts';
 import { type Clock, pause } from '../../core/lib/time.ts';
 import type { BillingSettings } from '../../platform/billing/index.ts';
-import { type Notification, systemProjectId } from '../providers/index.ts';
+import { systemProjectId } from '../providers/index.ts';
 import { applyNotification, findByMessageId, type Notified } from './notify.ts';
 
 /** The body of every answer to a webhook, of refusals too. */

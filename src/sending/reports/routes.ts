@@ -50,7 +50,7 @@ function sns(call: Call): Promise<Reply> {
     log,
     harmed: guardOf(app),
     topics: app.config.SNS_TOPIC_ARNS,
-    door: app.amazon,
+    client: app.sns,
   };
   return withText(call, 'snsWebhook', (text) => receiveSns(deps, text));
 }

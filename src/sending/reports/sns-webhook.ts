@@ -1,13 +1,13 @@
-import { parseDate } from '../../core/lib/time.ts';
 import {
-  type AmazonDoor,
   amazonUrl,
-  distrust,
+  distrustSns,
   readSesEvent,
   readSesReceived,
   readSnsEnvelope,
+  type SnsClient,
   type SnsEnvelope,
-} from '../providers/index.ts';
+} from '@posthorn/mail-providers';
+import { parseDate } from '../../core/lib/time.ts';
 import { type NotificationAnswer, type NotificationDeps, takeReport } from './report.ts';
 import { takeMail } from './webhooks.ts';
 
@@ -15,7 +15,7 @@ import { takeMail } from './webhooks.ts';
 export interface SnsDeps extends NotificationDeps {
   /** Setting SNS_TOPIC_ARNS. */
   topics: readonly string[];
-  door: AmazonDoor;
+  client: SnsClient;
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -33,7 +33,7 @@ export async function receiveSns(deps: SnsDeps, body: string): Promise<Notificat
   }
   const { TopicArn = '', Type, Timestamp = '' } = envelope;
   const reason = deps.topics.includes(TopicArn)
-    ? await distrust(envelope, deps.door, deps.clock())
+    ? await distrustSns(envelope, deps.client, deps.clock())
     : 'the topic is not among SNS_TOPIC_ARNS';
   if (reason !== null) {
     deps.log.warn({ reason, topic: TopicArn.slice(0, 256) }, 'a message that claims to be of Amazon SNS was refused');
@@ -59,7 +59,7 @@ async function confirm(deps: SnsDeps, { SubscribeURL = '', TopicArn }: SnsEnvelo
   const url = amazonUrl(SubscribeURL);
   if (url === null) return refusal(400, 'Invalid SubscribeURL');
   try {
-    await deps.door.confirm(url);
+    await deps.client.confirm(url);
   } catch (error) {
     deps.log.warn({ reason: (error as Error).message, topic: TopicArn }, 'a subscription could not be confirmed');
     return refusal(502, 'Amazon SNS did not take the confirmation');

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { parsePostmark, type ReceivedMail, readPostmarkReceived, readPostmarkRecord } from '@posthorn/mail-providers';
 import type { Config } from '../../core/config/config.ts';
-import { parsePostmark, type ReceivedMail, readPostmarkReceived, readPostmarkRecord } from '../providers/index.ts';
 import { recordReceivedMail } from './receive.ts';
 import { type NotificationAnswer, type NotificationDeps, takeReport } from './report.ts';
 

@@ -1,3 +1,4 @@
+import type { OutgoingMessage } from '@posthorn/mail-providers';
 import type { Database } from '../../core/database/sql.ts';
 import { tryUnseal, UnsealError } from '../../core/lib/seal.ts';
 import type { RecoverableKind } from '../../core/outbox/recovery.ts';
@@ -24,7 +25,7 @@ import {
   type Outcome,
   type Tried,
 } from '../engine/index.ts';
-import { type OutgoingMessage, systemProjectId } from '../providers/index.ts';
+import { systemProjectId } from '../providers/index.ts';
 
 /** What mail of the service is handed over with. */
 export interface SystemMailDeps extends EngineDeps {

@@ -1,7 +1,6 @@
 import { type MatchingRule, type SuppressionRuleCache, suppressionOf } from '../../audience/suppressions/index.ts';
 import type { TemplateCache, TemplateRow } from '../../content/templates/index.ts';
 import type { Database, Sql, WriteOnce } from '../../core/database/sql.ts';
-import { extensionOf } from '../../core/lib/attachment-types.ts';
 import { splitData } from '../../core/lib/contact-data.ts';
 import { domainOf } from '../../core/lib/email-address.ts';
 import { badRequest, invalid, invalidField, notFound } from '../../core/lib/errors.ts';
@@ -263,4 +262,9 @@ async function refuseUnsubscribed(
       `${refused} is not subscribed, and the template is of type MARKETING: nothing was sent. Pass "subscribed": true if the recipient agreed.`,
       { email: refused },
     );
+}
+
+/** The extension of a file's name, lower case and without its dot; empty where there is none. */
+function extensionOf(filename: string): string {
+  return /\.([^.\s]+)\s*$/.exec(filename)?.[1]?.toLowerCase() ?? '';
 }

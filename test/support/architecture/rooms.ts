@@ -137,7 +137,7 @@ export const keptPackages: readonly { packages: RegExp; only: RegExp }[] = [
     packages: /^(koa|koa-.+|@koa\/.+)$/,
     only: /^(src\/core\/http\/|packages\/mail-sandbox\/|src\/(platform|audience|content|sending|automations|insight)\/.*([^/]+-)?routes\.ts$|test\/|bench\/)/,
   },
-  { packages: /^postmark$/, only: /^(src\/sending\/providers\/|packages\/mail-sandbox\/test\/|test\/|bench\/)/ },
+  { packages: /^postmark$/, only: /^packages\/(mail-providers\/|mail-sandbox\/test\/)/ },
   {
     packages: /^@temporalio\/client$/,
     only: /^(src\/core\/outbox\/|src\/main\/|temporal\/(connection|setup)\.ts$|test\/support\/|bench\/)/,

@@ -1,16 +1,9 @@
 import { X509Certificate } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { request } from 'undici';
-import { RecentResults } from '../../core/lib/recent-results.ts';
-
-declare module '../../core/http/context.ts' {
-  interface App {
-    /** Amazon's own hosts, for what proves that a message is of Amazon SNS. */
-    amazon: AmazonDoor;
-  }
-}
 
 /** What is asked of Amazon's own hosts. Both methods take a URL that passed `amazonUrl`, and reject when Amazon does not answer. */
-export interface AmazonDoor {
+export interface SnsClient {
   /** The certificate behind a `SigningCertURL`; kept for a day. */
   certificate(url: URL): Promise<X509Certificate>;
   /** Confirms a subscription by its `SubscribeURL`. */
@@ -55,17 +48,18 @@ const keptMs = 24 * 60 * 60 * 1000;
 // Amazon has a few in use at a time.
 const mostKept = 100;
 
-/** The door that fetches by `get`. Certificates are fetched once for each URL, also when many ask at the same moment. */
-export function createAmazonDoor(get: GetText = getFromAmazon): AmazonDoor {
-  const kept = new RecentResults<X509Certificate>({ entries: mostKept, now: () => performance.now() });
-  const fetched = async (url: URL) => new X509Certificate(await get(url).catch(() => get(url)));
+/** The client that fetches by `get`. Certificates are fetched once for each URL, also when many ask at the same moment. */
+export function createSnsClient(get: GetText = getFromAmazon): SnsClient {
+  const kept = new LRUCache<string, X509Certificate>({
+    max: mostKept,
+    ttl: keptMs,
+    fetchMethod: async (href) => {
+      const url = new URL(href);
+      return new X509Certificate(await get(url).catch(() => get(url)));
+    },
+  });
   return {
-    certificate: (url) =>
-      kept.get(
-        url.href,
-        () => fetched(url),
-        () => keptMs,
-      ),
+    certificate: (url) => kept.forceFetch(url.href),
     async confirm(url) {
       await get(url);
     },

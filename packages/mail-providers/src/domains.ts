@@ -1,14 +1,10 @@
-import type { DnsRecord } from './schema.ts';
-
-declare module '../../core/http/context.ts' {
-  interface App {
-    /** Null when the provider's account is not configured: sender domains then get keys of our own. */
-    domainProvider: DomainProvider | null;
-  }
-}
-
-/** A record that a provider asks for, and whether it has seen it. */
-export interface ProviderRecord extends Pick<DnsRecord, 'purpose' | 'type' | 'name' | 'value' | 'priority'> {
+/** A DNS record that a provider asks for, and whether it has seen it. */
+export interface ProviderRecord {
+  purpose: 'DKIM' | 'RETURN_PATH' | 'SPF' | 'DMARC' | 'INBOUND_MX';
+  type: 'TXT' | 'CNAME' | 'MX';
+  name: string;
+  value: string;
+  priority: number | null;
   verified: boolean;
 }
 
@@ -27,7 +23,7 @@ export interface ProviderDomain {
 export interface DomainProvider {
   /** Registers the domain, or finds it where it is registered already. */
   create(domain: string): Promise<ProviderDomain>;
-  /** Lets the provider look at the DNS records now; one that had stopped looking begins again. */
+  /** Lets the provider check the DNS records now; one that had stopped checking begins again. */
   check(providerId: string): Promise<ProviderDomain>;
   /** Removes the domain; one that is gone already counts as removed. */
   remove(providerId: string): Promise<void>;

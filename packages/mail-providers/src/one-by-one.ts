@@ -1,7 +1,7 @@
 import type { HandoverJournal } from './journal.ts';
 import type { Mailer, OutgoingMessage, Verdict } from './mailer.ts';
 import { mimeOf } from './mime.ts';
-import type { Pacer } from './pacer.ts';
+import type { RateLimiter } from './rate-limiter.ts';
 
 /** A provider that takes one message in a call and cannot be searched afterwards. */
 export interface SingleProvider {
@@ -22,21 +22,21 @@ export interface SingleProvider {
 /** What a mailer over such a provider is built from. */
 export interface SingleMailerDeps {
   journal: HandoverJournal;
-  pacer: Pacer;
+  limiter: RateLimiter;
   log: { warn(facts: object, text: string): void };
-  /** How long after the beginning of a call its last message may begin, in milliseconds; 10,000 when absent. */
-  patienceMs?: number;
 }
 
 // As many as are worth a call of the pipeline; each is handed over by itself.
 const maxBatchMessages = 50;
+// How long after the beginning of a call its last message may begin.
+const patienceMs = 10_000;
 
 /**
  * The mailer over a provider of single messages. Every message is written down in the journal before it leaves, so that
  * what is in doubt after a crash is only what was on the wire; nothing that may have been taken is ever sent again.
  */
 export function createSingleMailer(provider: SingleProvider, deps: SingleMailerDeps): Mailer {
-  const { journal, pacer, log, patienceMs = 10_000 } = deps;
+  const { journal, limiter, log } = deps;
   const { name, maxMessageBytes, proofMs } = provider;
   return {
     name,
@@ -50,7 +50,7 @@ export function createSingleMailer(provider: SingleProvider, deps: SingleMailerD
       let stopped: Verdict | null = null;
       return Promise.all(
         messages.map(async (message): Promise<Verdict> => {
-          const verdict = await pacer.run(deadline, async () => {
+          const verdict = await limiter.run(deadline, async () => {
             if (stopped !== null) return notTried(stopped);
             const answer = await deliver(claimId, message);
             if (answer.kind === 'retry' && answer.scope !== 'message') stopped = answer;

@@ -1,5 +1,5 @@
-import { newId } from '../../src/core/lib/ids.ts';
-import type { OutgoingMessage, Verdict } from '../../src/sending/providers/mailer.ts';
+import { randomUUID } from 'node:crypto';
+import type { OutgoingMessage, Verdict } from '../src/mailer.ts';
 
 /** A message whose texts are strings. */
 export type PlainMessage = OutgoingMessage & { html: string; text: string | null };
@@ -11,10 +11,10 @@ export function textsOf(message: OutgoingMessage): PlainMessage {
 
 /** A message as the composer makes one. */
 export function aMessage(changes: Partial<OutgoingMessage> = {}): OutgoingMessage {
-  const emailId = newId();
+  const emailId = randomUUID();
   return {
     emailId,
-    projectId: newId(),
+    projectId: randomUUID(),
     from: { address: 'hello@birdwatch.test', name: 'Birdwatch' },
     to: { address: `reader-${emailId.slice(-12)}@example.com`, name: null },
     replyTo: null,

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { createPacer } from '../../src/sending/providers/pacer.ts';
+import { createRateLimiter } from '../src/rate-limiter.ts';
 
 const never = Number.POSITIVE_INFINITY;
 
 test('no more calls run at once than there are connections, and each gets its turn', async () => {
-  const pacer = createPacer(3);
+  const limiter = createRateLimiter(3);
   let running = 0;
   let most = 0;
   const results = await Promise.all(
     Array.from({ length: 20 }, (_, n) =>
-      pacer.run(never, async () => {
+      limiter.run(never, async () => {
         running += 1;
         most = Math.max(most, running);
         await new Promise((resolve) => setImmediate(resolve));
@@ -23,20 +23,20 @@ test('no more calls run at once than there are connections, and each gets its tu
 });
 
 test('calls begin no closer together than the rate allows', async () => {
-  const pacer = createPacer(10);
-  pacer.limit(100);
+  const limiter = createRateLimiter(10);
+  limiter.limit(100);
   const began: number[] = [];
-  await Promise.all(Array.from({ length: 10 }, () => pacer.run(never, async () => began.push(performance.now()))));
+  await Promise.all(Array.from({ length: 10 }, () => limiter.run(never, async () => began.push(performance.now()))));
   // A timer may fire up to a millisecond early.
   expect((began.at(-1) ?? 0) - (began[0] ?? 0)).toBeGreaterThan(85);
 });
 
 test('a call whose turn comes after its deadline does not run, and a failed one gives its connection back', async () => {
-  const pacer = createPacer(1);
-  await expect(pacer.run(never, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
-  pacer.rest(60_000);
+  const limiter = createRateLimiter(1);
+  await expect(limiter.run(never, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  limiter.rest(60_000);
   let ran = false;
-  const late = await pacer.run(performance.now() + 1000, async () => {
+  const late = await limiter.run(performance.now() + 1000, async () => {
     ran = true;
   });
   expect([late, ran]).toEqual([null, false]);

@@ -1,6 +1,6 @@
 import { verify, type X509Certificate } from 'node:crypto';
 import * as v from 'valibot';
-import { type AmazonDoor, amazonUrl } from './sns-door.ts';
+import { amazonUrl, type SnsClient } from './sns-client.ts';
 
 const text = v.fallback(v.optional(v.string()), undefined);
 
@@ -56,7 +56,7 @@ function signedText(envelope: SnsEnvelope): string {
  * Why a message cannot be trusted to be Amazon's, or null when it can (contract page 3, 8.2): signature version 1 or 2 by a
  * certificate from Amazon's own hosts that is valid now. Never rejects.
  */
-export async function distrust(envelope: SnsEnvelope, door: AmazonDoor, now: Date): Promise<string | null> {
+export async function distrustSns(envelope: SnsEnvelope, client: SnsClient, now: Date): Promise<string | null> {
   const { Signature, SignatureVersion = '', SigningCertURL = '' } = envelope;
   const algorithm = Object.hasOwn(algorithms, SignatureVersion) ? algorithms[SignatureVersion] : undefined;
   if (algorithm === undefined || Signature === undefined) return 'no signature of version 1 or 2';
@@ -64,7 +64,7 @@ export async function distrust(envelope: SnsEnvelope, door: AmazonDoor, now: Dat
   if (url === null || !url.pathname.endsWith('.pem')) return 'the certificate is not on a host of Amazon SNS';
   let certificate: X509Certificate;
   try {
-    certificate = await door.certificate(url);
+    certificate = await client.certificate(url);
   } catch (error) {
     return `the certificate cannot be had: ${(error as Error).message}`;
   }

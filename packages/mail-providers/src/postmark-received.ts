@@ -1,9 +1,8 @@
 import * as v from 'valibot';
-import { parseDate } from '../../core/lib/time.ts';
+import { instantOf, text } from './reading.ts';
 import { type MailVerdicts, parseMailVerdict, type ReceivedMail } from './received.ts';
 import { sanitizeHtml, textAsHtml } from './received-html.ts';
 
-const text = v.fallback(v.string(), '');
 const Mailbox = v.object({ Email: text, Name: text });
 const mailboxes = v.fallback(v.array(Mailbox), []);
 
@@ -39,7 +38,7 @@ export function readPostmarkReceived(parsed: object, now: Date): ReceivedMail | 
     from: FromFull.Email,
     fromHeader: FromFull.Name === '' ? FromFull.Email : `${FromFull.Name} <${FromFull.Email}>`,
     subject: payload.Subject === '' ? null : payload.Subject,
-    timestamp: (parseDate(payload.Date) ?? now).toISOString(),
+    timestamp: instantOf(now, payload.Date),
     received: OriginalRecipient === '' ? named : [OriginalRecipient],
     recipients: named,
     hasContent: content !== '',

@@ -1,12 +1,12 @@
 import { Filled, Literal, type Part } from '@posthorn/renderer';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type ChunkPool, createChunkPool } from '../../src/sending/providers/chunk-pool.ts';
-import type { OutgoingMessage } from '../../src/sending/providers/mailer.ts';
-import { BatchBody, type OutgoingBytes } from '../../src/sending/providers/postmark-batch.ts';
-import { mostBytes } from '../../src/sending/providers/postmark-message.ts';
-import { aMessage } from '../support/messages.ts';
-import { postmarkFields } from '../support/postmark-fields.ts';
+import { type ChunkPool, createChunkPool } from '../src/chunk-pool.ts';
+import type { OutgoingMessage } from '../src/mailer.ts';
+import { BatchBody, type OutgoingBytes } from '../src/postmark-batch.ts';
+import { mostBytes } from '../src/postmark-message.ts';
+import { aMessage } from './messages.ts';
+import { postmarkFields } from './postmark-fields.ts';
 
 const streams = { transactional: 'outbound', broadcast: 'news "and" more' };
 const claim = 'run/7/"1"';

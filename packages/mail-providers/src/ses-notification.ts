@@ -1,10 +1,7 @@
 import * as v from 'valibot';
-import { isUuid } from '../../core/lib/ids.ts';
-import { parseDate } from '../../core/lib/time.ts';
 import type { MailEffect, Notification } from './notification.ts';
+import { instantOf, ourId, text, texts } from './reading.ts';
 
-const text = v.fallback(v.string(), '');
-const texts = v.fallback(v.array(v.string()), []);
 const object = <Entries extends v.ObjectEntries>(entries: Entries) => {
   const schema = v.object(entries);
   return v.fallback(v.optional(schema), undefined);
@@ -58,17 +55,17 @@ export function readSesEvent(parsed: object, key: string, now: Date): SesEvent {
   const read = readEffect(event);
   if (read === null) return { kind: 'ignored' };
   const header = (name: string) => mail.headers.find((one) => one.name.toLowerCase() === name.toLowerCase())?.value;
-  const eid = mail.tags.eid?.[0] ?? header(idHeaders.email) ?? '';
-  const pid = mail.tags.pid?.[0] ?? header(idHeaders.project) ?? '';
+  const eid = mail.tags.eid?.[0] ?? header(idHeaders.email);
+  const pid = mail.tags.pid?.[0] ?? header(idHeaders.project);
   return {
     kind: 'report',
     notification: {
       key,
-      emailId: isUuid(eid) ? eid : null,
-      projectId: isUuid(pid) ? pid : null,
+      emailId: ourId(eid),
+      projectId: ourId(pid),
       messageId: mail.messageId,
       recipient: (event.bounce?.bouncedRecipients[0]?.emailAddress || mail.destination[0] || '').trim().toLowerCase(),
-      at: (parseDate(read.at) ?? parseDate(mail.timestamp) ?? now).toISOString(),
+      at: instantOf(now, read.at, mail.timestamp),
       effect: read.effect,
     },
   };

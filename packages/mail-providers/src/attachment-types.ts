@@ -17,8 +17,3 @@ export const refusedBySes: ReadonlySet<string> = new Set(
   prf prg reg scf scr sct shb shs sys ps1 ps1xml ps2 ps2xml psc1 psc2 tmp url vb vbe vbs vps vsmacros vss vst vsw vxd ws wsc wsf
   wsh xnk`.split(/\s+/),
 );
-
-/** The extension of a file's name, lower case and without its dot; empty where there is none. */
-export function extensionOf(filename: string): string {
-  return /\.([^.\s]+)\s*$/.exec(filename)?.[1]?.toLowerCase() ?? '';
-}

@@ -1,11 +1,9 @@
 import PostalMime from 'postal-mime';
 import * as v from 'valibot';
-import { parseDate } from '../../core/lib/time.ts';
+import { instantOf, text, texts } from './reading.ts';
 import type { MailVerdict, MailVerdicts, ReceivedMail } from './received.ts';
 import { sanitizeHtml, textAsHtml } from './received-html.ts';
 
-const text = v.fallback(v.string(), '');
-const texts = v.fallback(v.array(v.string()), []);
 const verdict = v.fallback(v.object({ status: text }), { status: '' });
 
 // https://docs.aws.amazon.com/ses/latest/dg/receiving-email-notifications-contents.html
@@ -52,7 +50,7 @@ export async function readSesReceived(parsed: object, now: Date): Promise<Receiv
     from: mail.source,
     fromHeader: mail.commonHeaders.from[0] ?? null,
     subject: mail.commonHeaders.subject || null,
-    timestamp: (parseDate(mail.timestamp) ?? now).toISOString(),
+    timestamp: instantOf(now, mail.timestamp),
     received: receipt.recipients,
     recipients: receipt.recipients,
     hasContent: body !== null,

@@ -1,5 +1,5 @@
 import { type Models, ServerClient } from 'postmark';
-import { refusedByPostmark } from '../../core/lib/attachment-types.ts';
+import { refusedByPostmark } from './attachment-types.ts';
 import { createChunkPool } from './chunk-pool.ts';
 import type { Accepted, Mailer } from './mailer.ts';
 import { PostmarkCall, type PostmarkContext } from './postmark-call.ts';

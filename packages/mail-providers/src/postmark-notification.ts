@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import { isUuid } from '../../core/lib/ids.ts';
-import { parseDate } from '../../core/lib/time.ts';
 import type { MailEffect, Notification } from './notification.ts';
+import { instantOf, ourId, text } from './reading.ts';
 
-const text = v.fallback(v.string(), '');
 const flag = v.fallback(v.boolean(), false);
 
 // Fields of https://postmarkapp.com/developer/webhooks. What is absent or of another type reads as empty.
@@ -50,11 +48,11 @@ export function readPostmarkRecord(parsed: object): Notification | null {
   const { eid, pid } = payload.Metadata;
   return {
     key: read.key,
-    emailId: isUuid(eid) ? eid : null,
-    projectId: isUuid(pid) ? pid : null,
+    emailId: ourId(eid),
+    projectId: ourId(pid),
     messageId: payload.MessageID || null,
     recipient: (payload.Recipient || payload.Email).trim().toLowerCase(),
-    at: (parseDate(read.at) ?? new Date()).toISOString(),
+    at: instantOf(new Date(), read.at),
     effect: read.effect,
   };
 }

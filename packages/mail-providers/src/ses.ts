@@ -1,10 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { GetAccountCommand, SESv2Client, SendEmailCommand } from '@aws-sdk/client-sesv2';
-import { refusedBySes } from '../../core/lib/attachment-types.ts';
-import { pause } from '../../core/lib/time.ts';
+import { refusedBySes } from './attachment-types.ts';
 import type { HandoverJournal } from './journal.ts';
 import type { Mailer, OutgoingMessage, Verdict } from './mailer.ts';
 import { createSingleMailer } from './one-by-one.ts';
-import { createPacer } from './pacer.ts';
+import { createRateLimiter } from './rate-limiter.ts';
 import { readSesFailure } from './ses-verdicts.ts';
 
 /** How Amazon SES is reached. */
@@ -58,7 +58,7 @@ export function createSesClient({ region, credentials, endpoint }: SesAccess, co
 /** The mailer over Amazon SES, API version 2: raw messages, one in a call, at the rate that the account may send. */
 export function createSesMailer(options: SesOptions): Mailer {
   const client = createSesClient(options, options.connections);
-  const pacer = createPacer(options.connections);
+  const limiter = createRateLimiter(options.connections);
   const abortSignal = () => AbortSignal.timeout(options.timeoutMs ?? 40_000);
   let rateAskedAt = -Infinity;
   const followRate = async () => {
@@ -66,7 +66,7 @@ export function createSesMailer(options: SesOptions): Mailer {
     rateAskedAt = performance.now();
     try {
       const { SendQuota } = await client.send(new GetAccountCommand({}), { abortSignal: abortSignal() });
-      pacer.limit(SendQuota?.MaxSendRate ?? null);
+      limiter.limit(SendQuota?.MaxSendRate ?? null);
     } catch (error) {
       options.log.warn({ err: error }, 'Amazon SES did not tell how fast this account may send');
     }
@@ -93,7 +93,7 @@ export function createSesMailer(options: SesOptions): Mailer {
           } catch (error) {
             const failure = readSesFailure(error);
             if (!failure.throttled) return failure.verdict;
-            pacer.rest(throttledMs);
+            limiter.rest(throttledMs);
             // What is refused has not been sent, so that giving up is safe at this point and at no other.
             if (attempt >= tries || performance.now() - began > giveUpMs)
               return { kind: 'retry', reason: failure.reason, afterMs: throttledMs, scope: 'call' };
@@ -102,7 +102,7 @@ export function createSesMailer(options: SesOptions): Mailer {
         }
       },
     },
-    { journal, log, pacer },
+    { journal, log, limiter },
   );
 }
 

@@ -1,11 +1,5 @@
 import type { Filled } from '@posthorn/renderer';
 
-declare module '../../core/http/context.ts' {
-  interface App {
-    mailer: Mailer;
-  }
-}
-
 /** A text of a message: a string, or the parts that `toString` makes one of. */
 export type MessageText = string | Filled;
 
@@ -35,9 +29,6 @@ export interface OutgoingAttachment {
   contentType: string;
   contentId: string | null;
 }
-
-/** Stands where a project's id does in mail of the service itself, which is no project's. */
-export const systemProjectId = '00000000-0000-0000-0000-000000000000';
 
 /** Mail of one stream never waits behind, or shares suppressions with, the other. */
 export type MailStream = 'transactional' | 'broadcast';

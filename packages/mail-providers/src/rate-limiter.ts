@@ -1,8 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import { pause } from '../../core/lib/time.ts';
 
 /** Spreads the calls of one process over time and over so many connections. */
-export interface Pacer {
+export interface RateLimiter {
   /**
    * Runs the work when its turn has come; answers null, without running it, when that would be after `deadline`
    * (`performance.now()`).
@@ -14,8 +14,8 @@ export interface Pacer {
   rest(milliseconds: number): void;
 }
 
-/** A pacer for so many calls at once. */
-export function createPacer(connections: number): Pacer {
+/** A limiter for so many calls at once. */
+export function createRateLimiter(connections: number): RateLimiter {
   const connected = pLimit(connections);
   let gapMs = 0;
   let next = 0;

@@ -1,5 +1,5 @@
 import { AccountClient, type Errors } from 'postmark';
-import type { DomainProvider, ProviderDomain } from '../../platform/domains/index.ts';
+import type { DomainProvider, ProviderDomain } from './domains.ts';
 
 /** Postmark's Domains API; the sandbox speaks it as well. `returnPathLabel` is the label of the bounce domain. */
 export function createPostmarkDomains(settings: {

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import type { OutgoingMessage, Verdict } from '../../src/sending/providers/mailer.ts';
-import { createPostmarkMailer, type PostmarkOptions } from '../../src/sending/providers/postmark.ts';
-import { mostBytes } from '../../src/sending/providers/postmark-message.ts';
-import { postmarkFields } from '../support/postmark-fields.ts';
+import type { OutgoingMessage, Verdict } from '../src/mailer.ts';
+import { createPostmarkMailer, type PostmarkOptions } from '../src/postmark.ts';
+import { mostBytes } from '../src/postmark-message.ts';
+import { postmarkFields } from './postmark-fields.ts';
 
 interface Call {
   method: string;

@@ -5,7 +5,7 @@ import {
   type GetEmailIdentityCommandOutput,
   PutEmailIdentityMailFromAttributesCommand,
 } from '@aws-sdk/client-sesv2';
-import type { DomainProvider, ProviderDomain, ProviderRecord } from '../../platform/domains/index.ts';
+import type { DomainProvider, ProviderDomain, ProviderRecord } from './domains.ts';
 import { createSesClient, type SesAccess } from './ses.ts';
 
 const inTime = () => ({ abortSignal: AbortSignal.timeout(15_000) });

@@ -1,13 +1,20 @@
 import { buffer } from 'node:stream/consumers';
 import DKIM from 'nodemailer/lib/dkim';
-import type { SigningKey } from '../../platform/domains/index.ts';
 import type { HandoverJournal } from './journal.ts';
 import type { Mailer, OutgoingMessage, Verdict } from './mailer.ts';
 import { messageIdOf } from './mime.ts';
 import { createSingleMailer } from './one-by-one.ts';
-import { createPacer } from './pacer.ts';
+import { createRateLimiter } from './rate-limiter.ts';
 import { createSmtpPool } from './smtp-pool.ts';
 import { type SmtpAccess, SmtpFailure } from './smtp-session.ts';
+
+/** A DKIM key in the form in which nodemailer takes it. */
+export interface SigningKey {
+  domainName: string;
+  keySelector: string;
+  /** PKCS #8, PEM. */
+  privateKey: string;
+}
 
 /** What an SMTP mailer is built from. */
 export interface SmtpOptions extends SmtpAccess {
@@ -44,7 +51,7 @@ export function createSmtpMailer(options: SmtpOptions): Mailer {
         }
       },
     },
-    { journal, log, pacer: createPacer(connections) },
+    { journal, log, limiter: createRateLimiter(connections) },
   );
 }
 

@@ -1,0 +1,28 @@
+export type { DomainProvider, ProviderDomain, ProviderRecord } from './domains.ts';
+export type { Begun, HandoverJournal } from './journal.ts';
+export {
+  type Accepted,
+  beginCall,
+  type Mailer,
+  type MailerCall,
+  type MailStream,
+  type MessageText,
+  type OutgoingAttachment,
+  type OutgoingMessage,
+  type Verdict,
+} from './mailer.ts';
+export type { MailEffect, Notification } from './notification.ts';
+export { createPostmarkMailer } from './postmark.ts';
+export { createPostmarkDomains } from './postmark-domains.ts';
+export { parsePostmark, readPostmarkRecord } from './postmark-notification.ts';
+export { readPostmarkReceived } from './postmark-received.ts';
+export type { ReceivedMail } from './received.ts';
+export { sanitizeHtml, textAsHtml } from './received-html.ts';
+export { createSesMailer, type SesAccess, type SesOptions } from './ses.ts';
+export { createSesDomains } from './ses-domains.ts';
+export { readSesEvent } from './ses-notification.ts';
+export { readSesReceived } from './ses-received.ts';
+export { createSmtpMailer, type SigningKey, type SmtpOptions } from './smtp.ts';
+export { smtpAccess } from './smtp-session.ts';
+export { distrustSns, readSnsEnvelope, type SnsEnvelope } from './sns.ts';
+export { amazonUrl, createSnsClient, type GetText, type SnsClient } from './sns-client.ts';
