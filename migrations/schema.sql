@@ -326,6 +326,7 @@ create table campaigns (
   skipped_count integer default 0 not null,
   resend_of uuid,
   resend_seq integer,
+  revision integer default 1 not null,
   constraint campaigns_pkey primary key (id),
   constraint campaigns_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
   constraint campaigns_audience_type_check check ((audience_type = any (array['ALL'::text, 'SEGMENT'::text, 'FILTERED'::text]))),
@@ -842,6 +843,7 @@ create table segments (
   listed_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone default now() not null,
   updated_at timestamp(3) with time zone default now() not null,
+  revision integer default 1 not null,
   constraint segments_pkey primary key (id),
   constraint segments_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
   constraint segments_check check (((type = 'DYNAMIC'::text) = (condition is not null))),
@@ -906,6 +908,7 @@ create table templates (
   type text default 'MARKETING'::text not null,
   created_at timestamp(3) with time zone default now() not null,
   updated_at timestamp(3) with time zone default now() not null,
+  revision integer default 1 not null,
   constraint templates_pkey primary key (id),
   constraint templates_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
   constraint templates_type_check check ((type = any (array['TRANSACTIONAL'::text, 'MARKETING'::text, 'HEADLESS'::text])))

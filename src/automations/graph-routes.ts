@@ -1,6 +1,7 @@
 import { route, taggedReply } from '../core/http/route.ts';
 import { type AppError, bareBadRequest } from '../core/lib/errors.ts';
-import { type Edited, editorOf, etagOf } from './revision.ts';
+import { etagOf } from '../core/lib/revision.ts';
+import { type Edited, editorOf } from './revision.ts';
 import { CreateStep, CreateTransition, DeleteStep, InsertStep, PatchStep, StepBody, TransitionBody } from './schema.ts';
 import { createStep, deleteStep, insertStepInto, patchStep } from './steps-service.ts';
 import { createTransition, deleteTransition } from './transitions-service.ts';

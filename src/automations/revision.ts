@@ -1,6 +1,6 @@
 import { isoInstant } from '../core/database/columns.ts';
 import { type Sql, statement } from '../core/database/sql.ts';
-import { AppError, badRequest } from '../core/lib/errors.ts';
+import { hasSeen, stale } from '../core/lib/revision.ts';
 import type { AutomationRow } from './rows.ts';
 
 /** Who edits an automation, and which revision of it they have seen. */
@@ -23,14 +23,6 @@ export function editorOf(
   header: (name: string) => string,
 ): Editor {
   return { userId: actor.kind === 'user' ? actor.userId : null, ifMatch: header('if-match') };
-}
-
-/**
- * The `ETag` of an automation and of everything in it: a step or a transition has none of its own, because what it means
- * depends on the others.
- */
-export function etagOf(revision: number): string {
-  return `"${revision}"`;
 }
 
 /** Who made an edit. */
@@ -56,36 +48,24 @@ export async function lastEditOf(sql: Sql, automationId: string): Promise<LastEd
   return { at: isoInstant(row.at), by };
 }
 
+const path = '/workflows/{id}';
+
 /**
- * Refuses an edit by somebody who has seen another revision; the automation's row must be locked.
+ * Refuses an edit by somebody who has seen another revision; the automation's row must be locked. The revision is that of
+ * everything in the automation: a step or a transition has none of its own, because what it means depends on the others.
  * @throws 412 PRECONDITION_FAILED that says who changed it and when, 400 for an `If-Match` that is no list of tags
  */
 export async function checkRevision(sql: Sql, automation: AutomationRow, ifMatch: string): Promise<void> {
   const { id, revision } = automation;
-  if (ifMatch === '' || ifMatch.trim() === '*' || seenTags(ifMatch).has(String(revision))) return;
+  if (hasSeen(revision, ifMatch, path)) return;
   const { at, by } = await lastEditOf(sql, id);
   const who = by === null ? '' : by.kind === 'user' ? ` by ${by.email}` : ' with an API key';
-  throw new AppError(
-    412,
-    'PRECONDITION_FAILED',
-    `This workflow was changed${who} since you read it${at === null ? '' : ` (${at})`}: nothing of your edit was made`,
-    {
-      details: { resource: 'workflow', id, revision, changedAt: at, changedBy: by },
-      suggestion: 'Read it again with GET /workflows/{id}, bring your edit in line, and send it with the new ETag.',
-      headers: { ETag: etagOf(revision) },
-    },
-  );
-}
-
-// Proxies that compress an answer make its tag weak (RFC 9110, 8.8.1). A revision means the same either way.
-const tag = /^(?:W\/)?"([^"]*)"$/;
-
-function seenTags(ifMatch: string): Set<string> {
-  return new Set(
-    ifMatch.split(',').map((each) => {
-      const [, value] = tag.exec(each.trim()) ?? [];
-      if (value === undefined) throw badRequest('"If-Match" must be the ETag of GET /workflows/{id}, quotes included');
-      return value;
-    }),
-  );
+  const when = at === null ? '' : ` (${at})`;
+  throw stale(`This workflow was changed${who} since you read it${when}`, path, revision, {
+    resource: 'workflow',
+    id,
+    revision,
+    changedAt: at,
+    changedBy: by,
+  });
 }

@@ -2,8 +2,9 @@ import * as v from 'valibot';
 import type { App } from '../core/http/context.ts';
 import { reply, route, taggedReply } from '../core/http/route.ts';
 import { bareBadRequest } from '../core/lib/errors.ts';
+import { etagOf } from '../core/lib/revision.ts';
 import { workflowFields } from './fields-service.ts';
-import { editorOf, etagOf } from './revision.ts';
+import { editorOf } from './revision.ts';
 import {
   BulkUpdateWorkflows,
   CreateWorkflow,
@@ -96,6 +97,7 @@ export const automationRoutes = [
       '`issues` lists what keeps it from being enabled. The header `ETag` names the `revision`: an edit that sends it as `If-Match` is refused (412) if somebody else has edited since.',
     ids,
     reply: WorkflowWithGraph,
+    guarded: true,
     async handle({ db, project, params }) {
       const body = await getAutomation(db, project.id, params.id);
       return taggedReply(200, body, etagOf(body.revision));

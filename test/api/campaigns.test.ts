@@ -68,6 +68,7 @@ describe('creating a campaign', () => {
         archived: false,
         pausedAt: null,
         resendOf: null,
+        revision: 1,
         projectId: project.id,
         sentAt: null,
         createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),

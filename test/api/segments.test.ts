@@ -46,6 +46,7 @@ describe('creating and reading', () => {
       condition: pro,
       trackMembership: false,
       memberCount: 2,
+      revision: 1,
       projectId: project.id,
       createdAt: expect.stringMatching(/Z$/),
       updatedAt: expect.stringMatching(/Z$/),

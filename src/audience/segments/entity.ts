@@ -18,6 +18,7 @@ const SegmentSchema = defineEntity({
     condition: p.json<Record<string, unknown>>().nullable(),
     trackMembership: p.boolean().default(false),
     memberCount: p.integer().default(0),
+    revision: p.integer().default(1).version(),
     watchedEvents: p.array().defaultRaw("'{}'::text[]").lazy(),
     watchedSegments: p.array().columnType('uuid[]').defaultRaw("'{}'::uuid[]").lazy(),
     readsContacts: p.boolean().default(false).lazy(),

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
-import { reply, route } from '../../core/http/route.ts';
+import { reply, route, taggedReply } from '../../core/http/route.ts';
 import { type AppError, bareBadRequest } from '../../core/lib/errors.ts';
+import { etagOf } from '../../core/lib/revision.ts';
 import { previewSegment } from './preview.ts';
 import {
   AddedMembers,
@@ -31,6 +32,7 @@ import {
 } from './service.ts';
 
 const ids = { id: 'segment' };
+const tagged = (body: SegmentBody) => taggedReply(200, body, etagOf(body.revision));
 
 /** The segments of a project and their members. */
 export const segmentRoutes = [
@@ -76,7 +78,8 @@ export const segmentRoutes = [
     summary: 'Get a segment',
     ids,
     reply: SegmentBody,
-    handle: ({ db, project, params }) => getSegment(db, project.id, params.id),
+    guarded: true,
+    handle: async ({ db, project, params }) => tagged(await getSegment(db, project.id, params.id)),
   }),
   route({
     method: 'PATCH',
@@ -87,7 +90,9 @@ export const segmentRoutes = [
     body: PatchSegment,
     bodyLimit: 'data',
     reply: SegmentBody,
-    handle: ({ app, db, project, params, body }) => patchSegment(db, project.id, params.id, body, app.clock()),
+    guarded: true,
+    handle: async ({ app, db, project, params, body, header }) =>
+      tagged(await patchSegment(db, project.id, params.id, body, app.clock(), header('if-match'))),
   }),
   route({
     method: 'DELETE',

@@ -20,6 +20,8 @@ export const SegmentBody = v.object({
   condition: v.nullable(v.record(v.string(), v.unknown())),
   trackMembership: v.boolean(),
   memberCount: v.number(),
+  /** Counts every edit; the `ETag`, without its quotes. */
+  revision: v.number(),
   projectId: v.pipe(v.string(), v.uuid()),
   createdAt: v.pipe(v.string(), v.isoTimestamp()),
   updatedAt: v.pipe(v.string(), v.isoTimestamp()),

@@ -1,6 +1,7 @@
 import type { Database, Sql } from '../../core/database/sql.ts';
 import { badRequest, conflict, notFound } from '../../core/lib/errors.ts';
 import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
+import { checkSeen } from '../../core/lib/revision.ts';
 import { refuseOvergrowth } from '../conditions/index.ts';
 import { contactBody, setBased } from '../contacts/index.ts';
 import { automationsUsingSegment } from '../usage/index.ts';
@@ -64,18 +65,23 @@ export async function segmentsByIds(
   return new Map(segments.map((segment) => [segment.id, segmentBody(segment)]));
 }
 
-/** Changes a segment; a new condition is counted at once. No events. @throws 404, 400 for its condition */
+/**
+ * Changes a segment; a new condition is counted at once. No events.
+ * @throws 404, 400 for its condition, 412 where `ifMatch` names another revision
+ */
 export async function patchSegment(
   db: Database,
   projectId: string,
   id: string,
   body: PatchSegment,
   now: Date,
+  ifMatch = '',
 ): Promise<SegmentBody> {
   return db.transaction(async (sql) => {
     await lockDefinitions(sql, projectId);
     await locked(sql, projectId, id);
     const segment = await load(sql, projectId, id);
+    checkSeen('segment', '/segments/{id}', segment, ifMatch);
     const dynamic = segment.type === 'DYNAMIC';
     const tree =
       dynamic && body.condition !== undefined ? conditionObject(body.condition, '"condition" must be an object') : null;
@@ -249,6 +255,7 @@ function segmentBody(segment: Segment, memberCount = segment.memberCount): Segme
     condition: segment.condition ?? null,
     trackMembership: segment.trackMembership,
     memberCount,
+    revision: segment.revision,
     projectId: segment.projectId,
     createdAt: segment.createdAt.toISOString(),
     updatedAt: segment.updatedAt.toISOString(),

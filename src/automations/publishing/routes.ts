@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { route, taggedReply } from '../../core/http/route.ts';
-import { editorOf, etagOf } from '../revision.ts';
+import { etagOf } from '../../core/lib/revision.ts';
+import { editorOf } from '../revision.ts';
 import { PutGraph, PutGraphDone, PutGraphPreview } from './schema.ts';
 import { putGraph } from './service.ts';
 

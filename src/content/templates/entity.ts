@@ -19,6 +19,7 @@ const TemplateSchema = defineEntity({
     fromName: p.text().nullable(),
     replyTo: p.text().nullable(),
     type: p.enum(templateTypes).default('MARKETING'),
+    revision: p.integer().default(1).version(),
   },
   indexes: [
     {

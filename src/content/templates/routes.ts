@@ -1,6 +1,7 @@
 import * as v from 'valibot';
-import { reply, route } from '../../core/http/route.ts';
+import { reply, route, taggedReply } from '../../core/http/route.ts';
 import { bareBadRequest } from '../../core/lib/errors.ts';
+import { etagOf } from '../../core/lib/revision.ts';
 import { previewTemplate } from './preview-service.ts';
 import {
   BulkUpdateTemplates,
@@ -25,6 +26,7 @@ import {
 } from './service.ts';
 
 const id = { id: 'template' };
+const tagged = (body: TemplateBody) => taggedReply(200, body, etagOf(body.revision));
 
 /** The templates of a project. */
 export const templateRoutes = [
@@ -72,7 +74,8 @@ export const templateRoutes = [
     summary: 'Get a template',
     ids: id,
     reply: TemplateBody,
-    handle: ({ db, project, params }) => getTemplate(db, project.id, params.id),
+    guarded: true,
+    handle: async ({ db, project, params }) => tagged(await getTemplate(db, project.id, params.id)),
   }),
   route({
     method: 'PATCH',
@@ -83,8 +86,9 @@ export const templateRoutes = [
     body: PatchTemplate,
     bodyLimit: 'document',
     reply: TemplateBody,
-    handle: ({ app, db, project, params, body }) =>
-      patchTemplate(db, app.directory.senderDomains, project.id, params.id, body),
+    guarded: true,
+    handle: async ({ app, db, project, params, body, header }) =>
+      tagged(await patchTemplate(db, app.directory.senderDomains, project.id, params.id, body, header('if-match'))),
   }),
   route({
     method: 'DELETE',

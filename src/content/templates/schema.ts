@@ -27,6 +27,8 @@ export const TemplateBody = v.object({
   fromName: v.nullable(v.string()),
   replyTo: v.nullable(v.string()),
   type: TypeField,
+  /** Counts every edit; the `ETag`, without its quotes. */
+  revision: v.number(),
   projectId: v.pipe(v.string(), v.uuid()),
   createdAt: v.pipe(v.string(), v.isoTimestamp()),
   updatedAt: v.pipe(v.string(), v.isoTimestamp()),

@@ -1,8 +1,10 @@
+import { LockMode } from '@mikro-orm/core';
 import { parseTemplate, StepLimitError, TemplateSyntaxError } from '@posthorn/renderer';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { domainOf } from '../../core/lib/email-address.ts';
 import { AppError, badRequest, conflict, notFound } from '../../core/lib/errors.ts';
 import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
+import { checkSeen } from '../../core/lib/revision.ts';
 import { cutText } from '../../core/lib/text.ts';
 import { senderDomainRefused } from '../../platform/domains/index.ts';
 import { Template } from './entity.ts';
@@ -76,22 +78,29 @@ export async function getTemplate(db: Database, projectId: string, id: string): 
   return templateBody(await load(db, projectId, id));
 }
 
-/** Changes a template; parts that are absent stay. @throws 404, 400, 403 as on creation */
+/**
+ * Changes a template; parts that are absent stay.
+ * @throws 404, 400, 403 as on creation, 412 where `ifMatch` names another revision
+ */
 export async function patchTemplate(
   db: Database,
   senderDomains: SenderDomains,
   projectId: string,
   id: string,
   body: PatchTemplate,
+  ifMatch = '',
 ): Promise<TemplateBody> {
-  const template = await load(db, projectId, id);
-  checkSources(body);
-  if (body.from !== undefined) await checkSender(senderDomains, projectId, body.from);
-  for (const [field, value] of Object.entries(body))
-    if (value !== undefined) db.em.assign(template, { [field]: value });
-  if (template.fromName === '') template.fromName = null;
-  await db.em.flush();
-  return templateBody(template);
+  return db.transaction(async (tx) => {
+    const template = await load(tx, projectId, id, LockMode.PESSIMISTIC_WRITE);
+    checkSeen('template', '/templates/{id}', template, ifMatch);
+    checkSources(body);
+    if (body.from !== undefined) await checkSender(senderDomains, projectId, body.from);
+    for (const [field, value] of Object.entries(body))
+      if (value !== undefined) tx.em.assign(template, { [field]: value });
+    if (template.fromName === '') template.fromName = null;
+    await tx.em.flush();
+    return templateBody(template);
+  });
 }
 
 /**
@@ -161,8 +170,8 @@ function requireAll(ids: readonly string[], found: ReadonlySet<string>): void {
   if (unknown !== undefined) throw notFound('template', unknown);
 }
 
-async function load(db: Database, projectId: string, id: string): Promise<Template> {
-  const template = await db.em.findOne(Template, { projectId, id });
+async function load(db: Database, projectId: string, id: string, lockMode?: LockMode): Promise<Template> {
+  const template = await db.em.findOne(Template, { projectId, id }, lockMode === undefined ? {} : { lockMode });
   if (template === null) throw notFound('template', id);
   return template;
 }
@@ -223,6 +232,7 @@ function templateBody(template: Template): TemplateBody {
     fromName: template.fromName ?? null,
     replyTo: template.replyTo ?? null,
     type: template.type,
+    revision: template.revision,
     projectId: template.projectId,
     createdAt: template.createdAt.toISOString(),
     updatedAt: template.updatedAt.toISOString(),

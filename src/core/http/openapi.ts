@@ -85,7 +85,9 @@ function operation(route: Route): Json {
   const status = String(route.status ?? 200);
   const description = descriptionOf(route);
   const errors =
-    route.access === 'none' ? ['default'] : ['400', '401', ...(route.guarded ? ['412'] : []), '422', '429', 'default'];
+    route.access === 'none'
+      ? ['default']
+      : ['400', '401', ...(isGuardedEdit(route) ? ['412'] : []), '422', '429', 'default'];
   return {
     summary: route.summary,
     ...(description ? { description } : {}),
@@ -102,7 +104,7 @@ function operation(route: Route): Json {
       ...Object.fromEntries(
         [status, ...(route.alsoStatus === undefined ? [] : [route.alsoStatus])].map((code) => [
           code,
-          { description: 'Success', ...contentOf(route) },
+          { description: 'Success', ...tagOf(route), ...contentOf(route) },
         ]),
       ),
       ...Object.fromEntries(
@@ -116,6 +118,17 @@ function operation(route: Route): Json {
       ),
     },
   };
+}
+
+function isGuardedEdit({ guarded, method }: Route): boolean {
+  return guarded === true && method !== 'GET';
+}
+
+// What is deleted has none.
+function tagOf({ guarded, method }: Route): { headers?: Json } {
+  if (!guarded || method === 'DELETE') return {};
+  const description = 'Names this revision; an edit sends it as `If-Match`.';
+  return { headers: { ETag: { description, schema: { type: 'string' } } } };
 }
 
 function sizeOf({ bodyLimit = 'form' }: Route): string {
@@ -192,7 +205,7 @@ function parametersOf(route: Route): Json[] {
         },
       ]
     : [];
-  if (route.guarded)
+  if (isGuardedEdit(route))
     headers.push({
       name: 'If-Match',
       in: 'header',

@@ -91,7 +91,7 @@ export interface RouteOptions<
   alsoStatus?: number;
   /** Reads `Idempotency-Key` (contract page 1, 1.8): the handler makes its writes through `writeOnce`, in one call. */
   idempotent?: boolean;
-  /** An edit of something with an `ETag`: the handler reads `If-Match` and refuses with 412. */
+  /** Answers with an `ETag`; an edit reads `If-Match` and refuses with 412. */
   guarded?: boolean;
   /** Not counted against the project's rate window. */
   exemptFromRateLimit?: boolean;

@@ -43,6 +43,7 @@ const CampaignSchema = defineEntity({
     skippedCount: p.integer().default(0),
     resendOf: p.uuid().nullable(),
     resendSeq: p.integer().nullable(),
+    revision: p.integer().default(1).version(),
   },
   uniques: [{ name: 'campaigns_resend', properties: ['resendOf', 'resendSeq'], where: 'resend_of IS NOT NULL' }],
   indexes: [

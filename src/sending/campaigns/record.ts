@@ -32,6 +32,7 @@ export function campaignBody(campaign: Campaign): CampaignBody {
     archived: campaign.archived,
     pausedAt: campaign.pausedAt?.toISOString() ?? null,
     resendOf: campaign.resendOf ?? null,
+    revision: campaign.revision,
     projectId: campaign.projectId,
     sentAt: campaign.sentAt?.toISOString() ?? null,
     createdAt: campaign.createdAt.toISOString(),

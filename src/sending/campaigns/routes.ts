@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import type { Database } from '../../core/database/sql.ts';
 import type { App } from '../../core/http/context.ts';
-import { route } from '../../core/http/route.ts';
+import { route, taggedReply } from '../../core/http/route.ts';
+import { etagOf } from '../../core/lib/revision.ts';
 import { archiveCampaign, bulkUpdateCampaigns, deleteCampaign } from './archive.ts';
 import { auditCampaign } from './audit.ts';
 import { CampaignAudit, CampaignStats } from './report-schema.ts';
@@ -33,6 +34,7 @@ import { sendTest } from './test-send.ts';
 // A malformed id of a campaign is a 422 (contract page 2, section 0), not the 404 that other resources answer.
 const ids = { id: '422' };
 const ok = <Data>(data: Data) => ({ success: true, data });
+const tagged = (data: CampaignBody) => taggedReply(200, ok(data), etagOf(data.revision));
 const message = v.object({ success: v.literal(true), message: v.string() });
 const withMessage = <Schema extends v.GenericSchema>(data: Schema) =>
   v.object({ ...wrapped(data).entries, message: v.string() });
@@ -74,7 +76,8 @@ export const campaignRoutes = [
     summary: 'Get a campaign',
     ids,
     reply: wrapped(CampaignWithSegment),
-    handle: async (input) => ok(await getCampaign(depsOf(input), input.project.id, input.params.id)),
+    guarded: true,
+    handle: async (input) => tagged(await getCampaign(depsOf(input), input.project.id, input.params.id)),
   }),
   route({
     method: 'PUT',
@@ -85,7 +88,11 @@ export const campaignRoutes = [
     body: UpdateCampaign,
     bodyLimit: 'document',
     reply: wrapped(CampaignBody),
-    handle: async (input) => ok(await updateCampaign(depsOf(input), input.project.id, input.params.id, input.body)),
+    guarded: true,
+    handle: async (input) => {
+      const { project, params, body, header } = input;
+      return tagged(await updateCampaign(depsOf(input), project.id, params.id, body, header('if-match')));
+    },
   }),
   route({
     method: 'DELETE',

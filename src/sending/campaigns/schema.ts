@@ -51,6 +51,8 @@ export const CampaignBody = v.object({
   pausedAt: v.nullable(Instant),
   /** The campaign whose missed recipients this one goes to. */
   resendOf: v.nullable(Uuid),
+  /** Counts every edit of content and audience; the `ETag`, without its quotes. */
+  revision: v.number(),
   projectId: Uuid,
   sentAt: v.nullable(Instant),
   createdAt: Instant,

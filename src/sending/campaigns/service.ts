@@ -5,6 +5,7 @@ import { checkSender, checkSources, type SenderDomains } from '../../content/tem
 import { type Database, type Sql, statement } from '../../core/database/sql.ts';
 import { badRequest, notFound } from '../../core/lib/errors.ts';
 import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
+import { checkSeen } from '../../core/lib/revision.ts';
 import type { Clock } from '../../core/lib/time.ts';
 import { audienceSize } from './audience.ts';
 import { checkConditionShape } from './condition-shape.ts';
@@ -102,17 +103,19 @@ export async function getCampaign(
 
 /**
  * Changes a campaign that is not under way; parts that are absent stay, null clears what may be empty.
- * @throws 404, 400 for its status or an incomplete audience, and as on creation
+ * @throws 404, 400 for its status or an incomplete audience, 412 where `ifMatch` names another revision, and as on creation
  */
 export async function updateCampaign(
   { db, senderDomains, clock }: CampaignDeps,
   projectId: string,
   id: string,
   body: UpdateCampaign,
+  ifMatch = '',
 ): Promise<CampaignBody> {
   return db.transaction(async (sql) => {
     // Locked, so that a send that begins at the same moment sends either the old content or the new one.
     const campaign = await load(sql, projectId, id, LockMode.PESSIMISTIC_WRITE);
+    checkSeen('campaign', '/campaigns/{id}', campaign, ifMatch);
     const { status } = campaign;
     if (status !== 'DRAFT' && status !== 'SCHEDULED')
       throw badRequest(`A campaign that is ${status} cannot be changed`, { status });
