@@ -1,4 +1,4 @@
-import { type FieldKind, needsOf, operatorsOf, type ValueType } from './grammar.ts';
+import { type FieldKind, needsOf, operatorName, operatorsOf, type ValueType } from './grammar.ts';
 
 /** A condition as the API has it. */
 export interface Tree {
@@ -203,4 +203,20 @@ export function missingIn(tree: Tree): string | null {
     if (missing !== null) return missing;
   }
   return null;
+}
+
+/** A condition in words, one filter a line, for comparing two of them. */
+export function treeText({ logic, groups }: Tree, indent = ''): string {
+  return groups
+    .map(({ filters, conditions }) =>
+      [
+        ...filters.map(({ field, operator, value, unit }) =>
+          [`${indent}${field}`, operatorName(operator, 'text'), value === undefined ? '' : String(value), unit ?? '']
+            .filter(Boolean)
+            .join(' '),
+        ),
+        ...(conditions ? [treeText(conditions, `${indent}  `)] : []),
+      ].join('\n'),
+    )
+    .join(`\n${indent}${logic === 'OR' ? 'or' : 'and'}\n`);
 }

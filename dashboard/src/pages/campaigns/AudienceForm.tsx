@@ -2,12 +2,12 @@ import { useQuery } from '@tanstack/react-query';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
 import { ConditionEditor } from '../../conditions/ConditionEditor.tsx';
-import { inOrder, type Tree } from '../../conditions/tree.ts';
+import { inOrder, type Tree, treeText } from '../../conditions/tree.ts';
 import { SelectField } from '../../ui/Field.tsx';
 import { count } from '../../ui/numbers.ts';
 import { Note } from '../../ui/States.tsx';
 import type { MailContent } from '../mail/content.ts';
-import type { Campaign } from './campaign.ts';
+import type { Campaign, SavedCampaign } from './campaign.ts';
 
 /** Who gets a campaign, as the form has it. */
 export interface Audience {
@@ -17,13 +17,19 @@ export interface Audience {
 }
 
 /** The audience of a saved campaign; everybody for a new one. */
-export function audienceOf(campaign: Campaign | null): Audience {
+export function audienceOf(campaign: SavedCampaign | null): Audience {
   return {
     audienceType: campaign?.audienceType ?? 'ALL',
     segmentId: campaign?.segmentId ?? '',
     // What the service has stored has passed its grammar.
     audienceCondition: campaign?.audienceCondition ? inOrder(campaign.audienceCondition as unknown as Tree) : null,
   };
+}
+
+/** The audience in words, one filter a line. */
+export function audienceText({ audienceType, audienceCondition }: Audience): string {
+  if (audienceType === 'ALL') return 'All contacts';
+  return audienceType === 'SEGMENT' ? 'A segment' : audienceCondition ? treeText(audienceCondition) : 'No filter yet';
 }
 
 /** The audience as the API takes it. */

@@ -1,9 +1,11 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { ApiError } from '../../api/errors.ts';
 import { useProjectId } from '../../app/address.ts';
+import { ConflictDialog } from '../../app/ConflictDialog.tsx';
+import { useDraft } from '../../app/draft.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
@@ -11,48 +13,57 @@ import { Card, Page } from '../../ui/Page.tsx';
 import { Note, Problem } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { contentBody, contentOf, emptyContent, type MailContent } from '../mail/content.ts';
+import { contentBody, contentNames, contentOf, emptyContent, type MailContent } from '../mail/content.ts';
 import { MailForm } from '../mail/MailForm.tsx';
 import { MailPreview } from '../mail/MailPreview.tsx';
 import { useUnsaved } from '../mail/unsaved.ts';
-import { type Audience, AudienceForm, audienceBody, audienceOf } from './AudienceForm.tsx';
-import { type Campaign, states } from './campaign.ts';
+import { type Audience, AudienceForm, audienceBody, audienceOf, audienceText } from './AudienceForm.tsx';
+import { type Campaign, type SavedCampaign, states } from './campaign.ts';
 import { SendDialog } from './SendDialog.tsx';
 import { TestDialog } from './TestDialog.tsx';
+
+type Content = MailContent & { audience: Audience };
+
+function storedOf(campaign: SavedCampaign | null): { content: Content; revision: number | null } {
+  const content = campaign ? contentOf(campaign) : emptyContent;
+  return { content: { ...content, audience: audienceOf(campaign) }, revision: campaign?.revision ?? null };
+}
 
 /** Writing a campaign: message, audience, a test, and the moment it leaves. */
 export function CampaignEditor({ campaign, above }: { campaign: Campaign | null; above: ReactNode }) {
   const project = useProjectId();
-  const saved: MailContent & { audience: Audience } = {
-    ...(campaign ? contentOf(campaign) : emptyContent),
-    audience: audienceOf(campaign),
-  };
-  const [draft, setDraft] = useState(saved);
   const [dialog, setDialog] = useState<'send' | 'test' | 'delete' | 'cancel' | null>(null);
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const hasChanges = JSON.stringify(draft) !== JSON.stringify(saved);
   const refresh = () => queries.invalidateQueries({ queryKey: ['campaigns', project] });
-  const save = useMutation({
-    mutationFn: () => {
-      const { audience, ...content } = draft;
+  const path = { id: campaign?.id ?? '' };
+  const {
+    content: draft,
+    hasChanges,
+    ...saving
+  } = useDraft({
+    stored: storedOf(campaign),
+    read: async () => storedOf((await answer(api.GET('/campaigns/{id}', { params: { path } }))).data),
+    write: async ({ audience, ...content }, header) => {
       const body = { ...contentBody(content), ...audienceBody(audience) };
-      return campaign === null
-        ? answer(api.POST('/campaigns', { body }))
-        : answer(api.PUT('/campaigns/{id}', { params: { path: { id: campaign.id } }, body }));
+      const { data } =
+        campaign === null
+          ? await answer(api.POST('/campaigns', { body }))
+          : await answer(api.PUT('/campaigns/{id}', { params: { path, header }, body }));
+      return { ...storedOf(data), id: data.id };
     },
-    onSuccess: async ({ data }) => {
+    onSaved: async ({ id }) => {
       toast('Campaign saved');
       await refresh();
       if (campaign === null)
         await navigate({
           to: '/app/$project/campaigns/$campaign',
-          params: { project, campaign: data.id },
+          params: { project, campaign: id },
           ignoreBlocker: true,
         });
     },
   });
-  useUnsaved(hasChanges && !save.isPending);
+  useUnsaved(hasChanges && !saving.isSaving);
   const close = () => setDialog(null);
   const isReady = campaign !== null && !hasChanges;
   return (
@@ -83,7 +94,7 @@ export function CampaignEditor({ campaign, above }: { campaign: Campaign | null;
           <Button disabled={!isReady} onClick={() => setDialog('test')}>
             Send a test
           </Button>
-          <Button busy={save.isPending} disabled={!hasChanges} onClick={() => save.mutate()}>
+          <Button busy={saving.isSaving} disabled={!hasChanges} onClick={saving.save}>
             Save
           </Button>
           <Button look="primary" disabled={!isReady} onClick={() => setDialog('send')}>
@@ -93,28 +104,40 @@ export function CampaignEditor({ campaign, above }: { campaign: Campaign | null;
       }
     >
       <div className="stack">
-        {save.error ? <Problem error={save.error} /> : null}
+        {saving.error ? <Problem error={saving.error} /> : null}
         {hasChanges && campaign !== null ? (
           <Note>There are changes: save them to send or test the campaign.</Note>
         ) : null}
         <Card title="Audience">
           <AudienceForm
+            key={saving.generation}
             audience={draft.audience}
             type={draft.type}
             size={hasChanges ? null : (campaign?.totalRecipients ?? null)}
-            refused={save.error}
-            onChange={(audience) => setDraft((before) => ({ ...before, audience }))}
+            refused={saving.error}
+            onChange={(audience) => saving.change({ audience })}
           />
         </Card>
         <div className="writing">
           <MailForm
             content={draft}
-            refused={save.error instanceof ApiError ? save.error : null}
-            onChange={(change) => setDraft((before) => ({ ...before, ...change }))}
+            refused={saving.error instanceof ApiError ? saving.error : null}
+            onChange={saving.change}
           />
           <MailPreview content={draft} />
         </div>
       </div>
+      {saving.conflict ? (
+        <ConflictDialog
+          what="campaign"
+          conflict={saving.conflict}
+          names={{ ...contentNames, audience: 'Audience' }}
+          describe={(value) => audienceText(value as Audience)}
+          onMine={saving.keepMine}
+          onTheirs={saving.takeTheirs}
+          onClose={saving.decideLater}
+        />
+      ) : null}
       {campaign && dialog === 'send' ? <SendDialog campaign={campaign} onClose={close} onSent={refresh} /> : null}
       {campaign && dialog === 'test' ? <TestDialog campaign={campaign} onClose={close} /> : null}
       {campaign && dialog === 'cancel' ? (

@@ -16,6 +16,17 @@ export const mailTypes: Record<MailContent['type'], string> = {
   HEADLESS: 'Headless: to subscribers, without a footer of ours',
 };
 
+/** What the parts of a message are called. */
+export const contentNames: Record<keyof MailContent, string> = {
+  name: 'Name',
+  subject: 'Subject',
+  from: 'From',
+  fromName: 'From name',
+  replyTo: 'Reply-to',
+  type: 'Type',
+  body: 'Body',
+};
+
 /** A new message. */
 export const emptyContent: MailContent = {
   name: '',

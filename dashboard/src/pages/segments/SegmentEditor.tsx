@@ -1,11 +1,13 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { ApiError } from '../../api/errors.ts';
 import { useProjectId } from '../../app/address.ts';
+import { ConflictDialog } from '../../app/ConflictDialog.tsx';
+import { isEqual, useDraft } from '../../app/draft.ts';
 import { ConditionEditor } from '../../conditions/ConditionEditor.tsx';
-import { inOrder, missingIn, type Tree } from '../../conditions/tree.ts';
+import { inOrder, missingIn, type Tree, treeText } from '../../conditions/tree.ts';
 import { Button } from '../../ui/Button.tsx';
 import { CheckField, SelectField, TextArea, TextField } from '../../ui/Field.tsx';
 import { Card, Page } from '../../ui/Page.tsx';
@@ -49,31 +51,43 @@ function draftOf(segment: Segment | null): Draft {
   };
 }
 
+function storedOf(segment: Segment | null) {
+  return { content: draftOf(segment), revision: segment?.revision ?? null };
+}
+
+const names = {
+  name: 'Name',
+  description: 'Description',
+  type: 'Type',
+  trackMembership: 'Track membership',
+  condition: 'Conditions',
+};
+const textOf = (tree: Tree | null) => (tree ? treeText(tree) : '');
+
 function SegmentForm({ segment }: { segment: Segment | null }) {
   const project = useProjectId();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const [saved] = useState(() => draftOf(segment));
-  const [draft, setDraft] = useState(saved);
   const [missing, setMissing] = useState<string | null>(null);
-  const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }));
-  const hasChanges = JSON.stringify(draft) !== JSON.stringify(saved);
-  const isDynamic = draft.type === 'DYNAMIC';
-  const hasNewCondition = isDynamic && JSON.stringify(draft.condition) !== JSON.stringify(saved.condition);
-  const save = useMutation({
-    mutationFn: () => {
-      const { name, description, type, trackMembership, condition } = draft;
-      const body = {
-        name,
-        description: description || null,
-        trackMembership,
-        ...(hasNewCondition ? { condition } : {}),
-      };
-      return segment === null
-        ? answer(api.POST('/segments', { body: { ...body, type } }))
-        : answer(api.PATCH('/segments/{id}', { params: { path: { id: segment.id } }, body }));
+  const path = { id: segment?.id ?? '' };
+  const {
+    content: draft,
+    hasChanges,
+    change,
+    ...saving
+  } = useDraft({
+    stored: storedOf(segment),
+    read: async () => storedOf(await answer(api.GET('/segments/{id}', { params: { path } }))),
+    write: async ({ description, type, condition, ...rest }, header) => {
+      const isNewCondition = type === 'DYNAMIC' && !isEqual(condition, stored.condition);
+      const body = { ...rest, description: description || null, ...(isNewCondition ? { condition } : {}) };
+      const saved =
+        segment === null
+          ? await answer(api.POST('/segments', { body: { ...body, type } }))
+          : await answer(api.PATCH('/segments/{id}', { params: { path, header }, body }));
+      return { ...storedOf(saved), id: saved.id };
     },
-    onSuccess: async ({ id }) => {
+    onSaved: async ({ id }) => {
       toast('Segment saved');
       await queries.invalidateQueries({ queryKey: ['segments', project] });
       await navigate({
@@ -83,7 +97,10 @@ function SegmentForm({ segment }: { segment: Segment | null }) {
       });
     },
   });
-  useUnsaved(hasChanges && !save.isPending);
+  const stored = draftOf(segment);
+  const isDynamic = draft.type === 'DYNAMIC';
+  const hasNewCondition = isDynamic && !isEqual(draft.condition, stored.condition);
+  useUnsaved(hasChanges && !saving.isSaving);
   const submit = () => {
     const open =
       draft.name.trim() === ''
@@ -96,9 +113,9 @@ function SegmentForm({ segment }: { segment: Segment | null }) {
               ? missingIn(draft.condition)
               : null;
     setMissing(open);
-    if (open === null) save.mutate();
+    if (open === null) saving.save();
   };
-  const refused = save.error instanceof ApiError ? save.error : null;
+  const refused = saving.error instanceof ApiError ? saving.error : null;
   return (
     <Page
       title={segment ? `Edit ${segment.name}` : 'New segment'}
@@ -117,7 +134,7 @@ function SegmentForm({ segment }: { segment: Segment | null }) {
           >
             Cancel
           </Link>
-          <Button look="primary" busy={save.isPending} disabled={segment !== null && !hasChanges} onClick={submit}>
+          <Button look="primary" busy={saving.isSaving} disabled={segment !== null && !hasChanges} onClick={submit}>
             Save
           </Button>
         </>
@@ -125,7 +142,7 @@ function SegmentForm({ segment }: { segment: Segment | null }) {
     >
       <div className="stack">
         {missing ? <Note tone="bad">{missing}</Note> : null}
-        {save.error ? <Problem error={save.error} /> : null}
+        {saving.error ? <Problem error={saving.error} /> : null}
         <Card title="About">
           <div className="stack">
             <TextField
@@ -168,14 +185,26 @@ function SegmentForm({ segment }: { segment: Segment | null }) {
         {isDynamic ? (
           <Card title="Who belongs">
             <ConditionEditor
+              key={saving.generation}
               initial={draft.condition}
               exceptSegment={segment?.id}
-              refused={save.error}
+              refused={saving.error}
               onChange={(condition) => change({ condition })}
             />
           </Card>
         ) : null}
       </div>
+      {saving.conflict ? (
+        <ConflictDialog
+          what="segment"
+          conflict={saving.conflict}
+          names={names}
+          describe={(value) => (typeof value === 'boolean' ? (value ? 'Yes' : 'No') : textOf(value as Tree | null))}
+          onMine={saving.keepMine}
+          onTheirs={saving.takeTheirs}
+          onClose={saving.decideLater}
+        />
+      ) : null}
     </Page>
   );
 }

@@ -1,19 +1,27 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { ApiError } from '../../api/errors.ts';
 import { useProjectId } from '../../app/address.ts';
+import { ConflictDialog } from '../../app/ConflictDialog.tsx';
+import { useDraft } from '../../app/draft.ts';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { ShownPage } from '../../ui/ShownPage.tsx';
 import { Problem } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { contentBody, contentOf, emptyContent, type MailContent } from '../mail/content.ts';
+import { contentBody, contentNames, contentOf, emptyContent, type MailContent } from '../mail/content.ts';
 import { MailForm } from '../mail/MailForm.tsx';
 import { MailPreview } from '../mail/MailPreview.tsx';
 import { useUnsaved } from '../mail/unsaved.ts';
+
+const unsaved = { content: emptyContent, revision: null };
+const storedOf = (template: Parameters<typeof contentOf>[0] & { revision: number }) => ({
+  content: contentOf(template),
+  revision: template.revision,
+});
 
 /** One template, new or saved. */
 export function TemplatePage() {
@@ -29,46 +37,57 @@ export function TemplatePage() {
       Templates
     </Link>
   );
-  if (id === 'new') return <Editor key="new" id={null} saved={emptyContent} above={above} />;
+  if (id === 'new') return <Editor key="new" id={null} stored={unsaved} above={above} />;
   return (
     <ShownPage query={template} above={above}>
-      {(saved) => <Editor key={saved.id} id={saved.id} saved={contentOf(saved)} above={above} />}
+      {(saved) => <Editor key={saved.id} id={saved.id} stored={storedOf(saved)} above={above} />}
     </ShownPage>
   );
 }
 
-function Editor({ id, saved, above }: { id: string | null; saved: MailContent; above: ReactNode }) {
+interface Stored {
+  content: MailContent;
+  revision: number | null;
+}
+
+function Editor({ id, stored, above }: { id: string | null; stored: Stored; above: ReactNode }) {
   const project = useProjectId();
-  const [content, setContent] = useState(saved);
   const [deleting, setDeleting] = useState(false);
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const hasChanges = JSON.stringify(content) !== JSON.stringify(saved);
-  const save = useMutation({
-    mutationFn: () =>
-      id === null
-        ? answer(api.POST('/templates', { body: contentBody(content) }))
-        : answer(api.PATCH('/templates/{id}', { params: { path: { id } }, body: contentBody(content) })),
-    onSuccess: async (made) => {
+  const path = { id: id ?? '' };
+  const draft = useDraft({
+    stored,
+    read: async () => storedOf(await answer(api.GET('/templates/{id}', { params: { path } }))),
+    write: async (content, header) => {
+      const body = contentBody(content);
+      const template =
+        id === null
+          ? await answer(api.POST('/templates', { body }))
+          : await answer(api.PATCH('/templates/{id}', { params: { path, header }, body }));
+      return { ...storedOf(template), template };
+    },
+    onSaved: async ({ template }) => {
       toast('Template saved');
-      queries.setQueryData(['templates', project, made.id], made);
+      queries.setQueryData(['templates', project, template.id], template);
       await queries.invalidateQueries({ queryKey: ['templates', project] });
       if (id === null)
         await navigate({
           to: '/app/$project/templates/$template',
-          params: { project, template: made.id },
+          params: { project, template: template.id },
           ignoreBlocker: true,
         });
     },
   });
+  const { content, hasChanges } = draft;
   const remove = async () => {
     if (id === null) return;
     await answer(api.DELETE('/templates/{id}', { params: { path: { id } } }));
-    toast(`Template “${saved.name}” deleted`);
+    toast(`Template “${stored.content.name}” deleted`);
     await navigate({ to: '/app/$project/templates', params: { project }, ignoreBlocker: true });
     await queries.invalidateQueries({ queryKey: ['templates', project] });
   };
-  useUnsaved(hasChanges && !save.isPending);
+  useUnsaved(hasChanges && !draft.isSaving);
   return (
     <Page
       title={content.name || 'New template'}
@@ -80,31 +99,41 @@ function Editor({ id, saved, above }: { id: string | null; saved: MailContent; a
               Delete
             </Button>
           )}
-          <Button look="primary" busy={save.isPending} disabled={!hasChanges} onClick={() => save.mutate()}>
+          <Button look="primary" busy={draft.isSaving} disabled={!hasChanges} onClick={draft.save}>
             Save
           </Button>
         </>
       }
     >
       <div className="stack">
-        {save.error ? <Problem error={save.error} /> : null}
+        {draft.error ? <Problem error={draft.error} /> : null}
         <div className="writing">
           <MailForm
             content={content}
-            refused={save.error instanceof ApiError ? save.error : null}
-            onChange={(change) => setContent((before) => ({ ...before, ...change }))}
+            refused={draft.error instanceof ApiError ? draft.error : null}
+            onChange={draft.change}
           />
           <MailPreview content={content} />
         </div>
       </div>
+      {draft.conflict ? (
+        <ConflictDialog
+          what="template"
+          conflict={draft.conflict}
+          names={contentNames}
+          onMine={draft.keepMine}
+          onTheirs={draft.takeTheirs}
+          onClose={draft.decideLater}
+        />
+      ) : null}
       {deleting ? (
         <ConfirmDialog
-          title={`Delete the template ${saved.name}`}
+          title={`Delete the template ${stored.content.name}`}
           action="Delete the template"
           onConfirm={remove}
           onClose={() => setDeleting(false)}
         >
-          {saved.name} is deleted. Mail that was sent with it keeps its content.
+          {stored.content.name} is deleted. Mail that was sent with it keeps its content.
         </ConfirmDialog>
       ) : null}
     </Page>
