@@ -102,6 +102,9 @@ const runState = async (automation: string) =>
       automation,
     ])
   )?.state;
+const seqOf = async (automation: string) =>
+  (await database.db.row<{ seq: number }>('select seq from automation_runs where automation_id = $1', [automation]))
+    ?.seq;
 
 /** An automation of these steps with somebody inside. */
 async function entered(own: AutomationHand, contactId: string, steps: [type: string, config: object][]) {
@@ -239,8 +242,6 @@ test('a store that is older than the rows: open executions that wait for what ha
     const body = { email: row?.email, event: `${name}.paid` };
     expect((await api.call(project.publicKey, 'POST', '/v1/track', body)).status).toBe(200);
   };
-  const stepOf = async (automation: string) =>
-    (await db.row<{ seq: number }>('select seq from automation_runs where automation_id = $1', [automation]))?.seq;
   const [behind, unheard, vanished] = await Promise.all([waits('behind'), waits('unheard'), waits('vanished')]);
   const paused = await aCampaign(db, project);
   const pausedStart = await started(db, project.id, paused, 3);
@@ -268,7 +269,7 @@ test('a store that is older than the rows: open executions that wait for what ha
     // What the back-up does not know: one has moved on to its delay.
     await using _second = await aWorker();
     await track(behind, 'behind');
-    await expect.poll(() => stepOf(behind), { timeout: 60_000 }).toBe(3);
+    await expect.poll(() => seqOf(behind), { timeout: 60_000 }).toBe(3);
     await notedAnew();
   }
   // The event of another one has come and its signal was taken; a third one's execution is gone as well.
@@ -294,7 +295,7 @@ test('a store that is older than the rows: open executions that wait for what ha
   await passTime(behind);
   await using running = await aWorker();
   await expect.poll(() => runState(behind), { timeout: 120_000 }).toBe('EXITED');
-  for (const id of [unheard, vanished]) await expect.poll(() => stepOf(id), { timeout: 60_000 }).toBe(3);
+  for (const id of [unheard, vanished]) await expect.poll(() => seqOf(id), { timeout: 60_000 }).toBe(3);
   for (const id of [paused, early])
     await expect.poll(async () => (await campaignRow(db, id)).status, { timeout: 60_000 }).toBe('SENT');
   expect(running.lines.filter((line) => line.includes('older than the rows'))).toHaveLength(1);
@@ -305,33 +306,51 @@ test('a store that is older than the rows: open executions that wait for what ha
 test('a store that is swapped for an older one while workers and API run: they go on with it', async () => {
   const project = await aProject(database);
   const own = automationHand(api, project);
-  const contact = await own.contact(`live-${names++}@example.org`);
   await using running = await aWorker();
   await running.worker.ready;
-  const waiting = await entered(own, contact, [
-    ['WAIT_FOR_EVENT', { eventName: 'live.paid' }],
-    ['WAIT_FOR_EVENT', { eventName: 'live.shipped' }],
-    ['EXIT', {}],
-  ]);
-  await expect.poll(() => runState(waiting), { timeout: 60_000 }).toBe('WAITING');
+  const waits = async (name: string) => {
+    const contact = await own.contact(`${name}-${names++}@example.org`);
+    const automation = await entered(own, contact, [
+      ['WAIT_FOR_EVENT', { eventName: 'live.paid' }],
+      ['WAIT_FOR_EVENT', { eventName: 'live.shipped' }],
+      ['EXIT', {}],
+    ]);
+    await expect.poll(() => runState(automation), { timeout: 60_000 }).toBe('WAITING');
+    return { automation, contact };
+  };
+  const [atOnce, afterwards] = [await waits('at-once'), await waits('afterwards')];
   await store.stop();
   store.backUp();
   await store.start();
-  const seq = async () =>
-    (await database.db.row<{ seq: number }>('select seq from automation_runs where automation_id = $1', [waiting]))
-      ?.seq;
-  const track = async (event: string) => {
+  const track = async ({ contact }: typeof atOnce, event: string) => {
     const email = (await own.done('GET', `/contacts/${contact}`)).email;
     expect((await api.call(project.publicKey, 'POST', '/v1/track', { email, event })).status).toBe(200);
   };
-  await track('live.paid');
-  await expect.poll(seq, { timeout: 60_000 }).toBe(3);
+  for (const run of [atOnce, afterwards]) {
+    await track(run, 'live.paid');
+    await expect.poll(() => seqOf(run.automation), { timeout: 60_000 }).toBe(3);
+  }
   await notedAnew();
+  const changedAt = async () =>
+    (await database.db.row<{ at: string | null }>('select changed_at::text as at from temporal_stores'))?.at;
+  const before = await changedAt();
   await store.stop();
   store.restore();
   await store.start();
-  await track('live.shipped');
-  await expect.poll(() => runState(waiting), { timeout: 240_000 }).toBe('EXITED');
+  await track(atOnce, 'live.shipped');
+  await expect
+    .poll(
+      async () => {
+        await reconcileNow(temporal, api.config.TEMPORAL_TASK_QUEUE);
+        return changedAt();
+      },
+      { timeout: 90_000 },
+    )
+    .not.toBe(before);
+  // The worker has not forgotten what it remembers of this execution, so it may pass over the signal.
+  await track(afterwards, 'live.shipped');
+  for (const { automation } of [atOnce, afterwards])
+    await expect.poll(() => runState(automation), { timeout: 240_000 }).toBe('EXITED');
   // An emptied one under the same processes.
   await store.stop();
   store.wipe();

@@ -10,7 +10,7 @@ export interface ReconcilePass {
 
 /** What is known of the Temporal store. */
 export interface StoreState {
-  /** ISO instant at which it was found to have lost executions; null when that never happened. */
+  /** ISO instant until which executions may be behind their rows, see `checkStore`; null when the store never lost any. */
   changedAt: string | null;
   /** Whether that was found just now. */
   isNews: boolean;
@@ -30,11 +30,14 @@ const lastPass = statement(
   `select workflow_id as "workflowId", run_id as "runId", changed_at::text as "changedAt"
    from temporal_stores where task_queue = $1`,
 );
+// Until a worker has heard of the change, which it asks for every 5 seconds, and has let go of what it remembers, an execution may
+// be handed to that memory of another history, which passes over what the execution is told. So rows that move shortly after
+// the change was found count as older than it, too.
 const notePass = statement(
   'temporal_stores.note_pass',
   `insert into temporal_stores as t (task_queue, workflow_id, run_id) values ($1, $2, $3)
    on conflict (task_queue) do update set workflow_id = excluded.workflow_id, run_id = excluded.run_id,
-     changed_at = case when $4 then clock_timestamp() else t.changed_at end
+     changed_at = case when $4 then clock_timestamp() + interval '30 seconds' else t.changed_at end
    where t.run_id = $5
    returning changed_at::text as "changedAt"`,
 );
@@ -42,7 +45,8 @@ const notePass = statement(
 /**
  * Notes an execution of the reconciler, and asks for the one that was noted before: a store that does not know it any more is
  * new, was emptied or was restored from a back-up. One that was off for longer than closed executions are kept looks the
- * same, which costs a pass over unfinished work and nothing else.
+ * same, which costs a pass over unfinished work and nothing else. `changedAt` is the instant by which every worker has
+ * forgotten the executions of the store before: half a minute after the change was found.
  */
 export async function checkStore(deps: StoreCheckDeps, pass: ReconcilePass): Promise<StoreState> {
   const { db, queuePrefix } = deps;
@@ -66,7 +70,7 @@ const changed = statement(
   'select changed_at::text as "changedAt" from temporal_stores where task_queue = $1',
 );
 
-/** The instant at which a reconciler last found that the store had lost executions, as Postgres writes it; null when never. */
+/** `changedAt` of the last change that a reconciler found, as Postgres writes it; null when never. */
 export async function storeChangedAt(sql: Sql, queuePrefix: string): Promise<string | null> {
   return (await sql.row<{ changedAt: string | null }>(changed, [queuePrefix]))?.changedAt ?? null;
 }
