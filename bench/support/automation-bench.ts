@@ -22,7 +22,10 @@ export interface Bench {
 export const countOf = 'select count(*)::int as count from automation_runs where automation_id = $1 and status = $2';
 
 /** Inserts people and answers their ids. */
-export async function people({ store, projectId }: Bench, count: number): Promise<string[]> {
+export async function people(
+  { store, projectId }: Pick<Bench, 'store' | 'projectId'>,
+  count: number,
+): Promise<string[]> {
   const rows = await store.db.rows<{ id: string }>(
     `insert into contacts (id, project_id, email, subscribed, subscription_before, data)
      select uuidv7(), $1, 'walker-' || uuidv7() || '@example.com', true, true, '{"plan":"pro"}' from generate_series(1, $2::int)
@@ -34,7 +37,11 @@ export async function people({ store, projectId }: Bench, count: number): Promis
 }
 
 /** Stores an event of each contact, by statements of a thousand, as an import writes them. */
-export async function tell({ store, projectId }: Bench, contacts: readonly string[], name: string): Promise<void> {
+export async function tell(
+  { store, projectId }: Pick<Bench, 'store' | 'projectId'>,
+  contacts: readonly string[],
+  name: string,
+): Promise<void> {
   for (let from = 0; from < contacts.length; from += 1_000)
     await store.db.count(
       'insert into events (id, project_id, contact_id, name) select uuidv7(), $1, id, $2 from unnest($3::uuid[]) as id',
