@@ -1,13 +1,13 @@
 import { type QueueKind, taskQueue } from '../../temporal/commands.ts';
 
 // How the memory for cached executions is shared out, and how many activities run at once. A campaign's activity holds
-// several batches of messages; an automation's execution waits for days.
+// several batches of messages; an automation's execution waits for days; no workflow runs on `http`.
 const queueShares: Record<QueueKind, { cache: number; activities: number }> = {
   mail: { cache: 0.25, activities: 32 },
   campaign: { cache: 0.1, activities: 8 },
-  automation: { cache: 0.5, activities: 64 },
+  automation: { cache: 0.55, activities: 64 },
   bulk: { cache: 0.1, activities: 8 },
-  http: { cache: 0.05, activities: 64 },
+  http: { cache: 0, activities: 64 },
 };
 const cachedExecutionBytes = 400_000;
 
@@ -20,7 +20,7 @@ export function cachedExecutions(memoryBytes: number): number {
 export interface ServedQueue {
   taskQueue: string;
   activities: object;
-  /** Executions kept in memory between their tasks, at about 0.4 MB each. */
+  /** Executions kept in memory between their tasks, at about 0.4 MB each; none where only activities run. */
   maxCachedWorkflows: number;
   maxActivities: number;
 }
@@ -34,7 +34,7 @@ export function servedQueues(queuePrefix: string, activities: Partial<Record<Que
     return {
       taskQueue: taskQueue(queuePrefix, kind),
       activities: implementations,
-      maxCachedWorkflows: Math.max(2, Math.round(total * queueShares[kind].cache)),
+      maxCachedWorkflows: queueShares[kind].cache && Math.max(2, Math.round(total * queueShares[kind].cache)),
       maxActivities: queueShares[kind].activities,
     };
   });

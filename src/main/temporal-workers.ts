@@ -1,5 +1,10 @@
 import { hostname } from 'node:os';
-import { GracefulShutdownPeriodExpiredError, NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import {
+  GracefulShutdownPeriodExpiredError,
+  NativeConnection,
+  type Worker,
+  type WorkerOptions,
+} from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { checkTemporal, dataConverterOf, type TemporalConnection } from '../../temporal/connection.ts';
 import { describeFailure } from '../core/lib/grpc.ts';
@@ -7,6 +12,7 @@ import { pause } from '../core/lib/time.ts';
 import type { ActivityInterceptor } from './activity-log.ts';
 import type { ServedQueue } from './served-queues.ts';
 import type { WorkflowBundle } from './workflow-bundle.ts';
+import { shareWorkflowThread } from './workflow-thread.ts';
 
 /** The workers of a process. */
 export interface TemporalWorkers {
@@ -108,9 +114,10 @@ export function runTemporalWorkers(deps: TemporalWorkersDeps): TemporalWorkers {
       ...(settings.apiKey === null ? {} : { apiKey: settings.apiKey }),
     });
     const over = new AbortController();
+    const thread = shareWorkflowThread(deps.queues.flatMap(({ activities }) => Object.keys(activities)));
     try {
       const created = await Promise.allSettled(
-        deps.queues.map((queue) => Worker.create(optionsOf(queue, connection, deps))),
+        deps.queues.map((queue) => thread.createWorker(optionsOf(queue, connection, deps))),
       );
       workers = created.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
       const failed = created.find((result) => result.status === 'rejected');
@@ -129,6 +136,7 @@ export function runTemporalWorkers(deps: TemporalWorkersDeps): TemporalWorkers {
     } finally {
       over.abort();
       workers = [];
+      await thread.close().catch(() => undefined);
       await connection.close().catch(() => undefined);
     }
   }
@@ -141,9 +149,10 @@ function optionsOf(queue: ServedQueue, connection: NativeConnection, deps: Tempo
     taskQueue: queue.taskQueue,
     dataConverter: dataConverterOf(deps.temporal.settings),
     identity: `${process.pid}@${hostname()}`,
-    workflowBundle: deps.bundle,
     activities: queue.activities,
-    maxCachedWorkflows: queue.maxCachedWorkflows,
+    ...(queue.maxCachedWorkflows > 0
+      ? { workflowBundle: deps.bundle, maxCachedWorkflows: queue.maxCachedWorkflows }
+      : {}),
     maxConcurrentActivityTaskExecutions: queue.maxActivities,
     workflowTaskPollerBehavior: { type: 'autoscaling', initial: 2, maximum: 20 },
     activityTaskPollerBehavior: { type: 'autoscaling', initial: 2, maximum: 20 },
