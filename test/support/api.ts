@@ -59,6 +59,8 @@ export async function testApi(
     TEMPORAL_SETUP: 'false',
     RATE_LIMIT_PER_MINUTE: '0',
     DATABASE_POOL_SIZE: '5',
+    // On a loaded machine hundreds of requests at once may wait long for these few connections.
+    DATABASE_POOL_TIMEOUT: '120',
     UPLOAD_DIR: join(tmpdir(), 'posthorn-test-uploads'),
     ...settings,
   });
