@@ -31,6 +31,7 @@ import { Migration20261122000400_failed_mail } from './Migration20261122000400_f
 import { Migration20261122000500_recovery } from './Migration20261122000500_recovery.ts';
 import { Migration20261122001100_functions } from './Migration20261122001100_functions.ts';
 import { Migration20261122001200_queued_bytes } from './Migration20261122001200_queued_bytes.ts';
+import { Migration20261122002000_mail_reasons } from './Migration20261122002000_mail_reasons.ts';
 import { Migration20261122004000_content_revisions } from './Migration20261122004000_content_revisions.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
@@ -68,5 +69,6 @@ export const migrations = [
   { name: 'Migration20261122000500_recovery', class: Migration20261122000500_recovery },
   { name: 'Migration20261122001100_functions', class: Migration20261122001100_functions },
   { name: 'Migration20261122001200_queued_bytes', class: Migration20261122001200_queued_bytes },
+  { name: 'Migration20261122002000_mail_reasons', class: Migration20261122002000_mail_reasons },
   { name: 'Migration20261122004000_content_revisions', class: Migration20261122004000_content_revisions },
 ];

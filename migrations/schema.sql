@@ -505,7 +505,6 @@ create table emails (
   tracking boolean,
   simulated boolean default false not null,
   suppression jsonb,
-  error text,
   opens integer default 0 not null,
   clicks integer default 0 not null,
   sent_at timestamp(3) with time zone,
@@ -516,6 +515,7 @@ create table emails (
   complained_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone default now() not null,
   updated_at timestamp(3) with time zone default now() not null,
+  reason jsonb,
   constraint emails_pkey primary key (id),
   constraint emails_message_class_check check ((message_class = any (array['TRANSACTIONAL'::text, 'MARKETING'::text, 'HEADLESS'::text]))),
   constraint emails_source_type_check check ((source_type = any (array['TRANSACTIONAL'::text, 'CAMPAIGN'::text, 'WORKFLOW'::text, 'INBOUND'::text]))),
@@ -532,7 +532,7 @@ create unique index emails_step on emails using btree (workflow_step_execution_i
 create index emails_suppressed on emails using btree (project_id, created_at, id) where (suppression is not null);
 create index emails_template on emails using btree (template_id) where (template_id is not null);
 create trigger emails_counted after insert on emails referencing new table as came for each statement when ((current_setting('posthorn.mail_counted'::text, true) is distinct from 'on'::text)) execute function count_new_mail();
-create trigger emails_failed after update of status on emails for each row when (((new.status = 'FAILED'::text) and (old.status <> 'FAILED'::text) and (new.message_id is null) and (coalesce(new.error, ''::text) <> all (array['Contact is unsubscribed'::text, 'Campaign cancelled'::text])))) execute function tell_failed_mail();
+create trigger emails_failed after update of status on emails for each row when (((new.status = 'FAILED'::text) and (old.status <> 'FAILED'::text) and (new.message_id is null) and (coalesce((new.reason ->> 'code'::text), ''::text) <> all (array['unsubscribed'::text, 'campaign_cancelled'::text])))) execute function tell_failed_mail();
 create trigger emails_have_contacts after insert on emails for each row when ((new.campaign_id is null)) execute function require_contact();
 create trigger emails_recounted after update of status, delivered_at, opened_at, clicked_at, bounced_at, complained_at, simulated, created_at on emails for each row when ((((old.delivered_at is null) <> (new.delivered_at is null)) or ((old.opened_at is null) <> (new.opened_at is null)) or ((old.clicked_at is null) <> (new.clicked_at is null)) or ((old.bounced_at is null) <> (new.bounced_at is null)) or ((old.complained_at is null) <> (new.complained_at is null)) or ((old.status <> new.status) and ((old.status = any (array['FAILED'::text, 'SUPPRESSED'::text])) or (new.status = any (array['FAILED'::text, 'SUPPRESSED'::text])))) or (old.simulated <> new.simulated) or (old.created_at <> new.created_at))) execute function recount_changed_mail();
 create trigger emails_uncounted after delete on emails referencing old table as went for each statement execute function uncount_deleted_mail();
@@ -1192,6 +1192,27 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION mail_reason_text(reason jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select replace(replace(case reason ->> 'code'
+    when 'project_disabled' then 'Project is disabled'
+    when 'domain_unverified' then 'Sender domain is not verified'
+    when 'limit_reached' then 'Billing limit reached'
+    when 'not_subscribed' then 'The contact is not subscribed'
+    when 'unsubscribed' then 'Contact is unsubscribed'
+    when 'campaign_cancelled' then 'Campaign cancelled'
+    when 'not_rendered' then 'The message could not be rendered: {words}'
+    when 'refused' then 'Refused by the provider ({number}): {words}'
+    when 'submission_unknown' then 'submission unknown'
+    when 'too_old' then 'Given up after 24 hours: {words}'
+    when 'too_many_attempts' then 'Given up after {number} attempts: {words}'
+    when 'provider' then '{words}'
+    else reason ->> 'code' end, '{number}', coalesce(reason ->> 'number', '')), '{words}', coalesce(reason ->> 'words', ''))
+$function$;
+
 CREATE OR REPLACE FUNCTION note_contact_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1394,7 +1415,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION settle_claim(claim text, campaign uuid, seq integer, project uuid, provider_name text, stream_name text, ids uuid[], outcomes text[], message_ids text[], instants timestamp with time zone[], subjects text[], errors text[], is_settled boolean, delay_ms double precision, is_doubtful boolean, refused integer, holder_name text)
+CREATE OR REPLACE FUNCTION settle_claim(claim text, campaign uuid, seq integer, project uuid, provider_name text, stream_name text, ids uuid[], outcomes text[], message_ids text[], instants timestamp with time zone[], subjects text[], reasons jsonb[], is_settled boolean, delay_ms double precision, is_doubtful boolean, refused integer, holder_name text)
  RETURNS TABLE(sent integer, skipped integer, failed integer)
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
@@ -1411,19 +1432,19 @@ begin
       sent_at = v.at,
       bounced_at = case when v.outcome = 'BOUNCED' then coalesce(e.bounced_at, now()) else e.bounced_at end,
       subject = coalesce(v.subject, e.subject),
-      error = case when (e.status in ('PENDING', 'SENDING') or e.status = 'FAILED' and e.message_id is null) then v.error else e.error end,
+      reason = case when (e.status in ('PENDING', 'SENDING') or e.status = 'FAILED' and e.message_id is null) then v.reason else e.reason end,
       provider = provider_name, stream = coalesce(stream_name, e.stream), updated_at = now()
     from (
-      select id, outcome, message_id, subject, error, case when outcome = 'SENT' then coalesce(at, instants[1]) end as at
+      select id, outcome, message_id, subject, reason, case when outcome = 'SENT' then coalesce(at, instants[1]) end as at
       from (
-        select id, coalesce(outcome, 'SENT') as outcome, message_id, at, subject, error
-        from unnest(ids, outcomes, message_ids, instants, subjects, errors)
-          as given(id, outcome, message_id, at, subject, error)) verdict) v
+        select id, coalesce(outcome, 'SENT') as outcome, message_id, at, subject, reason
+        from unnest(ids, outcomes, message_ids, instants, subjects, reasons)
+          as given(id, outcome, message_id, at, subject, reason)) verdict) v
     where e.id = any (ids) and e.id = v.id and e.campaign_id is not distinct from campaign and e.send_seq = seq
       and e.sent_at is null and (v.outcome = 'SENT' or e.status = 'PENDING')
     returning e.id, e.project_id, e.contact_id, e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at,
       v.outcome, v.outcome <> 'SENT' and (e.status = 'SUPPRESSED'
-        or coalesce(e.error in ('Contact is unsubscribed', 'Campaign cancelled'), false)) as left_out,
+        or coalesce(e.reason ->> 'code' in ('unsubscribed', 'campaign_cancelled'), false)) as left_out,
       case when v.outcome = 'BOUNCED' then jsonb_build_object('subject', e.subject, 'from', e."from", 'fromName', e.from_name,
         'messageId', e.message_id, 'emailId', e.id, 'templateId', e.template_id, 'campaignId', e.campaign_id,
         'sourceType', e.source_type, 'bounceType', 'Permanent',
@@ -1484,7 +1505,7 @@ begin
   values (uuidv7(), new.project_id, new.contact_id, new.id, 'email.failed',
     jsonb_build_object('subject', coalesce(new.subject, new.render ->> 'subject'), 'from', new."from", 'fromName', new.from_name,
       'messageId', new.message_id, 'emailId', new.id, 'templateId', new.template_id, 'campaignId', new.campaign_id,
-      'sourceType', new.source_type, 'error', new.error,
+      'sourceType', new.source_type, 'error', mail_reason_text(new.reason),
       'failedAt', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
     now());
   return null;

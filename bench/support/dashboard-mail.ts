@@ -1,6 +1,6 @@
 import type { Database } from '../../src/core/database/sql.ts';
 import { newId } from '../../src/core/lib/ids.ts';
-import { isLeftOut, refusals } from '../../src/sending/ledger/reasons.ts';
+import { isLeftOut } from '../../src/sending/ledger/reasons.ts';
 
 /** How much of everything the dashboard is opened with. */
 export interface MailOfDashboard {
@@ -88,10 +88,11 @@ const statusOf = `case when clicked_at is not null then 'CLICKED' when opened_at
 
 const ledgerRows = `
   insert into emails (id, project_id, contact_id, to_address, "from", subject, source_type, message_class, campaign_id, send_seq, status,
-    message_id, provider, error, sent_at, delivered_at, opened_at, clicked_at, opens, clicks, created_at, updated_at)
+    message_id, provider, reason, sent_at, delivered_at, opened_at, clicked_at, opens, clicks, created_at, updated_at)
   select uuidv7(), $2, contact_id, email, '${from}', 'Hello', 'CAMPAIGN', 'MARKETING', $1, 1,
     case when failed then 'FAILED' else ${statusOf} end, case when not failed then 'm-' || n end, 'postmark',
-    case when failed then case when h % 100 = 99 then '${refusals.unsubscribed}' else 'The address does not exist' end end,
+    case when failed then case when h % 100 = 99 then '{"code": "unsubscribed"}'::jsonb
+      else '{"code": "provider", "words": "The address does not exist"}' end end,
     case when not failed then sent_at end, case when not failed then delivered_at end, case when not failed then opened_at end,
     case when not failed then clicked_at end, (not failed and opened_at is not null)::int, (not failed and clicked_at is not null)::int, at, at
   from (

@@ -6,7 +6,7 @@
 -- locks in that order too.
 create or replace function settle_claim(
   claim text, campaign uuid, seq integer, project uuid, provider_name text, stream_name text, ids uuid[],
-  outcomes text[], message_ids text[], instants timestamptz[], subjects text[], errors text[], is_settled boolean,
+  outcomes text[], message_ids text[], instants timestamptz[], subjects text[], reasons jsonb[], is_settled boolean,
   delay_ms double precision, is_doubtful boolean, refused integer, holder_name text
 )
 returns table(sent integer, skipped integer, failed integer) language plpgsql
@@ -20,19 +20,19 @@ begin
       sent_at = v.at,
       bounced_at = case when v.outcome = 'BOUNCED' then coalesce(e.bounced_at, now()) else e.bounced_at end,
       subject = coalesce(v.subject, e.subject),
-      error = case when (e.status in ('PENDING', 'SENDING') or e.status = 'FAILED' and e.message_id is null) then v.error else e.error end,
+      reason = case when (e.status in ('PENDING', 'SENDING') or e.status = 'FAILED' and e.message_id is null) then v.reason else e.reason end,
       provider = provider_name, stream = coalesce(stream_name, e.stream), updated_at = now()
     from (
-      select id, outcome, message_id, subject, error, case when outcome = 'SENT' then coalesce(at, instants[1]) end as at
+      select id, outcome, message_id, subject, reason, case when outcome = 'SENT' then coalesce(at, instants[1]) end as at
       from (
-        select id, coalesce(outcome, 'SENT') as outcome, message_id, at, subject, error
-        from unnest(ids, outcomes, message_ids, instants, subjects, errors)
-          as given(id, outcome, message_id, at, subject, error)) verdict) v
+        select id, coalesce(outcome, 'SENT') as outcome, message_id, at, subject, reason
+        from unnest(ids, outcomes, message_ids, instants, subjects, reasons)
+          as given(id, outcome, message_id, at, subject, reason)) verdict) v
     where e.id = any (ids) and e.id = v.id and e.campaign_id is not distinct from campaign and e.send_seq = seq
       and e.sent_at is null and (v.outcome = 'SENT' or e.status = 'PENDING')
     returning e.id, e.project_id, e.contact_id, e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at,
       v.outcome, v.outcome <> 'SENT' and (e.status = 'SUPPRESSED'
-        or coalesce(e.error in ('Contact is unsubscribed', 'Campaign cancelled'), false)) as left_out,
+        or coalesce(e.reason ->> 'code' in ('unsubscribed', 'campaign_cancelled'), false)) as left_out,
       case when v.outcome = 'BOUNCED' then jsonb_build_object('subject', e.subject, 'from', e."from", 'fromName', e.from_name,
         'messageId', e.message_id, 'emailId', e.id, 'templateId', e.template_id, 'campaignId', e.campaign_id,
         'sourceType', e.source_type, 'bounceType', 'Permanent',

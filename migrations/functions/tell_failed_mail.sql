@@ -6,7 +6,7 @@ begin
   values (uuidv7(), new.project_id, new.contact_id, new.id, 'email.failed',
     jsonb_build_object('subject', coalesce(new.subject, new.render ->> 'subject'), 'from', new."from", 'fromName', new.from_name,
       'messageId', new.message_id, 'emailId', new.id, 'templateId', new.template_id, 'campaignId', new.campaign_id,
-      'sourceType', new.source_type, 'error', new.error,
+      'sourceType', new.source_type, 'error', mail_reason_text(new.reason),
       'failedAt', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
     now());
   return null;
@@ -15,5 +15,5 @@ $fn$;
 
 create or replace trigger emails_failed after update of status on emails
   for each row when (new.status = 'FAILED' and old.status <> 'FAILED' and new.message_id is null
-    and (coalesce(new.error, '') not in ('Contact is unsubscribed', 'Campaign cancelled')))
+    and coalesce(new.reason ->> 'code', '') not in ('unsubscribed', 'campaign_cancelled'))
   execute function tell_failed_mail();

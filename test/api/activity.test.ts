@@ -343,21 +343,25 @@ describe('GET /activity', () => {
     const project = await aBusyProject(24);
     const contactId = await aContact(database.db, project.id, 'refused@example.com');
     const failed = await queueMail(database.db, project, contactId, 'refused@example.com');
-    await database.db.count(`update emails set status = 'FAILED', error = 'Refused by the provider' where id = $1`, [
+    await database.db.count(`update emails set status = 'FAILED', reason = $2 where id = $1`, [
       failed,
+      { code: 'refused', number: 300, words: 'no' },
     ]);
     const story = (await get(project, `/activity?contactId=${contactId}&types=email.failed`)).body;
     expect(story).toMatchObject({
       total: 1,
-      data: [{ id: `${failed}_failed`, type: 'email.failed', metadata: { error: 'Refused by the provider' } }],
+      data: [
+        { id: `${failed}_failed`, type: 'email.failed', metadata: { error: 'Refused by the provider (300): no' } },
+      ],
     });
     const { items } = await walk(project, '', 100);
     const kinds = new Set<string>();
     for (const { id, type, metadata } of items) {
       if (!type.startsWith('email.')) continue;
-      const mail = await database.db.row<Record<string, unknown>>('select * from emails where id = $1', [
-        id.slice(0, 36),
-      ]);
+      const mail = await database.db.row<Record<string, unknown>>(
+        'select *, mail_reason_text(reason) as error from emails where id = $1',
+        [id.slice(0, 36)],
+      );
       kinds.add(type);
       expect(metadata.subject).toBe(mail?.subject);
       expect(metadata.body).toBe(mail?.body);

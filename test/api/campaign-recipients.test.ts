@@ -60,12 +60,16 @@ const sentRow = (n: number, more: object = {}) =>
 /** A ledger with a row of each kind: 3 handed over, 2 skipped, 2 failed. */
 async function finishedLedger(): Promise<void> {
   await sentRow(0);
-  await sentRow(1, { status: 'BOUNCED', bounced_at: '2026-03-02T09:16:00Z', error: 'No such mailbox' });
+  await sentRow(1, {
+    status: 'BOUNCED',
+    bounced_at: '2026-03-02T09:16:00Z',
+    reason: { code: 'provider', words: 'No such mailbox' },
+  });
   await sentRow(2, { status: 'COMPLAINED', complained_at: '2026-03-02T09:17:00Z' });
-  await row(3, { status: 'FAILED', error: 'Contact is unsubscribed' });
+  await row(3, { status: 'FAILED', reason: { code: 'unsubscribed' } });
   await row(4, { status: 'SUPPRESSED', suppression: { name: 'Test traffic' } });
-  await row(5, { status: 'FAILED', error: 'Project is disabled' });
-  await row(6, { status: 'FAILED', error: 'Refused by the provider (300): Invalid address' });
+  await row(5, { status: 'FAILED', reason: { code: 'project_disabled' } });
+  await row(6, { status: 'FAILED', reason: { code: 'refused', number: 300, words: 'Invalid address' } });
   await database.db.count(
     `update campaigns set status = 'SENT', total_recipients = 7, sent_count = 3, skipped_count = 2, failed_count = 2,
        bounced_count = 1, complained_count = 1 where id = $1`,
@@ -193,7 +197,7 @@ describe('as a file', () => {
   });
 
   test('a cell that a spreadsheet would take for a formula is no formula, and quotes and commas stay in their cell', async () => {
-    await row(0, { status: 'FAILED', error: '=cmd|"/c calc"!A1, and more' });
+    await row(0, { status: 'FAILED', reason: { code: 'provider', words: '=cmd|"/c calc"!A1, and more' } });
     await database.db.count(`update emails set to_address = '+1@example.com' where campaign_id = $1`, [campaign]);
     const [only] = parse((await recipients('?format=csv')).body, { columns: true }) as Record<string, string>[];
     expect(only).toMatchObject({ email: `'+1@example.com`, reason: `'=cmd|"/c calc"!A1, and more` });
@@ -249,8 +253,8 @@ describe('the audit', () => {
 
   test('counts refusals of one kind together, though the provider names the recipient in each', async () => {
     for (const n of [0, 1, 2]) {
-      const error = `Refused by the provider (406): Found inactive addresses: ${people[n]?.email}.`;
-      await row(n, { status: 'FAILED', error });
+      const words = `Found inactive addresses: ${people[n]?.email}.`;
+      await row(n, { status: 'FAILED', reason: { code: 'refused', number: 406, words } });
     }
     expect((await audit()).reasons).toEqual([
       { reason: 'Refused by the provider (406): Found inactive addresses: ….', count: 3 },
@@ -282,7 +286,7 @@ describe('the audit', () => {
   test('still adds up when a report proves that mail which was given up or cut off did leave', async () => {
     await finishedLedger();
     const rows = await database.db.rows<{ id: string; address: string }>(
-      `select id, to_address as address from emails where campaign_id = $1 and error in ('Contact is unsubscribed', 'Project is disabled')`,
+      `select id, to_address as address from emails where campaign_id = $1 and reason ->> 'code' in ('unsubscribed', 'project_disabled')`,
       [campaign],
     );
     for (const { id, address } of rows) {
@@ -342,7 +346,7 @@ describe('a resend', () => {
 
   test('leaves out whom it may have reached although nobody can tell', async () => {
     await finishedLedger();
-    await row(7, { status: 'FAILED', error: 'submission unknown' });
+    await row(7, { status: 'FAILED', reason: { code: 'submission_unknown' } });
     const answer = await call('POST', `/campaigns/${campaign}/resend`);
     // The unsubscription was undone since; the suppressed one and the one of the disabled project may be tried again.
     expect(answer).toMatchObject({ status: 201, body: { data: { totalRecipients: 3 } } });

@@ -211,8 +211,8 @@ describe('of two requests at once exactly one wins', () => {
   test('when both make good what a campaign missed, there is one resend', async () => {
     const id = await campaignThatIs('SENT');
     await database.db.count(
-      `insert into emails (id, project_id, contact_id, to_address, "from", source_type, message_class, campaign_id, send_seq, status, error)
-       select uuidv7(), project_id, id, email, $3, 'CAMPAIGN', 'MARKETING', $1, 1, 'FAILED', 'Project is disabled'
+      `insert into emails (id, project_id, contact_id, to_address, "from", source_type, message_class, campaign_id, send_seq, status, reason)
+       select uuidv7(), project_id, id, email, $3, 'CAMPAIGN', 'MARKETING', $1, 1, 'FAILED', '{"code": "project_disabled"}'
        from contacts where project_id = $2 order by id desc limit 1`,
       [id, project.id, project.sender],
     );

@@ -435,10 +435,10 @@ describe('the numbers', () => {
     const id = await created();
     await call('POST', `/campaigns/${id}/send`);
     await database.db.count(
-      `insert into emails (id, project_id, contact_id, to_address, "from", source_type, message_class, campaign_id, send_seq, status, sent_at, error)
+      `insert into emails (id, project_id, contact_id, to_address, "from", source_type, message_class, campaign_id, send_seq, status, sent_at, reason)
        select uuidv7(), project_id, id, email, 'a@b.test', 'CAMPAIGN', 'MARKETING', $1, 1,
          (array['SENT', 'FAILED', 'FAILED', 'PENDING'])[n], case when n = 1 then now() end,
-         case n when 2 then 'Contact is unsubscribed' when 3 then 'Refused by the provider (300): no' end
+         case n when 2 then '{"code": "unsubscribed"}'::jsonb when 3 then '{"code": "refused", "number": 300, "words": "no"}' end
        from (select *, row_number() over (order by id) as n from contacts where project_id = $2) as c`,
       [id, project.id],
     );

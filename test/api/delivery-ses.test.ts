@@ -214,7 +214,7 @@ const depsWith = (mailer: ReturnType<typeof mailerAt>, lagMs = 0) => ({
 });
 const rowOf = (id: string) =>
   store.db.row<Record<string, unknown>>(
-    'select status, error, message_id, sent_at is not null as sent, provider from emails where id = $1',
+    'select status, mail_reason_text(reason) as error, message_id, sent_at is not null as sent, provider from emails where id = $1',
     [id],
   );
 const namesOf = async (id: string) =>

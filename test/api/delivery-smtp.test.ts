@@ -280,7 +280,7 @@ test('of messages that a server takes without answering none is sent twice: they
     await store.db.count('update email_queue set due_at = now() where project_id = $1', [project.id]);
   }
   const rows = await store.db.rows<{ status: string; error: string | null; count: number }>(
-    'select status, error, count(*)::int from emails where project_id = $1 group by 1, 2 order by 1',
+    'select status, mail_reason_text(reason) as error, count(*)::int from emails where project_id = $1 group by 1, 2 order by 1',
     [project.id],
   );
   expect(rows).toEqual([

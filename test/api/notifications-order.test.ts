@@ -129,7 +129,7 @@ async function seen(mail: SentMail) {
     (name) => `to_char(e.${name}_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${name}_at`,
   );
   const row = await store.db.row<Record<string, unknown>>(
-    `select e.status, e.error, e.opens, e.clicks, ${times.join(', ')}, c.subscribed
+    `select e.status, mail_reason_text(e.reason) as error, e.opens, e.clicks, ${times.join(', ')}, c.subscribed
      from emails e join contacts c on c.id = e.contact_id where e.id = $1`,
     [mail.id],
   );

@@ -197,7 +197,9 @@ describe('automatic pause', () => {
     for (const on of [api, elsewhere])
       await expect.poll(async () => (await create(on)).body.error?.code, { timeout: 5_000 }).toBe('PROJECT_DISABLED');
     expect((await api.call(project.secretKey, 'GET', '/contacts')).status).toBe(200);
-    expect(await database.db.row('select status, error from emails where id = $1', [waiting])).toEqual({
+    expect(
+      await database.db.row('select status, mail_reason_text(reason) as error from emails where id = $1', [waiting]),
+    ).toEqual({
       status: 'FAILED',
       error: 'Project is disabled',
     });

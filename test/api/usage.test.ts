@@ -102,7 +102,7 @@ test('mail that fails without having left gives its room back, and mail that was
       body: 'b',
       stream: null,
     },
-    { emailId: refused, outcome: 'FAILED', error: 'Refused', subject: null, body: null },
+    { emailId: refused, outcome: 'FAILED', reason: { code: 'provider', words: 'Refused' }, subject: null, body: null },
   ]);
   expect((await usageOf(database.db, project.id)).TRANSACTIONAL).toBe(1);
   expect((await send(project, 'c@example.com')).status).toBe(200);
@@ -178,7 +178,7 @@ test('mail that was given up and proves to be delivered takes its room again', a
   const emailId: string = sent.body.data.emails[0].email;
   await database.db.count(`update email_queue set claim_id = 'c3' where project_id = $1`, [project.id]);
   await settleQueued(database.db, 'c3', 'fake', [
-    { emailId, outcome: 'FAILED', error: 'submission unknown', subject: null, body: null },
+    { emailId, outcome: 'FAILED', reason: { code: 'submission_unknown' }, subject: null, body: null },
   ]);
   expect((await usageOf(database.db, project.id)).TRANSACTIONAL).toBe(0);
   const delivered: Notification = {

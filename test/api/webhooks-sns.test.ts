@@ -123,7 +123,7 @@ async function tell(mail: SentMail, kind: Kind, version = '2') {
 }
 const rowOf = (mail: SentMail) =>
   store.db.row<Record<string, unknown>>(
-    'select status, error, opens, clicks, message_id, delivered_at::text from emails where id = $1',
+    'select status, mail_reason_text(reason) as error, opens, clicks, message_id, delivered_at::text from emails where id = $1',
     [mail.id],
   );
 const toldOf = async (mail: SentMail) =>

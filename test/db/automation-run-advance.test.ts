@@ -361,7 +361,10 @@ describe('a mail', () => {
       const run = await see(automation);
       expect(run.status).toBe('EXITED');
       expect(run.steps[1]).toMatchObject({ status: 'COMPLETED', output: { skipped: 'unsubscribed' } });
-      const mails = await database.db.rows('select status, error from emails where contact_id = $1', [contact]);
+      const mails = await database.db.rows(
+        'select status, mail_reason_text(reason) as error from emails where contact_id = $1',
+        [contact],
+      );
       expect(mails).toEqual([{ status: 'FAILED', error: 'The contact is not subscribed' }]);
       expect(await database.db.rows('select email_id from email_queue where project_id = $1', [project.id])).toEqual(
         [],

@@ -149,7 +149,7 @@ export async function campaignRow(sql: Sql, id: string): Promise<CampaignRow> {
 /** How many ledger rows of a campaign have each status and error. */
 export async function ledgerOf(sql: Sql, id: string): Promise<Record<string, number>> {
   const rows = await sql.rows<{ verdict: string; count: number }>(
-    `select status || coalesce(': ' || error, '') as verdict, count(*)::int as count from emails where campaign_id = $1 group by 1`,
+    `select status || coalesce(': ' || mail_reason_text(reason), '') as verdict, count(*)::int as count from emails where campaign_id = $1 group by 1`,
     [id],
   );
   return Object.fromEntries(rows.map(({ verdict, count }) => [verdict, count]));

@@ -112,8 +112,10 @@ async function settle(db: TestDatabase['db'], random: ReturnType<typeof seeded>,
   const settlements = ids.map((emailId): Settlement => {
     const texts = { subject: 'Herons', body: '<p>The herons are back.</p>' };
     const dice = random.below(8);
-    if (dice === 0) return { emailId, outcome: 'FAILED', error: 'Refused', ...texts };
-    if (dice === 1) return { emailId, outcome: 'BOUNCED', error: 'Inactive', ...texts };
+    if (dice === 0)
+      return { emailId, outcome: 'FAILED', reason: { code: 'refused', number: 300, words: 'No' }, ...texts };
+    if (dice === 1)
+      return { emailId, outcome: 'BOUNCED', reason: { code: 'refused', number: 406, words: 'Inactive' }, ...texts };
     return { emailId, outcome: 'SENT', messageId: `m-${emailId}`, at, stream: 'outbound', ...texts };
   });
   await settleQueued(db, claimId, 'postmark', settlements);

@@ -89,7 +89,7 @@ describe('the mail of a step', () => {
 
   test('is refused at the last moment when its contact has left meanwhile', () => {
     const contact = { email: 'ingrid.dahl@example.com', subscribed: false, data: {} };
-    expect(refusalOf(stepMail({}, { contact }))).toBe('The contact is not subscribed');
+    expect(refusalOf(stepMail({}, { contact }))).toEqual({ code: 'not_subscribed' });
   });
 
   test('to an address that its author named goes out whatever the contact does', () => {

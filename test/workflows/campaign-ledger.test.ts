@@ -7,7 +7,6 @@ import { expandPage, loadExpansion } from '../../src/sending/campaigns/expansion
 import { readRecipients, settleClaim } from '../../src/sending/campaigns/ledger.ts';
 import { startSend } from '../../src/sending/campaigns/state.ts';
 import { bucketMade } from '../../src/sending/engine/throttle.ts';
-import { refusals } from '../../src/sending/ledger/reasons.ts';
 import { aCampaign, campaignRow, contacts } from '../support/campaign-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aProject, type TestProject } from '../support/delivery-fixtures.ts';
@@ -134,18 +133,27 @@ test('a claim with verdicts of every kind: rows, contact, events and counters sa
       [
         { ...sent, emailId: first?.emailId ?? '', messageId: 'pm-1', at: '2026-03-02T09:15:00.000Z' },
         { ...sent, emailId: second?.emailId ?? '', messageId: 'pm-2', at: '2026-03-02T09:15:01.000Z' },
-        { outcome: 'BOUNCED', emailId: gone?.emailId ?? '', error: 'Inactive recipient', subject: 'The "herons"' },
-        { outcome: 'FAILED', emailId: refused?.emailId ?? '', error: 'Invalid address', subject: null },
-        // The function in the database counts by these texts, which the code may not change alone.
-        { outcome: 'FAILED', emailId: left?.emailId ?? '', error: refusals.unsubscribed, subject: null },
-        { outcome: 'FAILED', emailId: stopped?.emailId ?? '', error: refusals.cancelled, subject: null },
+        {
+          outcome: 'BOUNCED',
+          emailId: gone?.emailId ?? '',
+          reason: { code: 'provider', words: 'Inactive recipient' },
+          subject: 'The "herons"',
+        },
+        {
+          outcome: 'FAILED',
+          emailId: refused?.emailId ?? '',
+          reason: { code: 'provider', words: 'Invalid address' },
+          subject: null,
+        },
+        { outcome: 'FAILED', emailId: left?.emailId ?? '', reason: { code: 'unsubscribed' }, subject: null },
+        { outcome: 'FAILED', emailId: stopped?.emailId ?? '', reason: { code: 'campaign_cancelled' }, subject: null },
       ],
       { settled: false, delayMs: 0, doubtful: false, attempt: true },
     );
   expect(await settle()).toEqual({ sent: 2, skipped: 2, failed: 2 });
   expect(await settle()).toEqual({ sent: 0, skipped: 0, failed: 0 });
   const rows = await db.db.rows(
-    `select contact_id, status, message_id, sent_at::text as sent_at, bounced_at is not null as bounced, error, stream
+    `select contact_id, status, message_id, sent_at::text as sent_at, bounced_at is not null as bounced, mail_reason_text(reason) as error, stream
      from emails where campaign_id = $1 and status <> 'PENDING' order by contact_id`,
     [campaign],
   );

@@ -38,7 +38,10 @@ async function send(project: TestProject, to: string, body: string): Promise<str
 }
 
 const rowOf = (id: string) =>
-  store.db.row<{ status: string; error: string | null }>('select status, error from emails where id = $1', [id]);
+  store.db.row<{ status: string; error: string | null }>(
+    'select status, mail_reason_text(reason) as error from emails where id = $1',
+    [id],
+  );
 
 test('hostile templates sent by POST /v1/send end as FAILED with the reason, and other projects’ mail is delivered', async () => {
   const [hostile, quiet] = [await aProject(store, 'Hostile'), await aProject(store, 'Quiet')];

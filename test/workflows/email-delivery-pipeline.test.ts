@@ -66,7 +66,7 @@ interface Row {
 }
 const ledger = (project: TestProject) =>
   store.db.rows<Row>(
-    'select id, status, message_id, error, to_address, subject, body, render, sent_at is not null as sent from emails where project_id = $1 order by id',
+    'select id, status, message_id, mail_reason_text(reason) as error, to_address, subject, body, render, sent_at is not null as sent from emails where project_id = $1 order by id',
     [project.id],
   );
 const eventsOf = (project: TestProject, name?: string) =>
@@ -240,7 +240,13 @@ test('settling a claim twice, or after somebody else did, changes nothing', asyn
     sent: 0,
     failed: 0,
   });
-  const failed = { emailId: one?.id ?? '', outcome: 'FAILED' as const, error: 'late', subject: null, body: null };
+  const failed = {
+    emailId: one?.id ?? '',
+    outcome: 'FAILED' as const,
+    reason: { code: 'provider' as const, words: 'late' },
+    subject: null,
+    body: null,
+  };
   expect(await settleQueued(store.db, 'twice/1', 'fake', [failed])).toEqual({ sent: 0, failed: 0 });
   expect(await eventsOf(project, 'email.sent')).toHaveLength(2);
   expect(await ledger(project)).toMatchObject([1, 2].map(() => ({ status: 'SENT', message_id: 'm-1', error: null })));
@@ -252,7 +258,7 @@ test('a claim that was lost to another may neither fail, put back nor doubt its 
   const [mail] = await claimQueued(store.db, project.id, 'new/1', { messages: 9, rate: 0, provider: 'fake' });
   const emailId = mail?.id ?? '';
   await settleQueued(store.db, 'old/1', 'fake', [
-    { emailId, outcome: 'FAILED', error: 'x', subject: null, body: null },
+    { emailId, outcome: 'FAILED', reason: { code: 'provider', words: 'x' }, subject: null, body: null },
   ]);
   await settleQueued(store.db, 'old/1', 'fake', [{ emailId, outcome: 'RETRY', delayMs: 0, attempt: true }]);
   await settleQueued(store.db, 'old/1', 'fake', [{ emailId, outcome: 'DOUBT', delayMs: 0 }]);

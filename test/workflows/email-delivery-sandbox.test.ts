@@ -92,7 +92,7 @@ async function deliverAll(project: TestProject, apiUrl: string): Promise<number>
 
 const statuses = (project: TestProject) =>
   store.db.rows<{ to_address: string; status: string; message_id: string | null; error: string | null }>(
-    'select to_address, status, message_id, error from emails where project_id = $1 order by to_address',
+    'select to_address, status, message_id, mail_reason_text(reason) as error from emails where project_id = $1 order by to_address',
     [project.id],
   );
 

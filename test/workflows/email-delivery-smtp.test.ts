@@ -55,7 +55,7 @@ test('kill -9 of a worker that sends by SMTP: nothing twice, and in doubt is onl
   const reached = smtp.taken.flatMap(({ to }) => to);
   expect(reached).toHaveLength(new Set(reached).size);
   const rows = await store.db.rows<{ address: string; status: string; error: string | null }>(
-    'select to_address as address, status, error from emails where project_id = $1',
+    'select to_address as address, status, mail_reason_text(reason) as error from emails where project_id = $1',
     [project.id],
   );
   const sent = rows.filter(({ status }) => status === 'SENT').map(({ address }) => address);

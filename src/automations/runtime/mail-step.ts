@@ -5,7 +5,7 @@ import { type Sql, statement } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { MessageClass, SourceType } from '../../core/lib/message-kinds.ts';
-import { insertQueued, isSimulated, type NewMail, refusals } from '../../sending/ledger/index.ts';
+import { insertQueued, isSimulated, type NewMail } from '../../sending/ledger/index.ts';
 import { StepFailure } from './failure.ts';
 import type { LockedRun } from './run-queries.ts';
 import type { StepContact } from './values.ts';
@@ -98,13 +98,13 @@ const insertSkipped = statement(
   'automation_runs.skipped_mail',
   `with kept as (
      insert into emails (id, project_id, contact_id, to_address, "from", from_name, reply_to, render, source_type,
-       message_class, template_id, workflow_execution_id, workflow_step_execution_id, simulated, status, error)
-     values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10, $11, $12, $13, $14, 'FAILED', '${refusals.notSubscribed}')
+       message_class, template_id, workflow_execution_id, workflow_step_execution_id, simulated, status, reason)
+     values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10, $11, $12, $13, $14, 'FAILED', '{"code": "not_subscribed"}')
      on conflict (workflow_step_execution_id) where workflow_step_execution_id is not null do nothing
      returning *)
    insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
    select uuidv7(), k.project_id, k.contact_id, k.id, 'email.failed',
-     ${mailPayload('k')} || jsonb_build_object('subject', k.render ->> 'subject', 'error', k.error, 'failedAt', ${isoText('k.created_at')}),
+     ${mailPayload('k')} || jsonb_build_object('subject', k.render ->> 'subject', 'error', mail_reason_text(k.reason), 'failedAt', ${isoText('k.created_at')}),
      k.created_at
    from kept k`,
 );

@@ -92,7 +92,7 @@ const mailFacts = `jsonb_build_object('subject', coalesce(m.subject, m.render ->
   'sourceType', m.source_type, 'messageClass', m.message_class, 'data', m.render -> 'data',
   'contact', jsonb_build_object('subscribed', coalesce((m.render ->> 'subscribed')::boolean, c.subscribed),
     'data', coalesce(m.render -> 'contact', ${jsonWithin('c.data', mostContactBytes)}, '{}')),
-  'error', m.error, 'opens', m.opens, 'clicks', m.clicks, 'campaignName', k.name, 'workflowName', a.name, 'createdAt', m.created_at)`;
+  'error', mail_reason_text(m.reason), 'opens', m.opens, 'clicks', m.clicks, 'campaignName', k.name, 'workflowName', a.name, 'createdAt', m.created_at)`;
 
 const places = (rows: Source['rows']) =>
   sources.flatMap((source, place) => (source.rows === rows ? [place] : [])).join(', ');

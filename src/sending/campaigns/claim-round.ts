@@ -7,7 +7,7 @@ import {
   type Tried,
   writeSuppressed,
 } from '../engine/index.ts';
-import { refusals } from '../ledger/index.ts';
+import type { Reason } from '../ledger/index.ts';
 import type { Claim } from './claims.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
 import { type ClaimEnd, type ClaimedRecipient, countSuppressed, provenInstant, type Settlement } from './ledger.ts';
@@ -55,10 +55,10 @@ export class ClaimRound implements Ledger<ClaimedRecipient> {
     return this.#claim;
   }
 
-  refusalOf({ subscribed }: ClaimedRecipient): string | null {
-    if (this.#claim.projectDisabled) return refusals.disabled;
-    if (!this.#claim.domainVerified) return refusals.unverified;
-    return this.#send.needsSubscription && !subscribed ? refusals.unsubscribed : null;
+  refusalOf({ subscribed }: ClaimedRecipient): Reason | null {
+    if (this.#claim.projectDisabled) return { code: 'project_disabled' };
+    if (!this.#claim.domainVerified) return { code: 'domain_unverified' };
+    return this.#send.needsSubscription && !subscribed ? { code: 'unsubscribed' } : null;
   }
 
   async suppress(mails: readonly ClaimedRecipient[]): Promise<ReadonlySet<ClaimedRecipient>> {
@@ -99,7 +99,7 @@ export class ClaimRound implements Ledger<ClaimedRecipient> {
           break;
         case 'FAILED':
         case 'BOUNCED':
-          this.failed(end.mail, end.outcome, end.error, end.texts?.subject ?? null);
+          this.failed(end.mail, end.outcome, end.reason, end.texts?.subject ?? null);
           break;
         case 'RETRY':
           // A round counts as refused by a message that was, while the provider takes others.
@@ -126,8 +126,8 @@ export class ClaimRound implements Ledger<ClaimedRecipient> {
   }
 
   /** Ends a recipient who will never get the message. */
-  failed(recipient: ClaimedRecipient, outcome: 'FAILED' | 'BOUNCED', error: string, subject: string | null): void {
-    this.#close(recipient, { emailId: recipient.emailId, outcome, error, subject });
+  failed(recipient: ClaimedRecipient, outcome: 'FAILED' | 'BOUNCED', reason: Reason, subject: string | null): void {
+    this.#close(recipient, { emailId: recipient.emailId, outcome, reason, subject });
   }
 
   #close(recipient: ClaimedRecipient, settlement: Settlement): void {

@@ -1,4 +1,3 @@
-import { refusals } from '../ledger/index.ts';
 import { retakeClaim } from './claims.ts';
 import {
   closeCancelledSend,
@@ -46,7 +45,7 @@ export async function cleanUpCancelled(
     if (await revertToDraft(deps.db, campaignId, sendSeq)) return { done: true, status: 'DRAFT' };
   }
   // A notification may have proved in the meantime that something departed after all; then the rest is kept as well.
-  await walk((after) => failUnsentRows(deps.db, campaignId, sendSeq, after, rowsPerStep, refusals.cancelled));
+  await walk((after) => failUnsentRows(deps.db, campaignId, sendSeq, after, rowsPerStep));
   await closeCancelledSend(deps.db, campaignId, sendSeq);
   return { done: true, status: 'CANCELLED' };
 

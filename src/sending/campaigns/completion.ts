@@ -106,25 +106,22 @@ const failUnsent = statement(
   'campaigns.fail_unsent',
   `with ${unsentPage},
    changed as (
-     update emails e set status = 'FAILED', error = $5, updated_at = now()
+     update emails e set status = 'FAILED', reason = '{"code": "campaign_cancelled"}', updated_at = now()
      from page p where e.id = p.id and p.unsent and p.status = 'PENDING' and e.status = 'PENDING' and e.message_id is null
      returning e.project_id, e.source_type, e.message_class, e.created_at),
    ${usageMoved('changed', 'false', 'true')}
    ${walked}`,
 );
 
-/** Ends rows that were never sent with a reason, up to `limit` rows from `after` on. */
+/** Ends rows that were never sent as cancelled, up to `limit` rows from `after` on. */
 export async function failUnsentRows(
   sql: Sql,
   campaignId: string,
   sendSeq: number,
   after: string | null,
   limit: number,
-  reason: string,
 ): Promise<RowWalk> {
-  return (
-    (await sql.row<RowWalk>(failUnsent, [campaignId, sendSeq, after, limit, reason])) ?? { changed: 0, through: null }
-  );
+  return (await sql.row<RowWalk>(failUnsent, [campaignId, sendSeq, after, limit])) ?? { changed: 0, through: null };
 }
 
 const deleteUnsent = statement(

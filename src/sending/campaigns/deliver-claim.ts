@@ -1,4 +1,5 @@
 import { handOver, judgeUnconfirmed, lookUpClaim, persistently, type TakenClaim } from '../engine/index.ts';
+import type { Reason } from '../ledger/index.ts';
 import { ClaimRound } from './claim-round.ts';
 import { type Claim, renewClaim } from './claims.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
@@ -30,14 +31,14 @@ async function lookUp(deps: LaneDeps, send: LaneSend, claim: ClaimInHand, round:
   if (handedMs === null) return claim.sending ? null : settled;
   const found = await lookUpClaim(deps, claim.id);
   const lagMs = Math.max(0, deps.lagMs - handedMs);
-  const failed = new Map<ClaimedRecipient, string>();
+  const failed = new Map<ClaimedRecipient, Reason>();
   let waitMs = Infinity;
   for (const recipient of round.open) {
     const mail = { emailId: recipient.emailId, attempts, ageMs, sinceMs: handedMs, lagMs };
     const judgement = judgeUnconfirmed(mail, found, false);
     if (judgement.kind === 'sent') round.sent(recipient, judgement.messageId, judgement.at, subjectOf(send, recipient));
     else if (judgement.kind === 'wait') waitMs = Math.min(waitMs, judgement.delayMs);
-    else if (judgement.kind === 'failed') failed.set(recipient, judgement.error);
+    else if (judgement.kind === 'failed') failed.set(recipient, judgement.reason);
   }
   deps.log.info(
     { claimId: claim.id, campaignId: send.campaignId, found: found.accepted?.size ?? null, missing: round.open.size },
@@ -45,7 +46,7 @@ async function lookUp(deps: LaneDeps, send: LaneSend, claim: ClaimInHand, round:
   );
   // While one of them may still turn up, the claim waits as a whole.
   if (waitMs !== Infinity) return unconfirmed(waitMs);
-  for (const [recipient, error] of failed) round.failed(recipient, 'FAILED', error, null);
+  for (const [recipient, reason] of failed) round.failed(recipient, 'FAILED', reason, null);
   if (!claim.sending || round.open.size === 0) return settled;
   // Whoever takes the claim next must count the provider's lag from now; only the holder may go on.
   const mine = await deps.gate.run(() => renewClaim(deps.db, claim.id, send.holder));

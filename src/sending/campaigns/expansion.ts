@@ -1,5 +1,5 @@
 import { type Database, localSettings, type Sql, type Statement, statement } from '../../core/database/sql.ts';
-import { type BillingSettings, limitReached, reserveMail, usageCategory } from '../../platform/billing/index.ts';
+import { type BillingSettings, reserveMail, usageCategory } from '../../platform/billing/index.ts';
 import { type Audience, baseAudience, needsSubscription, sourceTypeOf } from './audience.ts';
 import { lockCampaignSend } from './state.ts';
 
@@ -182,7 +182,7 @@ export async function expandPage(
 const refuseBeyond = statement(
   'campaigns.expand_refuse',
   `with refused as (
-     update emails set status = 'FAILED', error = $6
+     update emails set status = 'FAILED', reason = '{"code": "limit_reached"}'
      where id in (
        select id from emails where campaign_id = $1::uuid and send_seq = $2::int and contact_id > $3::uuid
          and contact_id <= $4::uuid and status = 'PENDING'
@@ -204,7 +204,7 @@ async function holdLimit(
   const category = usageCategory(sourceTypeOf(type), type);
   const { granted } = await reserveMail(sql, billing, { projectId, category, count: written, partly: true });
   if (granted < written)
-    await sql.count(refuseBeyond, [campaignId, sendSeq, after ?? lowestId, through, written - granted, limitReached]);
+    await sql.count(refuseBeyond, [campaignId, sendSeq, after ?? lowestId, through, written - granted]);
 }
 
 const countRecipients = statement(

@@ -2,6 +2,7 @@ import type { MailStream } from '@posthorn/mail-providers';
 import { isoInstant } from '../../core/database/columns.ts';
 import { byIndexes, type Database, type Sql, statement } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
+import { type Reason, storedReason } from '../ledger/index.ts';
 import type { Claim } from './claims.ts';
 
 /** One recipient of a claim whose row has no verdict yet, with the contact as it is now. */
@@ -50,10 +51,8 @@ export function readRecipients(db: Database, send: SendKey, claim: Claim): Promi
 export type Settlement =
   /** The provider has it; `at` is an ISO instant. */
   | { emailId: string; outcome: 'SENT'; messageId: string; at: string; subject: string | null }
-  /** It will never be sent. */
-  | { emailId: string; outcome: 'FAILED'; error: string; subject: string | null }
-  /** The provider refuses the recipient for an earlier bounce or complaint. */
-  | { emailId: string; outcome: 'BOUNCED'; error: string; subject: string | null };
+  /** It will never be sent; BOUNCED when the provider refuses the recipient for an earlier bounce or complaint. */
+  | { emailId: string; outcome: 'FAILED' | 'BOUNCED'; reason: Reason; subject: string | null };
 
 /** What becomes of a claim: finished, or put back because some of its rows have no verdict yet. */
 export type ClaimEnd =
@@ -139,7 +138,7 @@ export function provenInstant(recipient: ClaimedRecipient): string | null {
 }
 
 /**
- * Settlements as the arrays of `settle_claim`: ids, outcomes, message ids, instants, subjects, errors. What all of them share is
+ * Settlements as the arrays of `settle_claim`: ids, outcomes, message ids, instants, subjects, reasons. What all of them share is
  * left out, for arrays cost by their elements: no outcomes where all were sent, one instant where it is the same for all.
  */
 function verdictArrays(settlements: readonly Settlement[]) {
@@ -166,7 +165,7 @@ function verdictArrays(settlements: readonly Settlement[]) {
     plainArray(messageIds),
     instants.size <= 1 ? [...instants] : plainArray(each((one) => (one.outcome === 'SENT' ? one.at : null))),
     subjects,
-    allSent ? [] : each((one) => (one.outcome === 'SENT' ? null : storable(one.error))),
+    allSent ? [] : each((one) => (one.outcome === 'SENT' ? null : storedReason(one.reason))),
   ];
 }
 

@@ -9,7 +9,7 @@ import { type LedgerVerdict, reasonSql, verdictSql } from './verdicts.ts';
 const page = statement(
   'campaigns.ledger_page',
   `with page as materialized (
-     select e.id, e.contact_id, e.campaign_id, e.send_seq, e.to_address, e.status, e.error, e.suppression, e.message_id,
+     select e.id, e.contact_id, e.campaign_id, e.send_seq, e.to_address, e.status, e.reason, e.suppression, e.message_id,
        e.sent_at, e.updated_at
      from emails e
      where e.campaign_id = $1::uuid and e.send_seq = $2::int and e.contact_id > $3::uuid

@@ -1,5 +1,4 @@
-import { submissionUnknown } from '../engine/index.ts';
-import { isLeftOut, isRefusedByProvider } from '../ledger/index.ts';
+import { hasReason, isLeftOut } from '../ledger/index.ts';
 
 /**
  * What became of one recipient. `handed_over`: the provider has the message. `skipped`: left out on purpose. `failed`: it
@@ -34,7 +33,7 @@ export function verdictSql(alias: string): string {
 export function reasonSql(alias: string): string {
   return `case when ${departed(alias)} or ${alias}.status in ('PENDING', 'SENDING') then null
     when ${alias}.status = 'SUPPRESSED' then 'Suppressed' || coalesce(' by rule "' || (${alias}.suppression ->> 'name') || '"', '')
-    else coalesce(${alias}.error, 'Unknown') end`;
+    else coalesce(mail_reason_text(${alias}.reason), 'Unknown') end`;
 }
 
 /**
@@ -44,5 +43,5 @@ export function reasonSql(alias: string): string {
  */
 export function isMissed(alias: string): string {
   return `(${alias}.sent_at is null and ${alias}.message_id is null and ${alias}.status in ('FAILED', 'SUPPRESSED')
-    and coalesce(not ${isRefusedByProvider(`${alias}.error`)} and ${alias}.error <> '${submissionUnknown}', true))`;
+    and not ${hasReason(alias, 'refused', 'submission_unknown')})`;
 }

@@ -1,4 +1,5 @@
 import { pause } from '../../core/lib/time.ts';
+import type { Reason } from '../ledger/index.ts';
 
 const mostAttempts = 8;
 /** Mail that nobody took for so long is given up. */
@@ -35,10 +36,11 @@ export function retryDelay(attempts: number, afterMs: number | null, random = Ma
 export function givenUp(
   mail: { attempts: number; ageMs: number },
   providerHeld: boolean,
-  reason: string,
-): string | null {
-  if (mail.ageMs > mostAgeMs) return `Given up after 24 hours: ${reason}`;
-  if (!providerHeld && mail.attempts + 1 >= mostAttempts) return `Given up after ${mostAttempts} attempts: ${reason}`;
+  words: string,
+): Reason | null {
+  if (mail.ageMs > mostAgeMs) return { code: 'too_old', words };
+  if (!providerHeld && mail.attempts + 1 >= mostAttempts)
+    return { code: 'too_many_attempts', number: mostAttempts, words };
   return null;
 }
 

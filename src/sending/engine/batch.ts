@@ -1,4 +1,5 @@
 import { beginCall, type MailerCall, type MailStream, type Verdict } from '@posthorn/mail-providers';
+import type { Reason } from '../ledger/index.ts';
 import { leaseMs } from './attempts.ts';
 import type { EngineDeps, TakenClaim } from './deps.ts';
 import type { KeptTexts, Ledger } from './ledger-port.ts';
@@ -17,7 +18,7 @@ export interface Composed<Mail> {
 /** Messages that are ready to go, and what became of the others of a batch. */
 export interface Batch<Mail> {
   composed: Composed<Mail>[];
-  failed: { mail: Mail; error: string }[];
+  failed: { mail: Mail; reason: Reason }[];
   /** What there was no time for: it may be claimed again at once. */
   left: Mail[];
   /** Hands the composed messages over. Answers their verdicts, in their order. */
@@ -67,8 +68,8 @@ async function render<Mail>(
     } catch (error) {
       if (batch.failed.length === 0)
         deps.log.warn({ err: error, emailId: ledger.idOf(mail), projectId }, 'a mail could not be rendered');
-      const reason = error instanceof Error ? error.message : String(error);
-      batch.failed.push({ mail, error: `The message could not be rendered: ${reason}` });
+      const words = error instanceof Error ? error.message : String(error);
+      batch.failed.push({ mail, reason: { code: 'not_rendered', words } });
     }
     const now = performance.now();
     if (renderTurns.note(projectId, now - began)) slowMs += now - began;

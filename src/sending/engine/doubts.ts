@@ -94,7 +94,7 @@ function settlementOf(deps: DeliveryDeps, mail: ClaimedMail, judgement: Judgemen
     case 'wait':
       return { emailId, outcome: 'DOUBT', delayMs: judgement.delayMs };
     case 'failed':
-      return { emailId, outcome: 'FAILED', error: judgement.error, subject: null, body: null };
+      return { emailId, outcome: 'FAILED', reason: judgement.reason, subject: null, body: null };
     case 'again':
       return { emailId, outcome: 'RETRY', delayMs: attempts === 0 ? 0 : retryDelay(attempts, null), attempt: true };
   }

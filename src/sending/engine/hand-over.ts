@@ -1,5 +1,5 @@
 import type { Accepted, Verdict } from '@posthorn/mail-providers';
-import { refusedByProvider } from '../ledger/index.ts';
+import type { Reason } from '../ledger/index.ts';
 import { callsOf, givenUp, leaseMs, retryDelay } from './attempts.ts';
 import { type Batch, type Composed, composeBatch } from './batch.ts';
 import { reportOf, takeProbe } from './breaker.ts';
@@ -65,9 +65,9 @@ async function checkAgain<Mail>(mails: readonly Mail[], ledger: Ledger<Mail>): P
   const refused: Outcome<Mail>[] = [];
   for (const mail of mails) {
     if (suppressed.has(mail)) continue;
-    const error = ledger.refusalOf(mail);
-    if (error === null) allowed.push(mail);
-    else refused.push({ mail, outcome: 'FAILED', error, texts: null });
+    const reason = ledger.refusalOf(mail);
+    if (reason === null) allowed.push(mail);
+    else refused.push({ mail, outcome: 'FAILED', reason, texts: null });
   }
   if (refused.length > 0) await ledger.settle(refused);
   return allowed;
@@ -75,13 +75,13 @@ async function checkAgain<Mail>(mails: readonly Mail[], ledger: Ledger<Mail>): P
 
 function endsOf<Mail>({ failed, left }: Batch<Mail>): Outcome<Mail>[] {
   return [
-    ...failed.map(({ mail, error }): Outcome<Mail> => ({ mail, outcome: 'FAILED', error, texts: null })),
+    ...failed.map(({ mail, reason }): Outcome<Mail> => ({ mail, outcome: 'FAILED', reason, texts: null })),
     ...left.map((mail) => putBack(mail, 0)),
   ];
 }
 
 function putBack<Mail>(mail: Mail, delayMs: number): Outcome<Mail> {
-  return { mail, outcome: 'RETRY', delayMs, attempt: false, held: false, reason: null };
+  return { mail, outcome: 'RETRY', delayMs, attempt: false, held: false, words: null };
 }
 
 function outcomeOf<Mail>(
@@ -95,21 +95,21 @@ function outcomeOf<Mail>(
     case 'accepted':
       return { mail, outcome: 'SENT', messageId: verdict.messageId, at: verdict.at, stream, texts };
     case 'rejected': {
-      const error = refusedByProvider(verdict.code, verdict.reason);
-      return { mail, outcome: verdict.inactive ? 'BOUNCED' : 'FAILED', error, texts };
+      const reason: Reason = { code: 'refused', number: verdict.code, words: verdict.reason };
+      return { mail, outcome: verdict.inactive ? 'BOUNCED' : 'FAILED', reason, texts };
     }
     case 'retry': {
-      const { reason, afterMs, untried = false } = verdict;
+      const { reason: words, afterMs, untried = false } = verdict;
       const tried = ledger.triedOf(mail);
-      const error = givenUp(tried, held || untried, reason);
-      if (error !== null) return { mail, outcome: 'FAILED', error, texts };
+      const reason = givenUp(tried, held || untried, words);
+      if (reason !== null) return { mail, outcome: 'FAILED', reason, texts };
       return {
         mail,
         outcome: 'RETRY',
         delayMs: retryDelay(tried.attempts, afterMs),
         attempt: !untried,
         held,
-        reason,
+        words,
       };
     }
     case 'unknown': {

@@ -6,7 +6,7 @@ export type { DeliveryDeps, EngineDeps, TakenClaim } from './deps.ts';
 export { reconcileClaims } from './doubts.ts';
 export { handOver } from './hand-over.ts';
 export type { KeptTexts, Ledger, Outcome, Tried } from './ledger-port.ts';
-export { judgeUnconfirmed, lookUpClaim, submissionUnknown } from './look-up.ts';
+export { judgeUnconfirmed, lookUpClaim } from './look-up.ts';
 export { type DeliveryReport, deliverPending, type Pace } from './pending.ts';
 export { findSuppressed } from './suppression.ts';
 export { writeSuppressed } from './suppression-queries.ts';

@@ -1,4 +1,5 @@
 import type { MessageText, OutgoingMessage } from '@posthorn/mail-providers';
+import type { Reason } from '../ledger/index.ts';
 
 /** The texts that a ledger keeps of a message; null where it keeps none. */
 export interface KeptTexts {
@@ -17,12 +18,12 @@ export type Outcome<Mail> =
   /** The provider has it; `at` is an ISO instant. */
   | { mail: Mail; outcome: 'SENT'; messageId: string; at: string; stream: string; texts: KeptTexts }
   /** It will never be sent; BOUNCED when the provider refuses the recipient for an earlier bounce or complaint. */
-  | { mail: Mail; outcome: 'FAILED' | 'BOUNCED'; error: string; texts: KeptTexts | null }
+  | { mail: Mail; outcome: 'FAILED' | 'BOUNCED'; reason: Reason; texts: KeptTexts | null }
   /**
-   * It was not sent and may be tried again after `delayMs`. `attempt`: it was offered and refused, for `reason`. `held`: by a
+   * It was not sent and may be tried again after `delayMs`. `attempt`: it was offered and refused, in these words of the provider. `held`: by a
    * provider that refuses everything at the moment, which says nothing of this message.
    */
-  | { mail: Mail; outcome: 'RETRY'; delayMs: number; attempt: boolean; held: boolean; reason: string | null }
+  | { mail: Mail; outcome: 'RETRY'; delayMs: number; attempt: boolean; held: boolean; words: string | null }
   /** The provider may have it: the claim must be looked up before it is sent again. */
   | { mail: Mail; outcome: 'UNCONFIRMED' };
 
@@ -35,7 +36,7 @@ export interface Ledger<Mail> {
   /** Ends the mail that a rule of the project matches by now as SUPPRESSED, and answers it. */
   suppress(mails: readonly Mail[]): Promise<ReadonlySet<Mail>>;
   /** Why a mail must not be sent after all, or null. */
-  refusalOf(mail: Mail): string | null;
+  refusalOf(mail: Mail): Reason | null;
   /** Renders a message. What it throws fails that message alone. */
   compose(mail: Mail): OutgoingMessage;
   /** What of a composed message comes back with its outcome; the rest is released while the call is under way. */

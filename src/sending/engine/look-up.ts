@@ -1,10 +1,8 @@
 import type { Accepted, Mailer } from '@posthorn/mail-providers';
+import { type Reason, sentenceOf } from '../ledger/index.ts';
 import { givenUp } from './attempts.ts';
 import type { EngineLog } from './deps.ts';
 import type { Tried } from './ledger-port.ts';
-
-/** Why a mail is given up that may be with the provider although nobody can tell (contract page 3, 10.4). */
-export const submissionUnknown = 'submission unknown';
 
 // A look-up that stays impossible for so long after the hand-over is given up, and the mail is sent again.
 const patienceMs = 15 * 60_000;
@@ -50,7 +48,7 @@ export interface Unconfirmed extends Tried {
 export type Judgement =
   | { kind: 'sent'; messageId: string; at: string }
   | { kind: 'wait'; delayMs: number }
-  | { kind: 'failed'; error: string }
+  | { kind: 'failed'; reason: Reason }
   /** The provider does not have it: it may be sent again. */
   | { kind: 'again' };
 
@@ -61,10 +59,10 @@ export function judgeUnconfirmed(mail: Unconfirmed, { accepted, unsure, proofMs 
   if (known !== undefined) return { kind: 'sent', ...known };
   if (unsure.has(emailId)) {
     if (sinceMs < proofMs) return { kind: 'wait', delayMs: Math.max(lagMs, pauseMs) };
-    return { kind: 'failed', error: submissionUnknown };
+    return { kind: 'failed', reason: { code: 'submission_unknown' } };
   }
   if (accepted === null && sinceMs < patienceMs) return { kind: 'wait', delayMs: Math.max(lagMs, pauseMs) };
   if (accepted !== null && lagMs > 0) return { kind: 'wait', delayMs: lagMs };
-  const error = givenUp(mail, held, submissionUnknown);
-  return error === null ? { kind: 'again' } : { kind: 'failed', error };
+  const reason = givenUp(mail, held, sentenceOf({ code: 'submission_unknown' }));
+  return reason === null ? { kind: 'again' } : { kind: 'failed', reason };
 }

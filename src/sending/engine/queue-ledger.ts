@@ -1,5 +1,5 @@
 import type { OutgoingMessage } from '@posthorn/mail-providers';
-import { type ClaimedMail, refusalOf, type Settlement, settleQueued } from '../ledger/index.ts';
+import { type ClaimedMail, type Reason, refusalOf, type Settlement, settleQueued } from '../ledger/index.ts';
 import { persistently } from './attempts.ts';
 import type { Claim, DeliveryDeps, Tally } from './deps.ts';
 import { handOver } from './hand-over.ts';
@@ -34,7 +34,7 @@ class QueueLedger implements Ledger<ClaimedMail> {
     return mail;
   }
 
-  refusalOf(mail: ClaimedMail): string | null {
+  refusalOf(mail: ClaimedMail): Reason | null {
     return refusalOf(mail);
   }
 
@@ -72,7 +72,7 @@ function settlementOf(end: Outcome<ClaimedMail>, lagMs: number): Settlement {
     }
     case 'FAILED':
     case 'BOUNCED':
-      return { emailId, outcome: end.outcome, error: end.error, ...plain(end.texts) };
+      return { emailId, outcome: end.outcome, reason: end.reason, ...plain(end.texts) };
     case 'RETRY':
       return { emailId, outcome: 'RETRY', delayMs: end.delayMs, attempt: end.attempt };
     case 'UNCONFIRMED':

@@ -2,6 +2,7 @@ import { defineEntity } from '@mikro-orm/core';
 import { templateTypes } from '../../content/templates/index.ts';
 import { baseColumns } from '../../core/database/columns.ts';
 import { ofProject } from '../../platform/projects/index.ts';
+import type { Reason } from './reasons.ts';
 
 const p = defineEntity.properties;
 
@@ -50,7 +51,7 @@ const EmailSchema = defineEntity({
     tracking: p.boolean().nullable(),
     simulated: p.boolean().default(false),
     suppression: p.json<unknown>().nullable(),
-    error: p.text().nullable(),
+    reason: p.json<Reason>().nullable(),
     opens: p.integer().default(0),
     clicks: p.integer().default(0),
     sentAt: p.datetime(3).nullable(),

@@ -1,30 +1,54 @@
-/** Why mail is not sent after all. The texts are stored, and counts and verdicts go by some of them. */
-export const refusals = {
-  disabled: 'Project is disabled',
-  unverified: 'Sender domain is not verified',
-  /** Mail to one contact; a failure that events tell of. */
-  notSubscribed: 'The contact is not subscribed',
-  /** A recipient who is left out of a campaign on purpose; counted, without an event (migration `failed_mail`). */
+/**
+ * Why a mail was not sent, or bounced: every code with its sentence, which people read in answers of the API, in files and
+ * events. `{number}` and `{words}` are the details of the row. Codes are stored, so that they never change. Postgres has the
+ * same table in the function `mail_reason_text`.
+ */
+export const reasonSentences = {
+  project_disabled: 'Project is disabled',
+  domain_unverified: 'Sender domain is not verified',
+  limit_reached: 'Billing limit reached',
+  /** Mail to one contact; a failure that the event `email.failed` reports. */
+  not_subscribed: 'The contact is not subscribed',
+  /** A recipient who is skipped by a campaign on purpose; counted, without an event. */
   unsubscribed: 'Contact is unsubscribed',
-  cancelled: 'Campaign cancelled',
+  campaign_cancelled: 'Campaign cancelled',
+  not_rendered: 'The message could not be rendered: {words}',
+  /** The provider's last word on a message that it has not taken. */
+  refused: 'Refused by the provider ({number}): {words}',
+  /** It may be with the provider although nobody can tell (contract page 3, 10.4). */
+  submission_unknown: 'submission unknown',
+  too_old: 'Given up after 24 hours: {words}',
+  too_many_attempts: 'Given up after {number} attempts: {words}',
+  /** What the provider reported of a message that it took, in its own words. */
+  provider: '{words}',
 } as const;
 
-const refusedByProviderText = 'Refused by the provider';
+/** The code of a reason. */
+export type ReasonCode = keyof typeof reasonSentences;
 
-/** Why mail failed or bounced that the provider has refused for good. */
-export function refusedByProvider(code: number, reason: string): string {
-  return `${refusedByProviderText} (${code}): ${reason}`;
+/** A reason as `emails.reason` holds it. */
+export interface Reason {
+  code: ReasonCode;
+  number?: number;
+  words?: string;
 }
 
-/** The condition that an error is the provider's last word on a message, as `refusedByProvider` says it. */
-export function isRefusedByProvider(column: string): string {
-  return `${column} like '${refusedByProviderText}%'`;
+/** The sentence of a reason. */
+export function sentenceOf({ code, number, words = '' }: Reason): string {
+  return reasonSentences[code].replace('{number}', String(number)).replace('{words}', () => words);
 }
 
-// What is left out of a campaign on purpose (contract page 2, 2.3).
-const leftOut = [refusals.unsubscribed, refusals.cancelled].map((reason) => `'${reason}'`).join(', ');
+/** A reason as jsonb. Postgres stores neither U+0000 nor half a character, which a filter of a template can make. */
+export function storedReason({ words, ...reason }: Reason): string {
+  return JSON.stringify({ ...reason, words: words?.replaceAll('\0', '').toWellFormed() });
+}
 
-/** The condition that mail which was not sent was left out on purpose; its columns by alias. */
+/** The condition that the row `alias` has one of these reasons. */
+export function hasReason(alias: string, ...codes: readonly ReasonCode[]): string {
+  return `coalesce(${alias}.reason ->> 'code' in (${codes.map((code) => `'${code}'`).join(', ')}), false)`;
+}
+
+/** The condition that mail which was not sent was left out on purpose (contract page 2, 2.3); its columns by alias. */
 export function isLeftOut(alias: string): string {
-  return `(${alias}.status = 'SUPPRESSED' or coalesce(${alias}.error in (${leftOut}), false))`;
+  return `(${alias}.status = 'SUPPRESSED' or ${hasReason(alias, 'unsubscribed', 'campaign_cancelled')})`;
 }

@@ -3,6 +3,7 @@ import { isoText } from '../../core/database/columns.ts';
 import { type Sql, statement } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { usageMoved } from '../../platform/billing/index.ts';
+import { type Reason, storedReason } from './reasons.ts';
 import { untold, withoutBytes } from './sql.ts';
 
 /** What became of one claimed mail. */
@@ -17,10 +18,14 @@ export type Settlement =
       body: string | null;
       stream: string | null;
     }
-  /** It will never be sent. */
-  | { emailId: string; outcome: 'FAILED'; error: string; subject: string | null; body: string | null }
-  /** The provider refuses the recipient for an earlier bounce or complaint. */
-  | { emailId: string; outcome: 'BOUNCED'; error: string; subject: string | null; body: string | null }
+  | {
+      emailId: string;
+      /** It will never be sent; BOUNCED when the provider refuses the recipient for an earlier bounce or complaint. */
+      outcome: 'FAILED' | 'BOUNCED';
+      reason: Reason;
+      subject: string | null;
+      body: string | null;
+    }
   /** Back to the queue. `attempt`: whether it was handed over and refused. */
   | { emailId: string; outcome: 'RETRY'; delayMs: number; attempt: boolean }
   /** It may have been taken: the claim stays until it is looked up after so long. */
@@ -41,7 +46,7 @@ const settle = statement(
   `with verdict as (
      select * from unnest($2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::text[], $8::text[],
        $9::text[], $10::uuid[], $11::uuid[])
-       as v(id, outcome, message_id, at, subject, body, error, stream, event_id, flip_id)),
+       as v(id, outcome, message_id, at, subject, body, reason, stream, event_id, flip_id)),
    held as (
      select email_id from email_queue where email_id = any ($2::uuid[]) and claim_id = $1),
    gone as (
@@ -64,7 +69,7 @@ const settle = statement(
        subject = coalesce(v.subject, e.subject), body = coalesce(v.body, e.body),
        render = case when v.subject is null then e.render end,
        attachments = ${withoutBytes('e.attachments')},
-       error = case when ${untold('e')} then v.error else e.error end, provider = $12, stream = coalesce(v.stream, e.stream), updated_at = now()
+       reason = case when ${untold('e')} then v.reason::jsonb else e.reason end, provider = $12, stream = coalesce(v.stream, e.stream), updated_at = now()
      from verdict v
      where e.id = v.id and e.sent_at is null and (v.outcome = 'SENT'
        or v.outcome in ('FAILED', 'BOUNCED') and e.status in ('PENDING', 'SENDING') and exists (select from held h where h.email_id = e.id))
@@ -110,7 +115,7 @@ export async function settleQueued(
     else if (settlement.outcome === 'DOUBT') doubted.push(settlement);
     else finals.push(settlement);
   }
-  const text = (key: 'messageId' | 'at' | 'subject' | 'body' | 'error' | 'stream') =>
+  const text = (key: 'messageId' | 'at' | 'subject' | 'body' | 'stream') =>
     finals.map((final) => storable((final as Partial<Record<typeof key, string | null>>)[key] ?? null));
   // Ids are made in order, so that the flip of a subscription stands before the bounce that caused it.
   const flips = finals.map(({ outcome }) => (outcome === 'BOUNCED' ? newId() : null));
@@ -122,7 +127,7 @@ export async function settleQueued(
     text('at'),
     text('subject'),
     text('body'),
-    text('error'),
+    finals.map((final) => (final.outcome === 'SENT' ? null : storedReason(final.reason))),
     text('stream'),
     finals.map(() => newId()),
     flips,

@@ -1,6 +1,6 @@
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { MessageClass, SourceType } from '../../core/lib/message-kinds.ts';
-import { refusals } from './reasons.ts';
+import type { Reason } from './reasons.ts';
 import type { StoredRender } from './stored-render.ts';
 
 /** A stored attachment; `content` is base64 and gone once the mail is final. */
@@ -61,9 +61,9 @@ function needsSubscription(mail: Pick<QueuedMail, 'messageClass' | 'sourceType'>
 }
 
 /** Why a mail must not be handed over after all, or null (contract page 3, 9.2: final checks). */
-export function refusalOf(mail: ClaimedMail): string | null {
-  if (mail.project.disabled) return refusals.disabled;
-  if (!mail.domainVerified) return refusals.unverified;
+export function refusalOf(mail: ClaimedMail): Reason | null {
+  if (mail.project.disabled) return { code: 'project_disabled' };
+  if (!mail.domainVerified) return { code: 'domain_unverified' };
   const asksContact = needsSubscription(mail) && mail.render?.isForOthers !== true;
-  return asksContact && !mail.contact.subscribed ? refusals.notSubscribed : null;
+  return asksContact && !mail.contact.subscribed ? { code: 'not_subscribed' } : null;
 }

@@ -15,6 +15,8 @@ const instantOf = (row: string) => `case $5 when 'delivery' then ${row}.delivere
   when 'click' then ${row}.clicked_at when 'bounce' then case when $6 = 'BOUNCED' then ${row}.bounced_at end
   when 'complaint' then ${row}.complained_at end`;
 
+const reported = `case when $9::text is not null then jsonb_build_object('code', 'provider', 'words', $9::text) end`;
+
 // A mail that was given up as FAILED without a message id was never known to be with the provider; a report that proves it
 // was corrects it: SENT at the latest from the report's own time, with its `email.sent`. FAILED with a message id is the
 // provider's own refusal, which only what happened to the recipient can overrule. Times are the earliest reported ones, so
@@ -46,10 +48,10 @@ const notify = statement(
        complained_at = case when $5 = 'complaint' then least(e.complained_at, $8::timestamptz) else e.complained_at end,
        opens = e.opens + case when $5 = 'open' then 1 else 0 end,
        clicks = e.clicks + case when $5 = 'click' then 1 else 0 end,
-       error = case
-         when $6 = 'BOUNCED' then case when e.bounced_at <= $8::timestamptz then e.error else $9::text end
-         when $5 = 'failure' then case when ${statusRank('e.status')} <= 1 then $9::text else e.error end
-         when e.status = 'FAILED' and ($6::text is not null or m.given_up) then null else e.error end,
+       reason = case
+         when $6 = 'BOUNCED' then case when e.bounced_at <= $8::timestamptz then e.reason else ${reported} end
+         when $5 = 'failure' then case when ${statusRank('e.status')} <= 1 then ${reported} else e.reason end
+         when e.status = 'FAILED' and ($6::text is not null or m.given_up) then null else e.reason end,
        updated_at = now()
      from mail m where e.id = m.id and exists (select from receipt)
      returning e.id, e.project_id, e.contact_id, e.subject, e."from", e.from_name, e.message_id, e.template_id, e.campaign_id,

@@ -27,17 +27,17 @@ const fail = statement(
   `with gone as (
      delete from email_queue where email_id = any(array(
        select email_id from email_queue where project_id = $1 and claim_id is null
-       order by due_at, email_id limit $3 for update skip locked))
+       order by due_at, email_id limit $2 for update skip locked))
      returning email_id),
    failed as (
-     update emails e set status = 'FAILED', error = $2, updated_at = now()
+     update emails e set status = 'FAILED', reason = '{"code": "project_disabled"}', updated_at = now()
      where e.id = any(array(select email_id from gone)) and e.status in ('PENDING', 'SENDING') and e.sent_at is null
      returning e.project_id, e.source_type, e.message_class, e.created_at),
    ${usageMoved('failed', 'false', 'true')}
    select (select count(*) from gone)::integer as failed, (select count(*) from usage_moved) as moved`,
 );
 
-/** Ends up to `limit` mails of a project that wait and are in no claim, with this reason. Answers how many. */
-export async function failQueued(sql: Sql, projectId: string, reason: string, limit: number): Promise<number> {
-  return (await sql.row<{ failed: number }>(fail, [projectId, reason, limit]))?.failed ?? 0;
+/** Ends up to `limit` mails of a project that wait and are in no claim, because it is disabled. Answers how many. */
+export async function failQueued(sql: Sql, projectId: string, limit: number): Promise<number> {
+  return (await sql.row<{ failed: number }>(fail, [projectId, limit]))?.failed ?? 0;
 }

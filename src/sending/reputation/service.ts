@@ -7,7 +7,7 @@ import type { Outbox } from '../../core/outbox/dispatcher.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
 import { queueMemberMails } from '../../platform/system-mail/index.ts';
 import { unscheduleCampaigns } from '../campaigns/index.ts';
-import { type MailCounts, mailCounts, refusals } from '../ledger/index.ts';
+import { type MailCounts, mailCounts } from '../ledger/index.ts';
 import { disableForReputation, failQueued, projectAge } from './queries.ts';
 import {
   judge,
@@ -128,7 +128,7 @@ const mailsPerStep = 2_000;
  */
 export async function afterStop({ db, outbox }: Pick<GuardDeps, 'db' | 'outbox'>, stopped: Stopped): Promise<void> {
   outbox.dispatchSoon(...stopped.tickets);
-  while ((await failQueued(db, stopped.projectId, refusals.disabled, mailsPerStep)) === mailsPerStep);
+  while ((await failQueued(db, stopped.projectId, mailsPerStep)) === mailsPerStep);
 }
 
 /** Judges a project in a transaction of its own, after one of its mails bounced for good or was reported as spam. */

@@ -25,7 +25,7 @@ const columns = `
   e.workflow_execution_id as "workflowExecutionId", e.workflow_step_execution_id as "workflowStepExecutionId",
   e.message_id as "messageId", e.status, e.sent_at::text as "sentAt", e.delivered_at::text as "deliveredAt",
   e.opened_at::text as "openedAt", e.clicked_at::text as "clickedAt", e.bounced_at::text as "bouncedAt",
-  e.complained_at::text as "complainedAt", e.opens, e.clicks, e.error, e.to_address as "recipientAddress", e.suppression,
+  e.complained_at::text as "complainedAt", e.opens, e.clicks, mail_reason_text(e.reason) as error, e.to_address as "recipientAddress", e.suppression,
   e.created_at::text as "createdAt", e.updated_at::text as "updatedAt",
   coalesce(e.render ->> 'subject', e.subject, k.subject) as subject,
   coalesce(e.render ->> 'body', e.body, k.body) as body,

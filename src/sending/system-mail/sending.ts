@@ -25,6 +25,7 @@ import {
   type Outcome,
   type Tried,
 } from '../engine/index.ts';
+import { sentenceOf } from '../ledger/index.ts';
 import { systemProjectId } from '../providers/index.ts';
 
 /** What mail of the service is handed over with. */
@@ -84,7 +85,7 @@ async function lookUp(deps: SystemMailDeps, mail: PendingMail, ledger: SystemLed
     case 'wait':
       return { state: 'later', waitMs: Math.ceil(judgement.delayMs) };
     case 'failed':
-      return ledger.failed(mail, judgement.error);
+      return ledger.failed(mail, sentenceOf(judgement.reason));
     case 'again':
       return null;
   }
@@ -114,7 +115,7 @@ class SystemLedger implements Ledger<OpenMail> {
     return { attempts: 0, ageMs };
   }
 
-  refusalOf(): string | null {
+  refusalOf(): null {
     return null;
   }
 
@@ -154,10 +155,10 @@ class SystemLedger implements Ledger<OpenMail> {
         return this.sent(end.mail, end.messageId, end.at);
       case 'FAILED':
       case 'BOUNCED':
-        return this.failed(end.mail, end.error);
+        return this.failed(end.mail, sentenceOf(end.reason));
       case 'RETRY':
         // With a reason it is known not to have been sent, so that it need not be looked up.
-        await noteRefusal(this.#deps.db, end.mail.id, end.reason ?? 'The provider does not take mail at the moment');
+        await noteRefusal(this.#deps.db, end.mail.id, end.words ?? 'The provider does not take mail at the moment');
         return { state: 'later', waitMs: Math.max(pauseAfter(end.mail.attempts), end.delayMs) };
       case 'UNCONFIRMED':
         return { state: 'later', waitMs: this.#deps.lagMs };
