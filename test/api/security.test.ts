@@ -257,7 +257,7 @@ describe('automatic pause', () => {
     const contactId = await aContact(database.db, project.id, 'inactive@example.com');
     await settle(await queueMail(database.db, project, contactId, 'inactive@example.com'), {
       outcome: 'BOUNCED',
-      error: 'Inactive',
+      reason: { code: 'provider', words: 'Inactive' },
     });
     const waiting = await queueMail(database.db, project, contactId, 'inactive@example.com');
     await foldAndJudge(guardDeps());
