@@ -6,7 +6,7 @@ import {
   type Reason,
   type ReasonCode,
   reasonSentences,
-  sentenceOf,
+  reasonText,
   storedReason,
 } from '../../src/sending/ledger/reasons.ts';
 import { emptyDatabase, testDatabase } from '../support/database.ts';
@@ -36,7 +36,7 @@ test('Postgres makes the same sentence of every reason as the service', async ()
     'select mail_reason_text(r::jsonb) as text from unnest($1::text[]) with ordinality as t(r, n) order by n',
     [sampled.map(storedReason)],
   );
-  expect(rows.map(({ text }) => text)).toEqual(sampled.map((reason) => sentenceOf(reason).replaceAll('\0', '')));
+  expect(rows.map(({ text }) => text)).toEqual(sampled.map((reason) => reasonText(reason).replaceAll('\0', '')));
   expect(
     await database.db.row(`select mail_reason_text(null) as none, mail_reason_text('{"code": "later"}') as later`),
   ).toEqual({
@@ -58,7 +58,7 @@ test('a sentence that an earlier release stored becomes its code, and reads as b
     'mailbox full',
   ];
   const known = sampled.filter(({ code }) => code !== 'provider');
-  const sentences = [...known.map((reason) => sentenceOf(reason).replaceAll('\0', '')), ...odd];
+  const sentences = [...known.map((reason) => reasonText(reason).replaceAll('\0', '')), ...odd];
   await database.db.count(
     `insert into emails (id, project_id, contact_id, to_address, "from", source_type, message_class, campaign_id, send_seq, status, error)
      select uuidv7(), gen_random_uuid(), gen_random_uuid(), '', '', 'CAMPAIGN', 'MARKETING', gen_random_uuid(), n, 'FAILED', sentence

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { type ReasonCode, reasonSentences, sentenceOf, storedReason } from '../../src/sending/ledger/reasons.ts';
+import { type ReasonCode, reasonSentences, reasonText, storedReason } from '../../src/sending/ledger/reasons.ts';
 
 test('every code has the sentence that the interface has always answered', () => {
   const codes = Object.keys(reasonSentences) as ReasonCode[];
   expect(
-    Object.fromEntries(codes.map((code) => [code, sentenceOf({ code, number: 8, words: 'no {number} $& {words}' })])),
+    Object.fromEntries(codes.map((code) => [code, reasonText({ code, number: 8, words: 'no {number} $& {words}' })])),
   ).toEqual({
     project_disabled: 'Project is disabled',
     domain_unverified: 'Sender domain is not verified',

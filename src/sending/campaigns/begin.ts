@@ -1,7 +1,7 @@
 import { type Database, type Sql, statement } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import type { Clock } from '../../core/lib/time.ts';
-import { sentenceOf } from '../ledger/index.ts';
+import { reasonText } from '../ledger/index.ts';
 import { type Audience, audienceSize } from './audience.ts';
 import { startSend, unscheduleSend } from './state.ts';
 
@@ -42,8 +42,8 @@ export async function beginDueSend(db: Database, clock: Clock, campaignId: strin
 type Found = { reason: null; recipients: number } | { reason: string };
 
 async function recipientsOf(sql: Sql, campaign: DueCampaign, now: Date): Promise<Found> {
-  if (campaign.projectDisabled) return { reason: sentenceOf({ code: 'project_disabled' }) };
-  if (!campaign.domainVerified) return { reason: sentenceOf({ code: 'domain_unverified' }) };
+  if (campaign.projectDisabled) return { reason: reasonText({ code: 'project_disabled' }) };
+  if (!campaign.domainVerified) return { reason: reasonText({ code: 'domain_unverified' }) };
   try {
     return { reason: null, recipients: await audienceSize(sql, campaign, now) };
   } catch (error) {

@@ -1,6 +1,6 @@
 import { type Sql, statement } from '../../core/database/sql.ts';
 import { enqueueAll, type OutboxTicket } from '../../core/outbox/enqueue.ts';
-import { sentenceOf } from '../ledger/index.ts';
+import { reasonText } from '../ledger/index.ts';
 import { wakeCampaign } from './launch.ts';
 import { unscheduleSend } from './state.ts';
 
@@ -16,7 +16,7 @@ const lockScheduled = statement(
 export async function unscheduleCampaigns(sql: Sql, projectId: string): Promise<OutboxTicket[]> {
   const campaigns = await sql.rows<{ id: string; sendSeq: number }>(lockScheduled, [projectId]);
   for (const { id, sendSeq } of campaigns)
-    await unscheduleSend(sql, id, sendSeq, sentenceOf({ code: 'project_disabled' }));
+    await unscheduleSend(sql, id, sendSeq, reasonText({ code: 'project_disabled' }));
   return enqueueAll(
     sql,
     campaigns.map(({ id, sendSeq }) => wakeCampaign(id, sendSeq)),

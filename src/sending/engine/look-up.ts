@@ -1,5 +1,5 @@
 import type { Accepted, Mailer } from '@posthorn/mail-providers';
-import { type Reason, sentenceOf } from '../ledger/index.ts';
+import { type Reason, reasonText } from '../ledger/index.ts';
 import { givenUp } from './attempts.ts';
 import type { EngineLog } from './deps.ts';
 import type { Tried } from './ledger-port.ts';
@@ -63,6 +63,6 @@ export function judgeUnconfirmed(mail: Unconfirmed, { accepted, unsure, proofMs 
   }
   if (accepted === null && sinceMs < patienceMs) return { kind: 'wait', delayMs: Math.max(lagMs, pauseMs) };
   if (accepted !== null && lagMs > 0) return { kind: 'wait', delayMs: lagMs };
-  const reason = givenUp(mail, held, sentenceOf({ code: 'submission_unknown' }));
+  const reason = givenUp(mail, held, reasonText({ code: 'submission_unknown' }));
   return reason === null ? { kind: 'again' } : { kind: 'failed', reason };
 }

@@ -3,7 +3,7 @@
 export { Email } from './entity.ts';
 export { foldMailChanges, type MailCounts, mailByDay, mailCounts } from './mail-count-queries.ts';
 export { contentBytes, insertQueued, isSimulated, type NewMail } from './queries.ts';
-export { hasReason, isLeftOut, type Reason, sentenceOf, storedReason } from './reasons.ts';
+export { hasReason, isLeftOut, type Reason, reasonText, storedReason } from './reasons.ts';
 export { receiptKey } from './receipt-key.ts';
 export { emptyOldBodies, removeExpiredKeys, removeOldLosses } from './retention/queries.ts';
 export { type Settlement, settleQueued } from './settle.ts';

@@ -34,7 +34,7 @@ export interface Reason {
 }
 
 /** The sentence of a reason. */
-export function sentenceOf({ code, number, words = '' }: Reason): string {
+export function reasonText({ code, number, words = '' }: Reason): string {
   return reasonSentences[code].replace('{number}', String(number)).replace('{words}', () => words);
 }
 

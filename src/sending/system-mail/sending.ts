@@ -25,7 +25,7 @@ import {
   type Outcome,
   type Tried,
 } from '../engine/index.ts';
-import { sentenceOf } from '../ledger/index.ts';
+import { reasonText } from '../ledger/index.ts';
 import { systemProjectId } from '../providers/index.ts';
 
 /** What mail of the service is handed over with. */
@@ -85,7 +85,7 @@ async function lookUp(deps: SystemMailDeps, mail: PendingMail, ledger: SystemLed
     case 'wait':
       return { state: 'later', waitMs: Math.ceil(judgement.delayMs) };
     case 'failed':
-      return ledger.failed(mail, sentenceOf(judgement.reason));
+      return ledger.failed(mail, reasonText(judgement.reason));
     case 'again':
       return null;
   }
@@ -155,7 +155,7 @@ class SystemLedger implements Ledger<OpenMail> {
         return this.sent(end.mail, end.messageId, end.at);
       case 'FAILED':
       case 'BOUNCED':
-        return this.failed(end.mail, sentenceOf(end.reason));
+        return this.failed(end.mail, reasonText(end.reason));
       case 'RETRY':
         // With a reason it is known not to have been sent, so that it need not be looked up.
         await noteRefusal(this.#deps.db, end.mail.id, end.words ?? 'The provider does not take mail at the moment');
