@@ -1,4 +1,3 @@
-import type { MikroORM } from '@mikro-orm/postgresql';
 import type { DomainProvider, Mailer } from '@posthorn/mail-providers';
 import type { Logger } from 'pino';
 import type { Config } from '../src/core/config/config.ts';
@@ -14,7 +13,6 @@ import type { TemporalConnection } from '../temporal/connection.ts';
 /** Everything activities are built from; made once for each worker process. */
 export interface ActivityDeps {
   config: Config;
-  orm: MikroORM;
   db: Database;
   mailer: Mailer;
   /** Null when the provider's account is not configured. */

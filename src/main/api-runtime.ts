@@ -15,10 +15,11 @@ import { trustedOrigins } from '../core/http/origins.ts';
 import { createRateLimiter } from '../core/http/rate-limit.ts';
 import { type Clock, systemClock } from '../core/lib/time.ts';
 import { type HttpServer, type ServerLimits, serve, usualLimits } from '../core/net/server.ts';
-import { createOutbox } from '../core/outbox/dispatcher.ts';
+import { Outbox } from '../core/outbox/dispatcher.ts';
 import { createDeliveryWaker } from '../core/outbox/wake.ts';
 import { authenticate } from '../platform/access/authenticate.ts';
 import { createOAuthProviders, type OAuthEndpoints, type OAuthName } from '../platform/accounts/oauth.ts';
+import { createPayments } from '../platform/billing/stripe-payments.ts';
 import { createProjectDirectory } from '../platform/projects/directory.ts';
 import { cachedResolver } from '../platform/verification/cached-resolver.ts';
 import { dnsResolver, type Resolver } from '../platform/verification/resolver.ts';
@@ -27,7 +28,6 @@ import { entities } from './entities.ts';
 import { openHealth } from './health.ts';
 import { createDomainLookup, createDomainProvider, createMailer, createTellMembers } from './mail.ts';
 import { type MetricsServer, serveMetrics } from './metrics-server.ts';
-import { createPayments } from './payments.ts';
 import { measurePool } from './pool-metrics.ts';
 import { revivers } from './revivers.ts';
 import { routes } from './routes.ts';
@@ -71,11 +71,10 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
   const queuePrefix = config.TEMPORAL_TASK_QUEUE;
   const preparation = keepTemporalPrepared({ temporal, queuePrefix, log, mayMake: config.TEMPORAL_SETUP });
   const onUnprepared = preparation.soon;
-  const outbox = createOutbox({ db: store.db, temporal, queuePrefix, log, revivers, onUnprepared });
+  const outbox = new Outbox({ db: store.db, temporal, queuePrefix, log, revivers, onUnprepared });
   const limiter = createRateLimiter(store.db, config.RATE_LIMIT_PER_MINUTE);
   const app: App = {
     config,
-    orm: store.orm,
     db: store.db,
     log,
     clock: overrides.clock ?? systemClock,
@@ -104,7 +103,7 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
   const origins = trustedOrigins(config);
   const access = {
     directory: app.directory,
-    sql: app.db,
+    db: app.db,
     sessions: {
       secrets: config.sessionSecrets,
       origins,

@@ -13,19 +13,19 @@ import type { Config } from '../core/config/config.ts';
 import { openStore } from '../core/database/orm.ts';
 import { startWokenLoop } from '../core/database/woken-loop.ts';
 import { type Clock, pause, systemClock } from '../core/lib/time.ts';
-import { createOutbox } from '../core/outbox/dispatcher.ts';
+import { Outbox } from '../core/outbox/dispatcher.ts';
 import { startRelay } from '../core/outbox/relay.ts';
 import { createSegmentWatch } from '../core/outbox/segment-watch.ts';
 import { storeChangedAt } from '../core/outbox/store-state.ts';
 import { createMailSweep } from '../core/outbox/sweep.ts';
 import { createDeliveryWaker } from '../core/outbox/wake.ts';
+import { createPayments } from '../platform/billing/stripe-payments.ts';
 import { foldAndJudge } from '../sending/reputation/fold.ts';
 import { logActivities } from './activity-log.ts';
 import { sessionUrl, workerDatabase } from './database-settings.ts';
 import { entities } from './entities.ts';
 import { createDomainLookup, createDomainProvider, createMailer, createTellMembers } from './mail.ts';
 import { type MetricsServer, sdkMetrics, serveMetrics } from './metrics-server.ts';
-import { createPayments } from './payments.ts';
 import { measurePool } from './pool-metrics.ts';
 import { revivers } from './revivers.ts';
 import { servedQueues } from './served-queues.ts';
@@ -71,7 +71,7 @@ export async function startWorker(
   const stopping = new AbortController();
   const waker = createDeliveryWaker({ temporal, queuePrefix, log });
   const preparation = keepTemporalPrepared({ temporal, queuePrefix, log, mayMake: config.TEMPORAL_SETUP });
-  const outbox = createOutbox({
+  const outbox = new Outbox({
     db: store.db,
     temporal,
     queuePrefix,
@@ -82,7 +82,6 @@ export async function startWorker(
   });
   const activities = createActivities({
     config,
-    orm: store.orm,
     db: store.db,
     mailer: overrides.mailer ?? createMailer(config, log, store.db),
     domainProvider: createDomainProvider(config),

@@ -10,7 +10,7 @@ import type { Database, Sql } from '../../src/core/database/sql.ts';
 import { startWokenLoop } from '../../src/core/database/woken-loop.ts';
 import { newId } from '../../src/core/lib/ids.ts';
 import { guardedConnector } from '../../src/core/net/outgoing/guard.ts';
-import { createOutbox, type Outbox } from '../../src/core/outbox/dispatcher.ts';
+import { Outbox } from '../../src/core/outbox/dispatcher.ts';
 import { startRelay } from '../../src/core/outbox/relay.ts';
 import { revivers } from '../../src/main/revivers.ts';
 import type { TestDatabase } from './database.ts';
@@ -231,7 +231,7 @@ export async function automationRuntime(
     ...(options.queuePrefix === undefined ? {} : { queuePrefix: options.queuePrefix }),
     ...(options.address === undefined ? {} : { address: options.address }),
   });
-  const outbox = createOutbox({ db, temporal: worker.temporal, queuePrefix: worker.queuePrefix, log, revivers });
+  const outbox = new Outbox({ db, temporal: worker.temporal, queuePrefix: worker.queuePrefix, log, revivers });
   const relay = startRelay({ outbox, listenUrl: database.url, log, wakes: wakesUnderWay(db) });
   const enroller = startWokenLoop({
     channel: arrivalsChannel,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { cutBytes } from '../../src/core/outbox/calls.ts';
-import { createConcurrencyLimit } from '../../src/core/outbox/concurrency-limit.ts';
+import { ConcurrencyLimit } from '../../src/core/outbox/concurrency-limit.ts';
 import { backOffMs } from '../../src/core/outbox/dispatcher.ts';
 
 /** Calls that end when told to. */
@@ -31,7 +31,7 @@ test('a refused call waits one second, then twice as long each time, never more 
 });
 
 test('never more calls are under way than the limit, and none is forgotten', async () => {
-  const limiter = createConcurrencyLimit(3);
+  const limiter = new ConcurrencyLimit(3);
   const held = heldCalls();
   let ended = 0;
   const all = Array.from({ length: 10 }, () => limiter.run(held.call).then(() => ended++));
@@ -44,17 +44,17 @@ test('never more calls are under way than the limit, and none is forgotten', asy
 });
 
 test('a refusal halves the limit down to one, and calls that are taken raise it again up to the first limit', async () => {
-  const limiter = createConcurrencyLimit(8);
+  const limiter = new ConcurrencyLimit(8);
   limiter.slower();
-  expect(limiter.limit()).toBe(4);
+  expect(limiter.limit).toBe(4);
   for (let n = 0; n < 5; n++) limiter.slower();
-  expect(limiter.limit()).toBe(1);
+  expect(limiter.limit).toBe(1);
   for (let n = 0; n < 100; n++) await limiter.run(async () => undefined);
-  expect(limiter.limit()).toBe(8);
+  expect(limiter.limit).toBe(8);
 });
 
 test('a call that fails makes room for the next', async () => {
-  const limiter = createConcurrencyLimit(1);
+  const limiter = new ConcurrencyLimit(1);
   await expect(limiter.run(() => Promise.reject(new Error('refused')))).rejects.toThrow('refused');
   await expect(limiter.run(async () => 'taken')).resolves.toBe('taken');
 });

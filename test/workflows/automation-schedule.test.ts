@@ -3,7 +3,7 @@ import { enrolmentActivities } from '../../activities/enrolment.ts';
 import { enrolAudience, restoreSchedules } from '../../src/automations/enrolment.ts';
 import type { Database } from '../../src/core/database/sql.ts';
 import { systemClock } from '../../src/core/lib/time.ts';
-import { createOutbox, type Outbox } from '../../src/core/outbox/dispatcher.ts';
+import { Outbox } from '../../src/core/outbox/dispatcher.ts';
 import { scheduleRevision } from '../../src/core/outbox/schedules.ts';
 import { workflowScheduleId } from '../../temporal/commands.ts';
 import { aProject, type TestApi, testApi } from '../support/api.ts';
@@ -35,7 +35,7 @@ beforeAll(async () => {
   });
   worker = await testWorker({ activities, queues: ['bulk'] });
   const log = { info() {}, warn() {} } as never;
-  outbox = createOutbox({ db, temporal: worker.temporal, queuePrefix: worker.queuePrefix, log, revivers: {} });
+  outbox = new Outbox({ db, temporal: worker.temporal, queuePrefix: worker.queuePrefix, log, revivers: {} });
   for (const [n, email] of addresses(7).entries())
     people.push(await own.contact(email, { plan: n < 5 ? 'pro' : 'free' }));
 });

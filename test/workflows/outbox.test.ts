@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createOutbox, type Outbox, type OutboxDeps } from '../../src/core/outbox/dispatcher.ts';
+import { Outbox, type OutboxDeps } from '../../src/core/outbox/dispatcher.ts';
 import { enqueue, enqueueAll, type OutboxTicket } from '../../src/core/outbox/enqueue.ts';
 import { removeDone } from '../../src/core/outbox/queries.ts';
 import { startRelay } from '../../src/core/outbox/relay.ts';
@@ -29,7 +29,7 @@ beforeEach(async () => {
 
 function outboxOf(deps: Partial<OutboxDeps> = {}): Outbox {
   const { temporal, queuePrefix } = server;
-  return createOutbox({ db: db.db, temporal, queuePrefix, log: silent, revivers: {}, ...deps });
+  return new Outbox({ db: db.db, temporal, queuePrefix, log: silent, revivers: {}, ...deps });
 }
 
 function aStart(campaignId: string = randomUUID()): StartCommand {

@@ -1,4 +1,3 @@
-import type { MikroORM } from '@mikro-orm/postgresql';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { Database, WriteOnce } from '../database/sql.ts';
@@ -13,7 +12,6 @@ import type { DeliveryWaker } from '../outbox/wake.ts';
  */
 export interface App {
   config: Config;
-  orm: MikroORM;
   db: Database;
   log: Logger;
   clock: Clock;

@@ -1,26 +1,9 @@
 import { isoInstant } from '../database/columns.ts';
 import { isLostConnection } from '../database/failures.ts';
-import { type Database, type Sql, statement, type WriteOnce } from '../database/sql.ts';
+import { type Database, sql, type WriteOnce } from '../database/sql.ts';
 import { AppError, badRequest } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { pause } from '../lib/time.ts';
-
-// Nobody sees the row before its transaction is committed, and then the request has succeeded: the status is known here.
-const claimKey = statement(
-  'idempotency.claim',
-  `insert into idempotency_keys as k (id, project_id, key, method, path, status_code, expires_at)
-   values ($1, $2, $3, $4, $5, $6, now() + make_interval(hours => $7))
-   on conflict (project_id, key) do update set id = excluded.id, method = excluded.method, path = excluded.path,
-     status_code = excluded.status_code, created_at = now(), expires_at = excluded.expires_at
-     where k.expires_at <= now()
-   returning id`,
-);
-const findKey = statement(
-  'idempotency.find',
-  `select id, method, path, status_code as "statusCode", created_at::text as "createdAt"
-   from idempotency_keys where project_id = $1 and key = $2 and expires_at > now()`,
-);
-const releaseKey = statement('idempotency.release', 'delete from idempotency_keys where id = $1');
 
 /** An `Idempotency-Key`, and the request that came with it. */
 export interface KeyedRequest {
@@ -61,13 +44,13 @@ export function writeOnceWith(db: Database, request: KeyedRequest): WriteOnce {
     for (let attempt = 0; ; attempt++) {
       seen.done = null;
       try {
-        return await db.transaction(async (sql) => {
-          const earlier = await claim(sql, id, request);
+        return await db.transaction(async (tx) => {
+          const earlier = await claim(tx, id, request);
           if (earlier?.id === id && seen.unsure !== null) return seen.unsure.result;
           if (earlier !== null) throw reused(request.key, earlier);
           seen.unsure = null;
-          const result = await work(sql);
-          if (!keepsKey(result)) await sql.count(releaseKey, [id]);
+          const result = await work(tx);
+          if (!keepsKey(result)) await tx.count(sql`delete from idempotency_keys where id = ${id}`);
           seen.done = { result };
           return result;
         });
@@ -86,23 +69,36 @@ const commitChecks = 5;
 const commitCheckMs = 100;
 
 /** Claims the key for the request with this id. Null when it has it, else the request that has. */
-async function claim(sql: Sql, id: string, request: KeyedRequest): Promise<StoredKey | null> {
+async function claim(tx: Database, id: string, request: KeyedRequest): Promise<StoredKey | null> {
   const { projectId, key, method, path, successStatus, ttlHours } = request;
   // The holder may expire or be removed between the two statements; then the key is free and is claimed again.
   for (let attempt = 0; attempt < 3; attempt++) {
-    if (await sql.row(claimKey, [id, projectId, key, method, path, successStatus, ttlHours])) return null;
-    const earlier = await sql.row<StoredKey>(findKey, [projectId, key]);
+    // Nobody sees the row before its transaction is committed, and then the request has succeeded: the status is known here.
+    const claimed = await tx.count(sql`
+      insert into idempotency_keys as k (id, project_id, key, method, path, status_code, expires_at)
+        values (${id}, ${projectId}, ${key}, ${method}, ${path}, ${successStatus}, now() + make_interval(hours => ${ttlHours}))
+        on conflict (project_id, key) do update set id = excluded.id, method = excluded.method, path = excluded.path,
+          status_code = excluded.status_code, created_at = now(), expires_at = excluded.expires_at
+          where k.expires_at <= now()`);
+    if (claimed > 0) return null;
+    const earlier = await findKey(tx, request);
     if (earlier) return earlier;
   }
   throw new Error('The idempotency key could neither be claimed nor found');
+}
+
+function findKey(db: Database, { projectId, key }: KeyedRequest): Promise<StoredKey | null> {
+  return db.row(sql`
+    select id, method, path, status_code as "statusCode", created_at::text as "createdAt"
+      from idempotency_keys where project_id = ${projectId} and key = ${key} and expires_at > now()`);
 }
 
 /**
  * What a refusal of a request with a key answers: 409 where another request has used the key, which counts before the
  * body does (contract page 1, 1.4), and the refusal itself where none has.
  */
-export async function refusalOfKeyed(sql: Sql, request: KeyedRequest, refusal: AppError): Promise<AppError> {
-  const earlier = await sql.row<StoredKey>(findKey, [request.projectId, request.key]);
+export async function refusalOfKeyed(db: Database, request: KeyedRequest, refusal: AppError): Promise<AppError> {
+  const earlier = await findKey(db, request);
   return earlier === null ? refusal : reused(request.key, earlier);
 }
 
@@ -120,14 +116,10 @@ function reused(key: string, earlier: StoredKey): AppError {
 }
 
 function outcomeUnknown(): AppError {
-  return new AppError(
-    503,
-    'DATABASE_ERROR',
-    'The database became unavailable before it confirmed whether the request was accepted',
-    {
-      suggestion:
-        'Repeat the request with the same Idempotency-Key: it is accepted then, or answered 409 because it already was.',
-      headers: { 'Retry-After': '5' },
-    },
-  );
+  const message = 'The database became unavailable before it confirmed whether the request was accepted';
+  return new AppError(503, 'DATABASE_ERROR', message, {
+    suggestion:
+      'Repeat the request with the same Idempotency-Key: it is accepted then, or answered 409 because it already was.',
+    headers: { 'Retry-After': '5' },
+  });
 }

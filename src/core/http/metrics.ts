@@ -1,5 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { type Sql, statement } from '../database/sql.ts';
+import { type Database, raw, sql } from '../database/sql.ts';
+import { firstIdAt } from '../lib/ids.ts';
+import { hourMs } from '../lib/span.ts';
 
 /** The API's own figures, as Prometheus reads them. */
 export interface HttpMetrics {
@@ -9,35 +11,11 @@ export interface HttpMetrics {
   observe(method: string, path: string, status: number, seconds: number): void;
 }
 
-const queueFigures = statement(
-  'metrics.queues',
-  `select 'email_queue' as queue, count(*)::int as depth,
-       coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as age from email_queue
-   union all
-   select 'outbox', count(*)::int, coalesce(extract(epoch from now() - min(created_at)), 0)::float8
-     from outbox where done_at is null
-   union all
-   select 'campaign_claims', count(*)::int, coalesce(extract(epoch from now() - min(claimed_at)), 0)::float8
-     from campaign_claims where not settled
-   union all
-   select 'automation_arrivals', count(*)::int, coalesce(extract(epoch from now() - min(created_at)), 0)::float8
-     from automation_arrivals`,
-);
-const sendFigures = statement(
-  'metrics.sends',
-  `select status, count(*)::int as emails from emails where id >= $1 group by status`,
-);
-
-const refusedStarts = statement(
-  'metrics.refused_starts',
-  'select coalesce(sum(refused), 0)::float8 as refused from automation_refusals',
-);
-
 // Prometheus gives a scrape ten seconds by default; a database that is slow must not cost it the other figures.
 const databaseMayTakeMs = 2_000;
 
 /** Makes the registry. `text` never fails because of Postgres: `posthorn_database_up` says whether it answered. */
-export function createHttpMetrics(sql: Sql): HttpMetrics {
+export function createHttpMetrics(db: Database): HttpMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Counter({
@@ -53,65 +31,11 @@ export function createHttpMetrics(sql: Sql): HttpMetrics {
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers: [registry],
   });
-  const databaseUp = new Gauge({
-    name: 'posthorn_database_up',
-    help: '1 when Postgres answered this scrape within two seconds; without it the figures of emails and queues are missing',
-    registers: [registry],
-  });
-  const emails = new Gauge({
-    name: 'posthorn_emails_last_hour',
-    help: 'Messages created in the last hour, by their status now',
-    labelNames: ['status'],
-    registers: [registry],
-  });
-  const depth = new Gauge({
-    name: 'posthorn_queue_depth',
-    help: 'Rows that wait',
-    labelNames: ['queue'],
-    registers: [registry],
-  });
-  const age = new Gauge({
-    name: 'posthorn_queue_age_seconds',
-    help: 'Age of the oldest waiting row',
-    labelNames: ['queue'],
-    registers: [registry],
-  });
-  const refused = new Gauge({
-    name: 'posthorn_automation_starts_refused_total',
-    help: 'Starts of workflows that the guard against loops refused',
-    registers: [registry],
-  });
-
-  let reading: Promise<void> | null = null;
-  const readDatabase = async () => {
-    const [queues, sends, starts] = await Promise.all([
-      sql.rows<{ queue: string; depth: number; age: number }>(queueFigures),
-      sql.rows<{ status: string; emails: number }>(sendFigures, [firstIdOf(Date.now() - 3_600_000)]),
-      sql.row<{ refused: number }>(refusedStarts),
-    ]);
-    emails.reset();
-    for (const row of sends) emails.set({ status: row.status }, row.emails);
-    for (const row of queues) {
-      depth.set({ queue: row.queue }, row.depth);
-      age.set({ queue: row.queue }, row.age);
-    }
-    refused.set(starts?.refused ?? 0);
-  };
-  const refresh = async () => {
-    // One reading at a time: scrapes must not queue up behind a database that does not answer.
-    reading ??= readDatabase().finally(() => {
-      reading = null;
-    });
-    const answered = await inTime(reading, databaseMayTakeMs);
-    databaseUp.set(answered ? 1 : 0);
-    if (answered) return;
-    // A figure from before would look like one of now. A gauge without labels is 0 after a reset, so that one goes on as it was.
-    for (const gauge of [emails, depth, age]) gauge.reset();
-  };
+  const refreshDatabase = databaseFigures(db, registry);
   return {
     registry,
     async text() {
-      await refresh();
+      await refreshDatabase();
       return registry.metrics();
     },
     observe(method, path, status, seconds) {
@@ -119,6 +43,69 @@ export function createHttpMetrics(sql: Sql): HttpMetrics {
       latencies.observe({ method, path }, seconds);
     },
   };
+}
+
+/** Registers what Postgres knows; the function that it answers reads it anew, for two seconds at most. */
+function databaseFigures(db: Database, registry: Registry): () => Promise<void> {
+  const gauge = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
+    new Gauge({ name: `posthorn_${name}`, help, labelNames, registers: [registry] });
+  const up = gauge(
+    'database_up',
+    '1 when Postgres answered this scrape within two seconds; without it the figures of emails and queues are missing',
+  );
+  const emails = gauge('emails_last_hour', 'Messages created in the last hour, by their status now', ['status']);
+  const depth = gauge('queue_depth', 'Rows that wait', ['queue']);
+  const age = gauge('queue_age_seconds', 'Age of the oldest waiting row', ['queue']);
+  const refused = gauge('automation_starts_refused_total', 'Starts of workflows that the guard against loops refused');
+
+  const read = async () => {
+    const [queues, sends, refusedStarts] = await Promise.all([queueFigures(db), sendFigures(db), countRefused(db)]);
+    emails.reset();
+    for (const row of sends) emails.set({ status: row.status }, row.emails);
+    for (const { queue, ...row } of queues) {
+      depth.set({ queue }, row.depth);
+      age.set({ queue }, row.age);
+    }
+    refused.set(refusedStarts);
+  };
+  let reading: Promise<void> | null = null;
+  return async () => {
+    // One reading at a time: scrapes must not queue up behind a database that does not answer.
+    reading ??= read().finally(() => {
+      reading = null;
+    });
+    const answered = await inTime(reading, databaseMayTakeMs);
+    up.set(answered ? 1 : 0);
+    if (answered) return;
+    // A figure from before would look like one of now. A gauge without labels is 0 after a reset, so that one goes on as it was.
+    for (const stale of [emails, depth, age]) stale.reset();
+  };
+}
+
+function queueFigures(db: Database): Promise<{ queue: string; depth: number; age: number }[]> {
+  const figures = (since: string) =>
+    raw(`count(*)::int as depth, coalesce(extract(epoch from now() - min(${since})), 0)::float8 as age`);
+  return db.rows(sql`
+    select 'email_queue' as queue, ${figures('created_at')} from email_queue
+    union all
+    select 'outbox', ${figures('created_at')} from outbox where done_at is null
+    union all
+    select 'campaign_claims', ${figures('claimed_at')} from campaign_claims where not settled
+    union all
+    select 'automation_arrivals', ${figures('created_at')} from automation_arrivals`);
+}
+
+function sendFigures(db: Database): Promise<{ status: string; emails: number }[]> {
+  // Ids are UUIDs of version 7, so the primary key answers "since when" without an index of its own.
+  const since = firstIdAt(new Date(Date.now() - hourMs));
+  return db.rows(sql`select status, count(*)::int as emails from emails where id >= ${since} group by status`);
+}
+
+async function countRefused(db: Database): Promise<number> {
+  const row = await db.row<{ refused: number }>(
+    sql`select coalesce(sum(refused), 0)::float8 as refused from automation_refusals`,
+  );
+  return row?.refused ?? 0;
 }
 
 async function inTime(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
@@ -129,10 +116,4 @@ async function inTime(work: Promise<unknown>, milliseconds: number): Promise<boo
     () => false,
   );
   return Promise.race([done, late.promise]).finally(() => clearTimeout(timer));
-}
-
-// Ids are UUIDs of version 7, so the primary key answers "since when" without an index of its own.
-function firstIdOf(millis: number): string {
-  const hex = millis.toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-7000-8000-000000000000`;
 }

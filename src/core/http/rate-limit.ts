@@ -1,4 +1,4 @@
-import { type Sql, statement } from '../database/sql.ts';
+import { type Database, sql } from '../database/sql.ts';
 import { AppError } from '../lib/errors.ts';
 
 /** What the rate headers of a counted response say. */
@@ -32,38 +32,18 @@ interface Lease {
   idle: NodeJS.Timeout | undefined;
 }
 
-const windowMs = 60_000;
-
-const takeLease = statement(
-  'rate.take',
-  `insert into rate_windows as w (project_id, started_at, used) values ($1, clock_timestamp(), $2)
-   on conflict (project_id) do update set
-     started_at = case when w.started_at <= clock_timestamp() - interval '60 seconds' then clock_timestamp() else w.started_at end,
-     used = case when w.started_at <= clock_timestamp() - interval '60 seconds' then $2 else least(w.used, $3) + $2 end
-   returning used, started_at::text as "startedAt",
-     greatest(0, 60000 - extract(epoch from clock_timestamp() - started_at) * 1000)::float8 as "endsInMs"`,
-);
-const giveBack = statement(
-  'rate.give_back',
-  'update rate_windows set used = greatest(0, least(used, $3) - $2) where project_id = $1 and started_at = $4::timestamptz',
-);
-
 /**
  * A fixed window of 60 s for each project, kept in Postgres and shared by all processes. A process takes requests in
  * leases that shrink as the window fills, so most requests cost no round trip and the limit is never exceeded; what a
  * process does not use within a second goes back.
  */
-export function createRateLimiter(sql: Sql, limit: number): RateLimiter {
+export function createRateLimiter(db: Database, limit: number): RateLimiter {
   const leases = new Map<string, Lease>();
 
   const renew = async (projectId: string, lease: Lease) => {
     const free = lease.endsAt > Date.now() ? Math.max(0, limit - lease.used) : limit;
     const wanted = Math.max(1, Math.min(5_000, free, Math.max(lease.waiting - lease.left, Math.floor(free / 20))));
-    const row = await sql.row<{ used: number; startedAt: string; endsInMs: number }>(takeLease, [
-      projectId,
-      wanted,
-      limit,
-    ]);
+    const row = await takeLease(db, projectId, wanted, limit);
     if (row === null) return;
     const granted = Math.max(0, wanted - Math.max(0, row.used - limit));
     lease.left = granted + (row.startedAt === lease.startedAt ? lease.left : 0);
@@ -79,7 +59,11 @@ export function createRateLimiter(sql: Sql, limit: number): RateLimiter {
     const unused = lease.left;
     lease.left = 0;
     lease.used -= unused;
-    return sql.count(giveBack, [projectId, unused, limit, lease.startedAt]).catch(() => 0);
+    return db
+      .count(sql`
+        update rate_windows set used = greatest(0, least(used, ${limit}) - ${unused})
+          where project_id = ${projectId} and started_at = ${lease.startedAt}::timestamptz`)
+      .catch(() => 0);
   };
 
   return {
@@ -132,6 +116,22 @@ export function createRateLimiter(sql: Sql, limit: number): RateLimiter {
   };
 }
 
+function takeLease(
+  db: Database,
+  projectId: string,
+  wanted: number,
+  limit: number,
+): Promise<{ used: number; startedAt: string; endsInMs: number } | null> {
+  const isOver = sql`w.started_at <= clock_timestamp() - interval '60 seconds'`;
+  return db.row(sql`
+    insert into rate_windows as w (project_id, started_at, used) values (${projectId}, clock_timestamp(), ${wanted})
+      on conflict (project_id) do update set
+        started_at = case when ${isOver} then clock_timestamp() else w.started_at end,
+        used = case when ${isOver} then excluded.used else least(w.used, ${limit}) + excluded.used end
+      returning used, started_at::text as "startedAt",
+        greatest(0, 60000 - extract(epoch from clock_timestamp() - started_at) * 1000)::float8 as "endsInMs"`);
+}
+
 // Either there is enough to take, or the window was found full a moment ago.
 function isSettled(lease: Lease, requests: number): boolean {
   const now = Date.now();
@@ -148,20 +148,16 @@ export function rateHeaders(state: RateState): Record<string, string> {
 }
 
 function tooMany(limit: number, remaining: number, requests: number, retryAfter: number): AppError {
-  return new AppError(
-    429,
-    'RATE_LIMIT_EXCEEDED',
-    `More than ${limit} requests in ${windowMs / 1000} seconds for this project; each recipient of POST /v1/send counts as one`,
-    {
-      details: { retryAfter },
-      suggestion:
-        requests >= limit
-          ? `Name fewer than ${limit} recipients in one request.`
-          : `Wait ${retryAfter} s, or ask the operator for a higher limit.`,
-      headers: {
-        'Retry-After': String(retryAfter),
-        ...rateHeaders({ limit, remaining, resetSeconds: retryAfter }),
-      },
+  const message = `More than ${limit} requests in 60 seconds for this project; each recipient of POST /v1/send counts as one`;
+  return new AppError(429, 'RATE_LIMIT_EXCEEDED', message, {
+    details: { retryAfter },
+    suggestion:
+      requests >= limit
+        ? `Name fewer than ${limit} recipients in one request.`
+        : `Wait ${retryAfter} s, or ask the operator for a higher limit.`,
+    headers: {
+      'Retry-After': String(retryAfter),
+      ...rateHeaders({ limit, remaining, resetSeconds: retryAfter }),
     },
-  );
+  });
 }

@@ -1,31 +1,29 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
 import { AppError } from '../lib/errors.ts';
+import { equalSecrets } from '../lib/seal.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
 import { type Route, reply, route } from './route.ts';
+
+const read = { method: 'GET', access: 'none', tag: 'service' } as const;
 
 /** Routes about the service itself: liveness, readiness, metrics and the API's description. */
 export function systemRoutes(metrics: HttpMetrics, routes: readonly Route[]): Route[] {
   let document: unknown;
   const own = [
     route({
-      method: 'GET',
+      ...read,
       path: '/health',
-      access: 'none',
       summary: 'Whether the process lives',
       description: 'Asks no dependency.',
-      tag: 'service',
       reply: v.object({ status: v.literal('ok') }),
       handle: () => ({ status: 'ok' }),
     }),
     route({
-      method: 'GET',
+      ...read,
       path: '/ready',
-      access: 'none',
       summary: 'Whether Postgres and Temporal answer',
       description: '503 with the state of each dependency when one of them does not.',
-      tag: 'service',
       query: v.object({
         ignore: v.optional(
           v.pipe(
@@ -42,13 +40,11 @@ export function systemRoutes(metrics: HttpMetrics, routes: readonly Route[]): Ro
       },
     }),
     route({
-      method: 'GET',
+      ...read,
       path: '/metrics',
-      access: 'none',
       summary: 'Figures in the text form of Prometheus',
       description:
         'Needs `Authorization: Bearer <METRICS_TOKEN>`; without that setting the path does not exist here, and figures are served on API_METRICS_PORT only.',
-      tag: 'service',
       textReply: 'text/plain',
       async handle({ app, header }) {
         requireToken(app.config.METRICS_TOKEN, header('authorization'));
@@ -56,11 +52,9 @@ export function systemRoutes(metrics: HttpMetrics, routes: readonly Route[]): Ro
       },
     }),
     route({
-      method: 'GET',
+      ...read,
       path: '/openapi.json',
-      access: 'none',
       summary: 'This description, as OpenAPI 3.1',
-      tag: 'service',
       handle({ app }) {
         document ??= openApiDocument([...own, ...routes], app.config.API_URI);
         return document;
@@ -80,8 +74,6 @@ function requireToken(token: string | null, authorization: string): void {
   const [scheme = '', sent = ''] = authorization.split(' ');
   if (scheme.toLowerCase() !== 'bearer' || sent === '')
     throw new AppError(401, 'MISSING_AUTH', 'GET /metrics needs a token', { suggestion });
-  if (!timingSafeEqual(sha256(sent), sha256(token)))
+  if (!equalSecrets(sent, token))
     throw new AppError(401, 'INVALID_API_KEY', 'This is not the token of METRICS_TOKEN', { suggestion });
 }
-
-const sha256 = (text: string) => createHash('sha256').update(text).digest();

@@ -1,5 +1,5 @@
 import type { Command } from '../../../temporal/commands.ts';
-import { type Sql, statement } from '../database/sql.ts';
+import { type Database, raw, sql } from '../database/sql.ts';
 import { newId } from '../lib/ids.ts';
 
 /** The channel on which a commit with new outbox rows wakes the relays. */
@@ -14,13 +14,13 @@ export interface OutboxTicket {
  * Writes down that a Temporal call must happen, in the caller's transaction. The same start twice is one start.
  * After the commit, `Outbox.dispatchSoon` makes the call at once; whatever that misses, a worker's relay makes.
  */
-export async function enqueue(sql: Sql, command: Command): Promise<OutboxTicket> {
-  await enqueueAll(sql, [command]);
+export async function enqueue(tx: Database, command: Command): Promise<OutboxTicket> {
+  await enqueueAll(tx, [command]);
   return { workflowId: command.id };
 }
 
 /** `enqueue` for many commands by one statement. */
-export async function enqueueAll(sql: Sql, commands: readonly Command[]): Promise<OutboxTicket[]> {
+export async function enqueueAll(tx: Database, commands: readonly Command[]): Promise<OutboxTicket[]> {
   if (commands.length === 0) return [];
   const rows = commands.map((command) => {
     const id = newId();
@@ -34,22 +34,18 @@ export async function enqueueAll(sql: Sql, commands: readonly Command[]): Promis
       payload: command,
     };
   });
-  await sql.count(insertRows, [JSON.stringify(rows)]);
+  // The order of ids is the order of dispatch, so a batch keeps the order in which it was given.
+  await tx.count(sql`
+    with added as (
+      insert into outbox (id, dedupe_key, kind, workflow_type, workflow_id, payload)
+        select id, dedupe_key, kind, workflow_type, workflow_id, payload
+        from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (
+          id uuid, dedupe_key text, kind text, workflow_type text, workflow_id text, payload jsonb)
+        on conflict (dedupe_key) do nothing
+        returning 1)
+    select pg_notify('${raw(outboxChannel)}', '') where exists (select from added)`);
   return commands.map((command) => ({ workflowId: command.id }));
 }
-
-// The order of ids is the order of dispatch, so a batch keeps the order in which it was given.
-const insertRows = statement(
-  'outbox_enqueue',
-  `with added as (
-     insert into outbox (id, dedupe_key, kind, workflow_type, workflow_id, payload)
-     select id, dedupe_key, kind, workflow_type, workflow_id, payload
-     from jsonb_to_recordset($1::jsonb) as r (
-       id uuid, dedupe_key text, kind text, workflow_type text, workflow_id text, payload jsonb)
-     on conflict (dedupe_key) do nothing
-     returning 1)
-   select pg_notify('${outboxChannel}', '') where exists (select from added)`,
-);
 
 function dedupeKey(command: Command, id: string): string {
   if (command.type === 'start')

@@ -1,5 +1,5 @@
 import type { Command } from '../../../temporal/commands.ts';
-import { type Sql, type Statement, statement } from '../database/sql.ts';
+import { type Database, type Query, sql } from '../database/sql.ts';
 
 /** An outbox row that this process has taken. */
 export interface TakenRow {
@@ -10,7 +10,7 @@ export interface TakenRow {
   attempts: number;
 }
 
-/** `wakes` are signals of automations, of which one event may cause any number; they have a pace of their own. */
+/** `wakes` are signals of automations, of which one event may cause any number; they have a concurrency limit of their own. */
 export type Lane = 'wakes' | 'others';
 
 /** A row goes back to the queue: when it is due again and why. */
@@ -22,93 +22,86 @@ export interface PutBack {
   counts: boolean;
 }
 
+// Word for word what the two indexes of open rows say.
+const lanes: Record<Lane, Query> = {
+  wakes: sql`o.kind = 'signal' and o.workflow_id like 'automation/%'`,
+  others: sql`(o.kind <> 'signal' or o.workflow_id not like 'automation/%')`,
+};
+
+/** Takes up to `limit` rows of a lane that are due, of any process, for `leaseMs` milliseconds. */
+export function takeDue(db: Database, lane: Lane, limit: number, leaseMs: number): Promise<TakenRow[]> {
+  return take(db, lanes[lane], limit, leaseMs);
+}
+
+/** Takes rows that are due, of any lane, for the given workflow ids only. */
+export function takeOf(
+  db: Database,
+  workflowIds: readonly string[],
+  limit: number,
+  leaseMs: number,
+): Promise<TakenRow[]> {
+  return take(db, sql`o.workflow_id = any(${workflowIds})`, limit, leaseMs);
+}
+
 // A taken row is not due for the length of a lease, so a process that dies with it gives it back by doing nothing.
 // A signal or cancellation waits for every start of its workflow id, and for what was enqueued before it; a start waits
 // for nothing but an earlier start, so the two can never wait for each other.
 // That question is a scalar subquery because the planner must not turn it into a join: statistics of this table are
 // always out of date, and after a wave of 100,000 rows such a join took two seconds where an index look-up takes none.
-const take = (which: string) => `
-  with due as (
-    select o.id from outbox o
-    where o.done_at is null and o.next_attempt_at <= now() and ${which}
-      and (
-        select 1 from outbox e
-        where e.done_at is null and e.workflow_id = o.workflow_id and e.id <> o.id
-          and case when o.kind = 'start' then e.kind = 'start' and e.id < o.id else e.kind = 'start' or e.id < o.id end
-        limit 1) is null
-    order by o.next_attempt_at, o.id
-    limit $1
-    for update of o skip locked)
-  update outbox o set next_attempt_at = clock_timestamp() + make_interval(secs => $2::float8 / 1000)
-  from due where o.id = due.id
-  returning o.id, o.workflow_id, o.payload, o.attempts`;
-
-// Word for word what the two indexes of open rows say.
-const takeDueRows: Record<Lane, Statement> = {
-  wakes: statement('outbox_take_wakes', take(`o.kind = 'signal' and o.workflow_id like 'automation/%'`)),
-  others: statement('outbox_take_others', take(`(o.kind <> 'signal' or o.workflow_id not like 'automation/%')`)),
-};
-const takeRowsOf = statement('outbox_take_of', take('o.workflow_id = any ($3)'));
-
-/** Takes up to `limit` rows of a lane that are due, of any process, for `leaseMs` milliseconds. */
-export function takeDue(sql: Sql, lane: Lane, limit: number, leaseMs: number): Promise<TakenRow[]> {
-  return sql.rows<TakenRow>(takeDueRows[lane], [limit, leaseMs]);
+function take(db: Database, which: Query, limit: number, leaseMs: number): Promise<TakenRow[]> {
+  return db.rows(sql`
+    with due as (
+      select o.id from outbox o
+      where o.done_at is null and o.next_attempt_at <= now() and ${which}
+        and (
+          select 1 from outbox e
+          where e.done_at is null and e.workflow_id = o.workflow_id and e.id <> o.id
+            and case when o.kind = 'start' then e.kind = 'start' and e.id < o.id else e.kind = 'start' or e.id < o.id end
+          limit 1) is null
+      order by o.next_attempt_at, o.id
+      limit ${limit}
+      for update of o skip locked)
+    update outbox o set next_attempt_at = clock_timestamp() + make_interval(secs => ${leaseMs}::float8 / 1000)
+      from due where o.id = due.id
+      returning o.id, o.workflow_id, o.payload, o.attempts`);
 }
 
-/** Takes rows that are due, of any lane, for the given workflow ids only. */
-export function takeOf(sql: Sql, workflowIds: readonly string[], limit: number, leaseMs: number): Promise<TakenRow[]> {
-  return sql.rows<TakenRow>(takeRowsOf, [limit, leaseMs, workflowIds]);
+/** Marks rows as done. */
+export async function finish(db: Database, ids: readonly string[]): Promise<void> {
+  await db.count(sql`update outbox set done_at = clock_timestamp() where id = any(${ids})`);
 }
-
-const finishRows = statement('outbox_finish', 'update outbox set done_at = clock_timestamp() where id = any ($1)');
-
-/** Marks rows as done; answers how many. */
-export function finish(sql: Sql, ids: readonly string[]): Promise<number> {
-  return sql.count(finishRows, [ids]);
-}
-
-const putBackRows = statement(
-  'outbox_put_back',
-  `update outbox o set
-     next_attempt_at = clock_timestamp() + make_interval(secs => r."delayMs" / 1000),
-     attempts = o.attempts + r.counts::int, last_error = r.error
-   from jsonb_to_recordset($1::jsonb) as r (id uuid, "delayMs" float8, error text, counts boolean)
-   where o.id = r.id`,
-);
 
 /** Gives rows back to the queue. */
-export function putBack(sql: Sql, rows: readonly PutBack[]): Promise<number> {
-  return sql.count(putBackRows, [JSON.stringify(rows)]);
+export async function putBack(db: Database, rows: readonly PutBack[]): Promise<void> {
+  await db.count(sql`
+    update outbox o set
+        next_attempt_at = clock_timestamp() + make_interval(secs => r."delayMs" / 1000),
+        attempts = o.attempts + r.counts::int, last_error = r.error
+      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (id uuid, "delayMs" float8, error text, counts boolean)
+      where o.id = r.id`);
 }
-
-const removeRows = statement(
-  'outbox_remove_done',
-  `delete from outbox where id in (
-     select id from outbox where done_at < now() - make_interval(hours => $1) limit $2)`,
-);
 
 /** Removes up to `limit` rows that were done more than `hours` ago; answers how many. */
-export function removeDone(sql: Sql, hours: number, limit: number): Promise<number> {
-  return sql.count(removeRows, [hours, limit]);
+export function removeDone(db: Database, hours: number, limit: number): Promise<number> {
+  return db.count(sql`
+    delete from outbox where id in (
+      select id from outbox where done_at < now() - make_interval(hours => ${hours}) limit ${limit})`);
 }
-
-const queuedProjects = statement(
-  'outbox_queued_projects',
-  `with recursive project as (
-     (select project_id from email_queue where claim_id is null order by project_id limit 1)
-     union all
-     select (select q.project_id from email_queue q
-             where q.claim_id is null and q.project_id > p.project_id order by q.project_id limit 1)
-     from project p where p.project_id is not null)
-   select p.project_id as id from project p
-   where exists (select from email_queue q where q.claim_id is null and q.project_id = p.project_id
-     and q.due_at <= now() - make_interval(secs => $1::float8 / 1000))`,
-);
 
 /**
  * Projects with mail that has been due for longer than `olderThanMs` and is claimed by nobody. Jumps from project to
  * project in the index of the queue, so its cost grows with the projects that have mail and not with the mail.
  */
-export async function projectsWithWaitingMail(sql: Sql, olderThanMs: number): Promise<string[]> {
-  return (await sql.rows<{ id: string }>(queuedProjects, [olderThanMs])).map((row) => row.id);
+export async function projectsWithWaitingMail(db: Database, olderThanMs: number): Promise<string[]> {
+  const rows = await db.rows<{ id: string }>(sql`
+    with recursive project as (
+      (select project_id from email_queue where claim_id is null order by project_id limit 1)
+      union all
+      select (select q.project_id from email_queue q
+              where q.claim_id is null and q.project_id > p.project_id order by q.project_id limit 1)
+      from project p where p.project_id is not null)
+    select p.project_id as id from project p
+      where exists (select from email_queue q where q.claim_id is null and q.project_id = p.project_id
+        and q.due_at <= now() - make_interval(secs => ${olderThanMs}::float8 / 1000))`);
+  return rows.map(({ id }) => id);
 }

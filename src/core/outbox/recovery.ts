@@ -1,5 +1,7 @@
 import type { SignalCommand, StartCommand } from '../../../temporal/commands.ts';
-import { type Database, type Query, type Sql, sql } from '../database/sql.ts';
+import { type Database, type Query, sql } from '../database/sql.ts';
+import { leastId } from '../lib/ids.ts';
+import { hourMs } from '../lib/span.ts';
 import { enqueueAll, type OutboxTicket } from './enqueue.ts';
 
 /** Unfinished work whose row has not moved for a while. */
@@ -37,7 +39,7 @@ export interface RecoverableKind {
   /** How long a row of this kind rests before it counts as stalled, in milliseconds. */
   afterMs: number;
   /** Reads a page of stalled work, in the order of instant and id. */
-  stalled(sql: Sql, query: StalledQuery): Promise<StalledWork[]>;
+  stalled(db: Database, query: StalledQuery): Promise<StalledWork[]>;
 }
 
 /** What recovering needs. */
@@ -70,12 +72,11 @@ export function stalledPage(at: Query, id: Query, { place, limit }: StalledQuery
   return sql`(${at}, ${id}) > (${place.at}::timestamptz, ${place.id}) order by ${at}, ${id} limit ${limit}`;
 }
 
-const beginning: StalledPlace = { at: '-infinity', id: '00000000-0000-0000-0000-000000000000' };
+const beginning: StalledPlace = { at: '-infinity', id: leastId };
 const rowsPerPage = 500;
 const asksAtOnce = 16;
 // A pass has this long, so that the other checks of the minute are not held up; the next one goes on from there.
 const longestMs = 20_000;
-const hourMs = 3_600_000;
 // An execution that was woken has this long to act.
 const wokenMs = 50_000;
 
@@ -111,7 +112,7 @@ export function createRecovery(deps: RecoveryDeps, kind: RecoverableKind, afterM
       commands.push(...some.flatMap((work, n) => commandFor(work, open[n] === true, changedAt)));
     }
     if (commands.length === 0) return 0;
-    deps.dispatchSoon(...(await db.transaction((sql) => enqueueAll(sql, commands))));
+    deps.dispatchSoon(...(await db.transaction((tx) => enqueueAll(tx, commands))));
     return commands.length;
   }
 

@@ -1,4 +1,10 @@
-import { ScheduleAlreadyRunning, ScheduleNotFoundError, type ScheduleOptions } from '@temporalio/client';
+import {
+  DAYS_OF_WEEK,
+  MONTHS,
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  type ScheduleOptions,
+} from '@temporalio/client';
 import {
   type CalendarTimes,
   type ScheduleCommand,
@@ -7,22 +13,6 @@ import {
   workflowQueues,
 } from '../../../temporal/commands.ts';
 import type { TemporalConnection } from '../../../temporal/connection.ts';
-
-const months = [
-  'JANUARY',
-  'FEBRUARY',
-  'MARCH',
-  'APRIL',
-  'MAY',
-  'JUNE',
-  'JULY',
-  'AUGUST',
-  'SEPTEMBER',
-  'OCTOBER',
-  'NOVEMBER',
-  'DECEMBER',
-] as const;
-const days = ['SUNDAY', 'MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY'] as const;
 
 // A time that passed while Temporal was away is made up for, like every other work.
 const catchupWindow = '7 days';
@@ -99,7 +89,7 @@ function calendarSpec({ minute, hour, dayOfMonth, month, dayOfWeek }: CalendarTi
     minute: [...minute],
     hour: [...hour],
     dayOfMonth: [...dayOfMonth],
-    month: month.flatMap((number) => months[number - 1] ?? []),
-    dayOfWeek: dayOfWeek.flatMap((number) => days[number] ?? []),
+    month: month.flatMap((number) => MONTHS[number - 1] ?? []),
+    dayOfWeek: dayOfWeek.flatMap((number) => DAYS_OF_WEEK[number] ?? []),
   };
 }

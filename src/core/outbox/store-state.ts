@@ -1,6 +1,6 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { TemporalConnection } from '../../../temporal/connection.ts';
-import { type Database, type Sql, statement } from '../database/sql.ts';
+import { type Database, sql } from '../database/sql.ts';
 
 /** An execution of the reconciler. */
 export interface ReconcilePass {
@@ -25,23 +25,6 @@ export interface StoreCheckDeps {
   isKnown(pass: ReconcilePass): Promise<boolean>;
 }
 
-const lastPass = statement(
-  'temporal_stores.last_pass',
-  `select workflow_id as "workflowId", run_id as "runId", changed_at::text as "changedAt"
-   from temporal_stores where task_queue = $1`,
-);
-// Until a worker has heard of the change, which it asks for every 5 seconds, and has let go of what it remembers, an execution may
-// be handed to that memory of another history, which passes over what the execution is told. So rows that move shortly after
-// the change was found count as older than it, too.
-const notePass = statement(
-  'temporal_stores.note_pass',
-  `insert into temporal_stores as t (task_queue, workflow_id, run_id) values ($1, $2, $3)
-   on conflict (task_queue) do update set workflow_id = excluded.workflow_id, run_id = excluded.run_id,
-     changed_at = case when $4 then clock_timestamp() + interval '30 seconds' else t.changed_at end
-   where t.run_id = $5
-   returning changed_at::text as "changedAt"`,
-);
-
 /**
  * Notes an execution of the reconciler, and asks for the one that was noted before: a store that does not know it any more is
  * new, was emptied or was restored from a back-up. One that was off for longer than closed executions are kept looks the
@@ -50,29 +33,33 @@ const notePass = statement(
  */
 export async function checkStore(deps: StoreCheckDeps, pass: ReconcilePass): Promise<StoreState> {
   const { db, queuePrefix } = deps;
-  const last = await db.row<ReconcilePass & { changedAt: string | null }>(lastPass, [queuePrefix]);
+  const last = await lastPass(db, queuePrefix);
   if (last?.runId === pass.runId) return { changedAt: last.changedAt, isNews: false };
   const isNews = last !== null && !(await deps.isKnown(last));
-  const noted = await db.row<{ changedAt: string | null }>(notePass, [
-    queuePrefix,
-    pass.workflowId,
-    pass.runId,
-    isNews,
-    last?.runId ?? null,
-  ]);
+  // Until a worker has heard of the change, which it asks for every 5 seconds, and has let go of what it remembers, an execution
+  // may be handed to that memory of another history, which passes over what the execution is told. So rows that move shortly
+  // after the change was found count as older than it, too.
+  const noted = await db.row<{ changedAt: string | null }>(sql`
+    insert into temporal_stores as t (task_queue, workflow_id, run_id)
+      values (${queuePrefix}, ${pass.workflowId}, ${pass.runId})
+      on conflict (task_queue) do update set workflow_id = excluded.workflow_id, run_id = excluded.run_id,
+        changed_at = case when ${isNews}::boolean then clock_timestamp() + interval '30 seconds' else t.changed_at end
+        where t.run_id = ${last?.runId ?? null}
+      returning changed_at::text as "changedAt"`);
   // Another execution of the reconciler was faster, and has told.
   if (noted === null) return { changedAt: await storeChangedAt(db, queuePrefix), isNews: false };
   return { changedAt: noted.changedAt, isNews };
 }
 
-const changed = statement(
-  'temporal_stores.changed',
-  'select changed_at::text as "changedAt" from temporal_stores where task_queue = $1',
-);
-
 /** `changedAt` of the last change that a reconciler found, as Postgres writes it; null when never. */
-export async function storeChangedAt(sql: Sql, queuePrefix: string): Promise<string | null> {
-  return (await sql.row<{ changedAt: string | null }>(changed, [queuePrefix]))?.changedAt ?? null;
+export async function storeChangedAt(db: Database, queuePrefix: string): Promise<string | null> {
+  return (await lastPass(db, queuePrefix))?.changedAt ?? null;
+}
+
+function lastPass(db: Database, queuePrefix: string): Promise<(ReconcilePass & { changedAt: string | null }) | null> {
+  return db.row(sql`
+    select workflow_id as "workflowId", run_id as "runId", changed_at::text as "changedAt"
+      from temporal_stores where task_queue = ${queuePrefix}`);
 }
 
 const askMs = 10_000;

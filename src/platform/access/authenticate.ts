@@ -1,4 +1,4 @@
-import type { Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import type { Admitted, KeyActor, RequestCredentials } from '../../core/http/context.ts';
 import {
   forbiddenForKeys,
@@ -19,7 +19,7 @@ import { admitMember, admitUser, type SessionSettings } from './session.ts';
 /** What access is decided by. */
 export interface AccessDeps {
   directory: ProjectDirectory;
-  sql: Sql;
+  db: Database;
   sessions: SessionSettings;
 }
 

@@ -32,7 +32,7 @@ type Rules = Pick<Route, 'access' | 'role' | 'ungated'>;
 /** The user of the session. @throws 401, 403 for a foreign page or an address that is not confirmed */
 export async function admitUser(deps: AccessDeps, route: Rules, credentials: RequestCredentials): Promise<UserActor> {
   const session = await signedIn(deps, credentials);
-  const user = current(deps, route, session, await sessionState(deps.sql, session, null));
+  const user = current(deps, route, session, await sessionState(deps.db, session, null));
   return { kind: 'user', userId: session.id, email: user?.email ?? '', role: null };
 }
 
@@ -53,7 +53,7 @@ export async function admitMember(
     named === '' && !inPath ? ((await credentials.findProject(session.id)) ?? '') : named
   ).toLowerCase();
   const known = isUuid(projectId) ? projectId : null;
-  const user = current(deps, route, session, await sessionState(deps.sql, session, known));
+  const user = current(deps, route, session, await sessionState(deps.db, session, known));
   if (user === null) throw unauthorized();
   if (user.role === null) {
     if (inPath) throw noSuchProject(named);

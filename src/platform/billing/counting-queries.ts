@@ -1,7 +1,13 @@
-/** The month that an instant column counts for, in UTC. */
-export const usageMonth = (instant: string) => `date_trunc('month', ${instant} at time zone 'UTC')::date`;
+import { raw } from '../../core/database/sql.ts';
 
-const category = `case when source_type in ('CAMPAIGN', 'WORKFLOW') and message_class = 'TRANSACTIONAL' then 'TRANSACTIONAL' else source_type end`;
+// The month that an instant column counts for, in UTC.
+const usageMonth = (instant: string) => `date_trunc('month', ${instant} at time zone 'UTC')::date`;
+
+/** SQL: the running month of usage counters. */
+export const thisMonth = raw(usageMonth('now()'));
+
+/** SQL: what a ledger row counts as; see `usageCategory`. */
+export const category = `case when source_type in ('CAMPAIGN', 'WORKFLOW') and message_class = 'TRANSACTIONAL' then 'TRANSACTIONAL' else source_type end`;
 
 /**
  * A CTE `usage_corrected` for mail that was given up and then proved to be sent: it counts, and takes back the quota that it

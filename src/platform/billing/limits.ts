@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
-import type { Database, Sql } from '../../core/database/sql.ts';
-import { bareBadRequest, notFound } from '../../core/lib/errors.ts';
+import type { Database } from '../../core/database/sql.ts';
+import { bareBadRequest } from '../../core/lib/errors.ts';
 import type { ProjectDirectory, UsageCategory } from '../projects/index.ts';
 import type { Payments } from './payments.ts';
 import { type BillingProject, billingProject, writeLimits } from './project-queries.ts';
 import type { BillingLimits, ChangeLimits, UsageLimit } from './schema.ts';
-import { type BillingSettings, sumOf } from './service.ts';
-import { stopCounting, usageOf } from './usage-queries.ts';
+import type { BillingSettings } from './service.ts';
+import { stopCounting, usageOf, usedOf } from './usage-queries.ts';
 import { usageGate } from './usage-schema.ts';
 
 /** What limits are read and set with. */
@@ -20,13 +20,12 @@ export interface LimitDeps extends BillingSettings {
 
 /** Limits and usage of this month (contract page 3, 6.3). @throws 404 */
 export async function readLimits(deps: LimitDeps, projectId: string): Promise<BillingLimits> {
-  const project = await found(deps.db, projectId);
+  const project = await billingProject(deps.db, projectId);
   const used = await usageOf(deps.db, projectId);
   const one = (category: UsageCategory): UsageLimit => {
     const gate = usageGate(project.billing, category, deps.freeTier);
     // The free tier is one allowance that all categories show.
-    if (gate?.category === 'TOTAL') return usageLimit(used.TOTAL ?? sumOf(used), gate.limit);
-    return usageLimit(used[category], gate?.limit ?? null);
+    return usageLimit(usedOf(used, gate?.category ?? category), gate?.limit ?? null);
   };
   return {
     workflows: one('WORKFLOW'),
@@ -42,12 +41,12 @@ export async function readLimits(deps: LimitDeps, projectId: string): Promise<Bi
  * @throws 404, bare 400 for a project without a subscription where billing is enabled
  */
 export async function changeLimits(deps: LimitDeps, projectId: string, limits: ChangeLimits): Promise<BillingLimits> {
-  const project = await found(deps.db, projectId);
+  const project = await billingProject(deps.db, projectId);
   if (deps.payments !== null && project.subscription === null)
     throw bareBadRequest('Limits can be set once the project has a subscription');
-  await deps.db.transaction(async (sql) => {
-    await writeLimits(sql, projectId, limits);
-    await stopCounting(sql, projectId);
+  await deps.db.transaction(async (tx) => {
+    await writeLimits(tx, projectId, limits);
+    await stopCounting(tx, projectId);
   });
   await deps.directory.forgetEverywhere(projectId);
   // Others may have let mail in by the old limits until now; counting begins anew with what is there.
@@ -70,10 +69,4 @@ async function currencyOf({ payments, log }: LimitDeps, { customer }: BillingPro
     log.warn({ err: error }, 'the currency of a customer could not be asked for');
     return null;
   }
-}
-
-async function found(sql: Sql, projectId: string): Promise<BillingProject> {
-  const project = await billingProject(sql, projectId);
-  if (project === null) throw notFound('project', projectId);
-  return project;
 }

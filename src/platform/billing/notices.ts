@@ -1,9 +1,11 @@
-import { type Database, type Sql, statement } from '../../core/database/sql.ts';
+import { type Database, raw, sql } from '../../core/database/sql.ts';
+import { leastId } from '../../core/lib/ids.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
 import { billingColumns, type ProjectBilling, type UsageCategory } from '../projects/index.ts';
 import type { TellMembers } from '../system-mail/index.ts';
-import { type BillingSettings, sumOf } from './service.ts';
-import { usageOf } from './usage-queries.ts';
+import { thisMonth } from './counting-queries.ts';
+import type { BillingSettings } from './service.ts';
+import { usageOf, usedOf } from './usage-queries.ts';
 import { type UsageGate, usageGate } from './usage-schema.ts';
 
 /** What notices are written with. */
@@ -13,24 +15,7 @@ export interface NoticeDeps extends BillingSettings {
   dispatchSoon(...tickets: readonly OutboxTicket[]): void;
 }
 
-const limited = statement(
-  'usage_notices.limited',
-  `select p.id, ${billingColumns('p')} as billing, array_agg(u.category) as categories
-   from usage_counters u join projects p on p.id = u.project_id
-   where u.month = date_trunc('month', now() at time zone 'UTC')::date and u.reserved is not null and p.id > $1
-     and not exists (select from usage_notices n where n.project_id = u.project_id and n.month = u.month
-       and n.category = u.category and n.level = 100)
-   group by p.id order by p.id limit $2`,
-);
-const note = statement(
-  'usage_notices.add',
-  `insert into usage_notices (project_id, month, category, level)
-   select $1, date_trunc('month', now() at time zone 'UTC')::date, $2, level from unnest($3::smallint[]) as l(level)
-   on conflict do nothing returning level`,
-);
-
 const pageSize = 200;
-const lowest = '00000000-0000-0000-0000-000000000000';
 const names: Record<UsageGate['category'], string> = {
   WORKFLOW: 'workflows',
   CAMPAIGN: 'campaigns',
@@ -45,24 +30,38 @@ const names: Record<UsageGate['category'], string> = {
  */
 export async function tellOfUsage(deps: NoticeDeps): Promise<number> {
   let told = 0;
-  for (let after = lowest; ; ) {
-    const projects = await deps.db.rows<{ id: string; billing: ProjectBilling; categories: UsageGate['category'][] }>(
-      limited,
-      [after, pageSize],
-    );
+  for (let after = leastId; ; ) {
+    const projects = await limitedProjects(deps.db, after);
     for (const { id, billing, categories } of projects) {
       after = id;
       const used = await usageOf(deps.db, id);
       for (const category of categories) {
         const gate = gateNamed(billing, category, deps.freeTier);
         if (gate === null) continue;
-        const usage = category === 'TOTAL' ? (used.TOTAL ?? sumOf(used)) : used[category];
+        const usage = usedOf(used, category);
         const level = usage >= gate.limit ? 100 : usage >= 0.8 * gate.limit ? 80 : null;
         if (level !== null && (await tellOne(deps, id, gate, usage, level))) told += 1;
       }
     }
     if (projects.length < pageSize) return told;
   }
+}
+
+/** A page of projects whose mail is counted against limits that are not known to be reached. */
+function limitedProjects(db: Database, after: string): Promise<LimitedProject[]> {
+  return db.rows(sql`
+    select p.id, ${raw(billingColumns('p'))} as billing, array_agg(u.category) as categories
+      from usage_counters u join projects p on p.id = u.project_id
+      where u.month = ${thisMonth} and u.reserved is not null and p.id > ${after}
+        and not exists (select from usage_notices n where n.project_id = u.project_id and n.month = u.month
+          and n.category = u.category and n.level = 100)
+      group by p.id order by p.id limit ${pageSize}`);
+}
+
+interface LimitedProject {
+  id: string;
+  billing: ProjectBilling;
+  categories: UsageGate['category'][];
 }
 
 async function tellOne(
@@ -72,13 +71,17 @@ async function tellOne(
   usage: number,
   level: 80 | 100,
 ): Promise<boolean> {
-  const tickets = await deps.db.transaction(async (sql: Sql) => {
+  const tickets = await deps.db.transaction(async (tx) => {
     // Who hears that the limit is reached need not hear that it comes near.
-    const added = await sql.rows<{ level: number }>(note, [projectId, category, level === 100 ? [80, 100] : [80]]);
+    const levels = level === 100 ? [80, 100] : [80];
+    const added = await tx.rows<{ level: number }>(sql`
+      insert into usage_notices (project_id, month, category, level)
+        select ${projectId}, ${thisMonth}, ${category}, level from unnest(${levels}::smallint[]) as l(level)
+        on conflict do nothing returning level`);
     if (!added.some((row) => row.level === level)) return null;
     const values = { used: String(usage), limit: String(limit), category: names[category] };
     const kind = level === 100 ? 'usage-reached' : 'usage-warning';
-    return deps.tell(sql, { projectId, kind, path: '/settings?tab=billing', values });
+    return deps.tell(tx, { projectId, kind, path: '/settings?tab=billing', values });
   });
   if (tickets === null) return false;
   deps.dispatchSoon(...tickets);

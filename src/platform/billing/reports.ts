@@ -1,5 +1,7 @@
+import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import type { Database } from '../../core/database/sql.ts';
+import { leastId } from '../../core/lib/ids.ts';
 import type { Payments } from './payments.ts';
 import {
   dropWaiting,
@@ -23,7 +25,6 @@ export interface ReportDeps {
 const projectsAtOnce = 100;
 const mailsAtOnce = 500;
 const callsInFlight = 16;
-const lowest = '00000000-0000-0000-0000-000000000000';
 
 /**
  * Reports the mail that the provider took to the payment processor (contract page 3, 6.7), project by project. What is
@@ -36,7 +37,7 @@ export async function reportUsage(deps: ReportDeps, mayGoOn: () => boolean): Pro
   const until = await reportHorizon(db);
   let reported = 0;
   let failures = 0;
-  for (let after = lowest; mayGoOn(); ) {
+  for (let after = leastId; mayGoOn(); ) {
     const projects = await reportedProjects(db, after, projectsAtOnce);
     for (const project of projects) {
       after = project.projectId;
@@ -65,11 +66,7 @@ async function reportProject(
     const mails = await mailToReport(db, place, until, mailsAtOnce);
     const last = mails.at(-1);
     if (last === undefined) break;
-    reported += await report(
-      payments,
-      project.customer,
-      mails.filter(({ counts }) => counts),
-    );
+    reported += await report(payments, project.customer, mails);
     const waiting = mails.filter(({ waits }) => waits).map(({ id }) => id);
     await reportedThrough(db, place, last.id, waiting);
     place = { ...place, through: last.id };
@@ -77,32 +74,17 @@ async function reportProject(
   while (mayGoOn()) {
     const settled = await settledSince(db, project.projectId, mailsAtOnce);
     if (settled.length === 0) break;
-    reported += await report(
-      payments,
-      project.customer,
-      settled.filter(({ counts }) => counts),
-    );
-    await dropWaiting(
-      db,
-      project.projectId,
-      settled.map(({ id }) => id),
-    );
+    reported += await report(payments, project.customer, settled);
+    const ids = settled.map(({ id }) => id);
+    await dropWaiting(db, project.projectId, ids);
   }
   return reported;
 }
 
 async function report(payments: Payments, customer: string, mails: readonly ReportedMail[]): Promise<number> {
-  const waiting = [...mails];
-  await Promise.all(
-    Array.from({ length: callsInFlight }, async () => {
-      for (let mail = waiting.shift(); mail !== undefined; mail = waiting.shift())
-        await payments.report({
-          identifier: `email_${mail.id}`,
-          customer,
-          credits: mail.credits,
-          at: new Date(mail.at),
-        });
-    }),
+  const charged = mails.filter(({ counts }) => counts);
+  await pLimit(callsInFlight).map(charged, ({ id, credits, at }) =>
+    payments.report({ identifier: `email_${id}`, customer, credits, at: new Date(at) }),
   );
-  return mails.length;
+  return charged.length;
 }

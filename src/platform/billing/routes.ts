@@ -1,13 +1,12 @@
 import * as v from 'valibot';
 import type { App, Handled } from '../../core/http/context.ts';
 import { reply, route } from '../../core/http/route.ts';
-import { AppError, bareBadRequest, bareNotFound, notFound } from '../../core/lib/errors.ts';
+import { AppError, bareBadRequest, bareNotFound } from '../../core/lib/errors.ts';
 import { changeLimits, type LimitDeps, readLimits } from './limits.ts';
 import { type Payments, PaymentsUnreachable } from './payments.ts';
-import { type BillingProject, billingProject } from './project-queries.ts';
+import { billingProject } from './project-queries.ts';
 import { BillingLimits, ChangeLimits, Consumption, InvoiceList, PaymentPage } from './schema.ts';
-import { sumOf } from './service.ts';
-import { usageOf } from './usage-queries.ts';
+import { sumOf, usageOf } from './usage-queries.ts';
 import { paymentWebhookReplySchema, takePaymentWebhook } from './webhook.ts';
 
 const currencies = new Set(['usd', 'eur', 'gbp']);
@@ -25,7 +24,7 @@ export const billingRoutes = [
     query: v.object({ currency: v.optional(v.string()) }),
     reply: PaymentPage,
     async handle({ app, db, project, query }) {
-      const found = await load(db, project.id);
+      const found = await billingProject(db, project.id);
       if (found.subscription !== null) throw bareBadRequest('The project has a subscription already');
       const currency = query.currency?.toLowerCase() ?? null;
       if (currency !== null && !currencies.has(currency))
@@ -45,7 +44,7 @@ export const billingRoutes = [
     tag: 'billing',
     reply: PaymentPage,
     async handle({ app, db, project }) {
-      const { customer } = await load(db, project.id);
+      const { customer } = await billingProject(db, project.id);
       if (customer === null) throw bareBadRequest('The project has never had a subscription');
       return { url: await asked(app, (payments) => payments.portal(customer)) };
     },
@@ -80,7 +79,7 @@ export const billingRoutes = [
     tag: 'billing',
     reply: Consumption,
     async handle({ app, db, project }) {
-      const { customer, subscription } = await load(db, project.id);
+      const { customer, subscription } = await billingProject(db, project.id);
       if (customer === null || subscription === null) throw bareBadRequest('The project has no subscription');
       const now = app.clock();
       const [used, [credits, upcomingInvoice]] = await Promise.all([
@@ -105,7 +104,7 @@ export const billingRoutes = [
     tag: 'billing',
     reply: InvoiceList,
     async handle({ app, db, project }) {
-      const { customer } = await load(db, project.id);
+      const { customer } = await billingProject(db, project.id);
       if (customer === null) throw bareBadRequest('The project has never had a subscription');
       return asked(app, (payments) => payments.invoices(customer));
     },
@@ -148,12 +147,6 @@ function onlyWithBilling({ config }: App): void {
 
 function limitDeps({ app, db, log }: Handled<unknown, unknown, 'project'>): LimitDeps {
   return { db, directory: app.directory, payments: app.payments, freeTier: app.config.freeTier, log };
-}
-
-async function load(db: App['db'], projectId: string): Promise<BillingProject> {
-  const project = await billingProject(db, projectId);
-  if (project === null) throw notFound('project', projectId);
-  return project;
 }
 
 async function asked<T>({ payments, log }: App, call: (payments: Payments) => Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
-import type { Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import type { ProjectBilling, UsageCategory } from '../projects/index.ts';
-import { beginCounting, countReceived, projectBilling, reserveQuota, usageOf } from './usage-queries.ts';
+import { beginCounting, countReceived, projectBilling, reserveQuota, usageOf, usedOf } from './usage-queries.ts';
 import { type UsageGate, usageGate } from './usage-schema.ts';
 
 /** What the deployment says of billing. */
@@ -35,24 +35,27 @@ export interface GrantedQuota {
  * was never counted, and of any number of callers at once exactly as many get through as the quota allows. Call it before
  * the transaction locks contacts (a send does it in this order). A project without limits costs one look at its row.
  */
-export async function reserveMail(sql: Sql, settings: BillingSettings, request: MailRequest): Promise<GrantedQuota> {
+export async function reserveMail(
+  db: Database,
+  settings: BillingSettings,
+  request: MailRequest,
+): Promise<GrantedQuota> {
   const { projectId, count } = request;
-  const gate = await gateOf(sql, settings, request);
+  const gate = await gateOf(db, settings, request);
   if (gate === null || count === 0) return { granted: count, limit: null, usage: null };
   for (;;) {
-    const granted = await reserveQuota(sql, projectId, gate, count, request.partly ?? false);
+    const granted = await reserveQuota(db, projectId, gate, count, request.partly ?? false);
     if (granted !== null) return { ...granted, limit: gate.limit };
-    await beginCounting(sql, projectId, gate.category);
+    await beginCounting(db, projectId, gate.category);
   }
 }
 
 /** Says whether the quota allows so many mails, without taking it. `granted` is what would be let in. */
-export async function quotaFor(sql: Sql, settings: BillingSettings, request: MailRequest): Promise<GrantedQuota> {
-  const { projectId, category, count, partly = false } = request;
-  const gate = await gateOf(sql, settings, request);
+export async function quotaFor(db: Database, settings: BillingSettings, request: MailRequest): Promise<GrantedQuota> {
+  const { projectId, count, partly = false } = request;
+  const gate = await gateOf(db, settings, request);
   if (gate === null) return { granted: count, limit: null, usage: null };
-  const used = await usageOf(sql, projectId);
-  const usage = gate.category === 'TOTAL' ? (used.TOTAL ?? sumOf(used)) : used[category];
+  const usage = usedOf(await usageOf(db, projectId), gate.category);
   const granted = usage + count <= gate.limit ? count : partly ? Math.max(0, gate.limit - usage) : 0;
   return { granted, limit: gate.limit, usage };
 }
@@ -61,10 +64,14 @@ export async function quotaFor(sql: Sql, settings: BillingSettings, request: Mai
  * Lets one received mail in and counts it, inside the transaction that writes it down. False when the project's limit for
  * received mail is reached: it is dropped (contract page 3, 6.7).
  */
-export async function reserveReceivedMail(sql: Sql, settings: BillingSettings, projectId: string): Promise<boolean> {
-  const { granted } = await reserveMail(sql, settings, { projectId, category: 'INBOUND', count: 1 });
+export async function reserveReceivedMail(
+  db: Database,
+  settings: BillingSettings,
+  projectId: string,
+): Promise<boolean> {
+  const { granted } = await reserveMail(db, settings, { projectId, category: 'INBOUND', count: 1 });
   if (granted === 0) return false;
-  await countReceived(sql, projectId, 1);
+  await countReceived(db, projectId);
   return true;
 }
 
@@ -96,15 +103,10 @@ export function campaignTooLarge(recipients: number, { usage, limit }: GrantedQu
 }
 
 async function gateOf(
-  sql: Sql,
+  db: Database,
   { freeTier }: BillingSettings,
   { projectId, category, billing }: MailRequest,
 ): Promise<UsageGate | null> {
-  const known = billing ?? (await projectBilling(sql, projectId));
+  const known = billing ?? (await projectBilling(db, projectId));
   return known === null ? null : usageGate(known, category, freeTier);
-}
-
-/** All categories together. */
-export function sumOf(used: Record<UsageCategory, number>): number {
-  return used.WORKFLOW + used.CAMPAIGN + used.TRANSACTIONAL + used.INBOUND;
 }

@@ -1,157 +1,144 @@
 import Stripe from 'stripe';
+import type { Config } from '../../core/config/config.ts';
 import { isUuid } from '../../core/lib/ids.ts';
 import { InvalidSignature, type PaymentEvent, type Payments, PaymentsUnreachable } from './payments.ts';
-import type { InvoiceList } from './schema.ts';
-
-/** How to use Stripe. */
-export interface StripeSettings {
-  secretKey: string;
-  webhookSecret: string;
-  apiUrl: string;
-  usagePrice: string | null;
-  onboardingPrice: string | null;
-  meterEventName: string;
-  /** Base of the pages to come back to. */
-  dashboardUrl: string;
-}
+import type { Consumption, InvoiceList } from './schema.ts';
 
 const callMs = 15_000;
 const toleranceSeconds = 300;
 
-/** Payments by Stripe. */
-export function stripePayments(settings: StripeSettings): Payments {
-  const url = new URL(settings.apiUrl);
-  const stripe = new Stripe(settings.secretKey, {
-    host: url.hostname,
-    port: url.port || (url.protocol === 'https:' ? 443 : 80),
-    protocol: url.protocol === 'https:' ? 'https' : 'http',
+/** Payments by Stripe; null where billing is not enabled. */
+export function createPayments(config: Config): Payments | null {
+  const { STRIPE_SK: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret } = config;
+  if (secretKey === null || webhookSecret === null) return null;
+  const stripe = openStripe(secretKey, config.STRIPE_API_URL);
+  const { customers, invoices, subscriptions } = stripe;
+  return {
+    checkout: (project, currency, now) => asked(checkout(stripe, config, project, currency, now)),
+    portal: (customer) =>
+      asked(stripe.billingPortal.sessions.create({ customer, return_url: billingTab(config) }).then(({ url }) => url)),
+    currency: (id) =>
+      asked(customers.retrieve(id).then((customer) => (customer.deleted ? null : customer.currency) ?? null)),
+    credits: (id) => asked(customers.retrieve(id).then(creditsOf)),
+    upcoming: (customer, subscription) => asked(upcoming(invoices.createPreview({ customer, subscription }))),
+    invoices: (customer) => asked(invoices.list({ customer, limit: 100 }).then(({ data }) => listed(data))),
+    subscription: (id) => asked(subscriptionState(subscriptions.retrieve(id))),
+    invoicePaid: (id) => asked(invoices.retrieve(id).then(({ status }) => status === 'paid')),
+    rename: (customer, name) => asked(customers.update(customer, { name }).then(() => undefined)),
+    cancel: (id) => asked(unless(isGone, subscriptions.cancel(id))),
+    report: ({ identifier, customer, credits, at }) => {
+      const timestamp = Math.floor(at.getTime() / 1000);
+      const payload = { stripe_customer_id: customer, value: String(credits) };
+      const event = { event_name: config.STRIPE_METER_EVENT_NAME, identifier, timestamp, payload };
+      return asked(unless(isReported, stripe.billing.meterEvents.create(event)));
+    },
+    event: (body, signature, now) => verifiedEvent(stripe, webhookSecret, body, signature, now),
+  };
+}
+
+function openStripe(secretKey: string, apiUrl: string): Stripe {
+  const { hostname, port, protocol } = new URL(apiUrl);
+  const isHttps = protocol === 'https:';
+  return new Stripe(secretKey, {
+    host: hostname,
+    port: port || (isHttps ? 443 : 80),
+    protocol: isHttps ? 'https' : 'http',
     timeout: callMs,
     maxNetworkRetries: 2,
     telemetry: false,
   });
-  const billingTab = `${settings.dashboardUrl}/settings?tab=billing`;
-  const asked = async <T>(call: () => Promise<T>): Promise<T> => {
-    try {
-      return await call();
-    } catch (error) {
-      throw new PaymentsUnreachable('Stripe did not serve a call', { cause: error });
-    }
-  };
-  return {
-    checkout: (project, currency, now) =>
-      asked(async () => {
-        const session = await stripe.checkout.sessions.create({
-          mode: 'subscription',
-          client_reference_id: project.id,
-          ...(project.customer === null ? {} : { customer: project.customer }),
-          ...(currency === null ? {} : { currency }),
-          line_items: [
-            ...(settings.onboardingPrice === null ? [] : [{ price: settings.onboardingPrice, quantity: 1 }]),
-            ...(settings.usagePrice === null ? [] : [{ price: settings.usagePrice }]),
-          ],
-          subscription_data: {
-            billing_cycle_anchor: Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1) / 1000,
-            proration_behavior: 'none',
-          },
-          success_url: `${billingTab}&success=true`,
-          cancel_url: `${billingTab}&canceled=true`,
-        });
-        if (session.url === null) throw new Error('Stripe named no page');
-        return session.url;
-      }),
-    portal: (customer) =>
-      asked(async () => (await stripe.billingPortal.sessions.create({ customer, return_url: billingTab })).url),
-    currency: (id) =>
-      asked(async () => {
-        const customer = await stripe.customers.retrieve(id);
-        return customer.deleted ? null : (customer.currency ?? null);
-      }),
-    credits: (id) =>
-      asked(async () => {
-        const customer = await stripe.customers.retrieve(id);
-        if (customer.deleted) return null;
-        const { balance } = customer;
-        // A negative balance is what Stripe owes the customer.
-        return {
-          balance,
-          hasCredits: balance < 0,
-          creditAmount: Math.max(0, -balance),
-          currency: customer.currency ?? null,
-        };
-      }),
-    upcoming: (customer, subscription) =>
-      asked(async () => {
-        try {
-          const invoice = await stripe.invoices.createPreview({ customer, subscription });
-          return {
-            amountDue: invoice.amount_due,
-            currency: invoice.currency,
-            periodStart: instant(invoice.period_start),
-            periodEnd: instant(invoice.period_end),
-            subtotal: invoice.subtotal,
-            total: invoice.total,
-          };
-        } catch (error) {
-          if (error instanceof Stripe.errors.StripeInvalidRequestError) return null;
-          throw error;
-        }
-      }),
-    invoices: (customer) => asked(async () => listed((await stripe.invoices.list({ customer, limit: 100 })).data)),
-    subscription: (id) =>
-      asked(async () => {
-        try {
-          const { status } = await stripe.subscriptions.retrieve(id);
-          return {
-            live: !['canceled', 'incomplete', 'incomplete_expired'].includes(status),
-            overdue: status === 'past_due' || status === 'unpaid',
-          };
-        } catch (error) {
-          if (isGone(error)) return { live: false, overdue: false };
-          throw error;
-        }
-      }),
-    invoicePaid: (id) => asked(async () => (await stripe.invoices.retrieve(id)).status === 'paid'),
-    rename: (customer, name) => asked(async () => void (await stripe.customers.update(customer, { name }))),
-    cancel: (id) =>
-      asked(async () => {
-        await stripe.subscriptions.cancel(id).catch((error: unknown) => {
-          if (!isGone(error)) throw error;
-        });
-      }),
-    report: ({ identifier, customer, credits, at }) =>
-      asked(async () => {
-        await stripe.billing.meterEvents
-          .create({
-            event_name: settings.meterEventName,
-            identifier,
-            timestamp: Math.floor(at.getTime() / 1000),
-            payload: { stripe_customer_id: customer, value: String(credits) },
-          })
-          .catch((error: unknown) => {
-            if (!isReported(error)) throw error;
-          });
-      }),
-    event: (body, signature, now) => {
-      const signedAt = Number(/(?:^|,)t=(\d+)/.exec(signature)?.[1]);
-      // The library minds the past only.
-      if (!(signedAt - now.getTime() / 1000 <= toleranceSeconds))
-        throw new InvalidSignature('The webhook is from the future');
-      try {
-        return read(
-          stripe.webhooks.constructEvent(
-            body,
-            signature,
-            settings.webhookSecret,
-            toleranceSeconds,
-            undefined,
-            now.getTime(),
-          ),
-        );
-      } catch (error) {
-        throw new InvalidSignature('The webhook is not signed by Stripe', { cause: error });
-      }
+}
+
+async function asked<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (cause) {
+    throw new PaymentsUnreachable('Stripe did not serve a call', { cause });
+  }
+}
+
+/** Waits for a call; an error that says that there is nothing left to do counts as success. */
+async function unless(isDone: (error: unknown) => boolean, call: Promise<unknown>): Promise<void> {
+  await call.catch((error: unknown) => {
+    if (!isDone(error)) throw error;
+  });
+}
+
+const billingTab = ({ DASHBOARD_URI }: Config) => `${DASHBOARD_URI}/settings?tab=billing`;
+
+async function checkout(
+  stripe: Stripe,
+  config: Config,
+  { id, customer }: { id: string; customer: string | null },
+  currency: string | null,
+  now: Date,
+): Promise<string> {
+  const { STRIPE_PRICE_ONBOARDING: onboardingPrice, STRIPE_PRICE_EMAIL_USAGE: usagePrice } = config;
+  const { url } = await stripe.checkout.sessions.create({
+    mode: 'subscription',
+    client_reference_id: id,
+    ...(customer === null ? {} : { customer }),
+    ...(currency === null ? {} : { currency }),
+    line_items: [
+      ...(onboardingPrice === null ? [] : [{ price: onboardingPrice, quantity: 1 }]),
+      ...(usagePrice === null ? [] : [{ price: usagePrice }]),
+    ],
+    subscription_data: {
+      billing_cycle_anchor: Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1) / 1000,
+      proration_behavior: 'none',
     },
-  };
+    success_url: `${billingTab(config)}&success=true`,
+    cancel_url: `${billingTab(config)}&canceled=true`,
+  });
+  if (url === null) throw new Error('Stripe named no page');
+  return url;
+}
+
+// A negative balance is what Stripe owes the customer.
+function creditsOf(customer: Stripe.Customer | Stripe.DeletedCustomer): Consumption['credits'] {
+  if (customer.deleted) return null;
+  const { balance, currency = null } = customer;
+  return { balance, hasCredits: balance < 0, creditAmount: Math.max(0, -balance), currency };
+}
+
+async function upcoming(preview: Promise<Stripe.Invoice>): Promise<Consumption['upcomingInvoice']> {
+  try {
+    const { amount_due: amountDue, currency, period_start, period_end, subtotal, total } = await preview;
+    return {
+      amountDue,
+      currency,
+      periodStart: instant(period_start),
+      periodEnd: instant(period_end),
+      subtotal,
+      total,
+    };
+  } catch (error) {
+    if (error instanceof Stripe.errors.StripeInvalidRequestError) return null;
+    throw error;
+  }
+}
+
+async function subscriptionState(call: Promise<Stripe.Subscription>): Promise<{ live: boolean; overdue: boolean }> {
+  try {
+    const { status } = await call;
+    const live = !['canceled', 'incomplete', 'incomplete_expired'].includes(status);
+    return { live, overdue: status === 'past_due' || status === 'unpaid' };
+  } catch (error) {
+    if (isGone(error)) return { live: false, overdue: false };
+    throw error;
+  }
+}
+
+function verifiedEvent(stripe: Stripe, secret: string, body: Buffer, signature: string, now: Date): PaymentEvent {
+  const signedAt = Number(/(?:^|,)t=(\d+)/.exec(signature)?.[1]);
+  // The library refuses what is too old only.
+  if (!(signedAt - now.getTime() / 1000 <= toleranceSeconds))
+    throw new InvalidSignature('The webhook is from the future');
+  try {
+    return read(stripe.webhooks.constructEvent(body, signature, secret, toleranceSeconds, undefined, now.getTime()));
+  } catch (cause) {
+    throw new InvalidSignature('The webhook is not signed by Stripe', { cause });
+  }
 }
 
 function read(event: Stripe.Event): PaymentEvent {

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import * as v from 'valibot';
-import type { Database, Sql } from '../../core/database/sql.ts';
-import { statement } from '../../core/database/sql.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
 import type { ProjectDirectory } from '../projects/index.ts';
 import type { TellMembers } from '../system-mail/index.ts';
@@ -43,10 +42,6 @@ interface Effect {
 }
 
 const nothing: Effect = { projectId: null, tickets: [] };
-const receipt = statement(
-  'billing.receipt',
-  `insert into webhook_receipts (source, key) values ('stripe', $1) on conflict do nothing`,
-);
 
 /**
  * Takes one webhook (contract page 3, 6.8): what is not signed by the processor is refused, each event counts once, and
@@ -79,9 +74,11 @@ export async function takePaymentWebhook(
 async function apply(deps: PaymentWebhookDeps, payments: Payments, event: PaymentEvent): Promise<void> {
   if (event.kind === 'other') return;
   const change = await changeFor(deps, payments, event);
-  const effect = await deps.db.transaction(async (sql) => {
-    const isNew = (await sql.count(receipt, [event.id])) > 0;
-    return isNew ? change(sql) : nothing;
+  const effect = await deps.db.transaction(async (tx) => {
+    const isNew = await tx.count(
+      sql`insert into webhook_receipts (source, key) values ('stripe', ${event.id}) on conflict do nothing`,
+    );
+    return isNew > 0 ? change(tx) : nothing;
   });
   deps.dispatchSoon(...effect.tickets);
   if (effect.projectId !== null) await deps.directory.forgetEverywhere(effect.projectId);
@@ -96,19 +93,19 @@ async function changeFor(
   deps: PaymentWebhookDeps,
   payments: Payments,
   event: Exclude<PaymentEvent, { kind: 'other' }>,
-): Promise<(sql: Sql) => Promise<Effect>> {
+): Promise<(tx: Database) => Promise<Effect>> {
   if (event.kind === 'checkout') {
     const { projectId, customer } = event;
     // Its end may have been told before its beginning.
     const { live } = await payments.subscription(event.subscription);
-    return async (sql) => {
-      if (!(await noteCustomer(sql, projectId, customer, live ? event.subscription : null))) {
+    return async (tx) => {
+      if (!(await noteCustomer(tx, projectId, customer, live ? event.subscription : null))) {
         deps.log.warn({ projectId, event: event.id }, 'a checkout is for no project, or its customer has another one');
         return nothing;
       }
-      await beginReports(sql, projectId);
-      await stopCounting(sql, projectId);
-      const project = await projectOfCustomer(sql, customer);
+      await beginReports(tx, projectId);
+      await stopCounting(tx, projectId);
+      const project = await projectOfCustomer(tx, customer);
       return { projectId, tickets: [], customer: { id: customer, name: project?.name ?? '' } };
     };
   }
@@ -120,19 +117,19 @@ async function changeFor(
       const { subscription } = project;
       // An older invoice says nothing of the one that is overdue.
       if (subscription !== null && (await payments.subscription(subscription)).overdue) return async () => nothing;
-      return async (sql) => ((await resumeAfterPayment(sql, project.id)) ? changed() : nothing);
+      return async (tx) => ((await resumeAfterPayment(tx, project.id)) ? changed() : nothing);
     }
     case 'unpaid':
       if (await payments.invoicePaid(event.invoice)) return async () => nothing;
-      return async (sql) => {
-        if (!(await pauseForPayment(sql, project.id))) return nothing;
+      return async (tx) => {
+        if (!(await pauseForPayment(tx, project.id))) return nothing;
         const mail = { projectId: project.id, kind: 'payment-failed', path: '/settings?tab=billing' } as const;
-        return changed(await deps.tell(sql, { ...mail, dedupeKey: `payment-failed:${event.id}` }));
+        return changed(await deps.tell(tx, { ...mail, dedupeKey: `payment-failed:${event.id}` }));
       };
     case 'ended':
-      return async (sql) => {
-        if (!(await noteEnd(sql, event.customer, event.subscription))) return nothing;
-        await stopCounting(sql, project.id);
+      return async (tx) => {
+        if (!(await noteEnd(tx, event.customer, event.subscription))) return nothing;
+        await stopCounting(tx, project.id);
         return changed();
       };
   }

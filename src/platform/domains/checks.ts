@@ -44,15 +44,15 @@ export async function checkTaken(deps: CheckDeps, before: CheckedDomain, schedul
   const findings = dns === null ? null : await Promise.all(records.map((record) => lookAt(dns, before.domain, record)));
   const next = nextState({ ...before, records }, { scheduled, provider, findings });
   const after = { ...before, ...next, records: [...next.records], dkimTokens: provider?.tokens ?? before.dkimTokens };
-  const tickets = await deps.db.transaction(async (sql) => {
-    const told = await settleCheck(sql, before, after);
+  const tickets = await deps.db.transaction(async (tx) => {
+    const told = await settleCheck(tx, before, after);
     if (told === null) return [];
     const { projectId, domain } = before;
     const mail = { projectId, path: '/settings?tab=domains', values: { domain } };
     const key = `${before.id}:${new Date().toISOString().slice(0, 10)}`;
     if (told.tellVerified)
-      return deps.tell(sql, { ...mail, kind: 'domain-verified', dedupeKey: `domain-verified:${key}` });
-    if (told.tellFailed) return deps.tell(sql, { ...mail, kind: 'domain-lost', dedupeKey: `domain-lost:${key}` });
+      return deps.tell(tx, { ...mail, kind: 'domain-verified', dedupeKey: `domain-verified:${key}` });
+    if (told.tellFailed) return deps.tell(tx, { ...mail, kind: 'domain-lost', dedupeKey: `domain-lost:${key}` });
     return [];
   });
   deps.dispatchSoon(...tickets);

@@ -4,10 +4,10 @@ import type { Database } from '../../core/database/sql.ts';
 import { AppError, bareBadRequest, conflict, forbidden, notFound } from '../../core/lib/errors.ts';
 import type { ProjectFacts } from '../projects/index.ts';
 import { type CheckDeps, checkTaken } from './checks.ts';
-import { Domain } from './entity.ts';
+import { Domain, DomainRemoval } from './entity.ts';
 import { newOwnKey } from './own-key.ts';
 import { ownerOf, takeDomain, useOfDomain } from './queries.ts';
-import { keepAtProvider, removalDone, removeLater } from './removal-queries.ts';
+import { removalDone, removeLater } from './removal-queries.ts';
 import type { CreateDomain, DnsRecord, DomainBody, DomainCheck } from './schema.ts';
 import { firstState } from './state.ts';
 
@@ -67,32 +67,20 @@ async function registered(deps: DomainDeps, name: string) {
   // A sandbox has no DNS of its own: names below .test are taken to be set up.
   const atOnce = deps.dns === null && name.endsWith('.test');
   const found = await asked(deps, async (provider) => {
-    await keepAtProvider(deps.db, name);
+    // The domain is wanted again: what the provider still has of it is used.
+    await deps.db.em.nativeDelete(DomainRemoval, { domain: name });
     const created = await provider.create(name);
     return atOnce && created.state !== 'Success' ? provider.check(created.providerId) : created;
   });
+  const { tokens: dkimTokens, providerId } = found;
   const { records, verified, status } = firstState(name, found);
-  const verifiedAt = verified ? deps.now : null;
-  return {
-    records: [...records],
-    verified,
-    status,
-    verifiedAt,
-    dkimTokens: found.tokens,
-    providerId: found.providerId,
-  };
+  return { records: [...records], verified, status, verifiedAt: verified ? deps.now : null, dkimTokens, providerId };
 }
 
 async function withOwnKey(deps: DomainDeps, name: string) {
   const key = await newOwnKey(name, deps.encryptionKey, deps.now);
   const { records } = firstState(name, { state: 'Pending', records: [key.record] });
-  return {
-    records: [...records],
-    verified: false,
-    status: 'Pending' as const,
-    dkimTokens: [key.selector],
-    dkimKeySealed: key.keySealed,
-  };
+  return { records: [...records], dkimTokens: [key.selector], dkimKeySealed: key.keySealed };
 }
 
 /** Checks a domain now, at most once in ten seconds; in between the last result stands. @throws 404, 503 */

@@ -1,12 +1,6 @@
 import type { SigningKey } from '@posthorn/mail-providers';
-import { type Sql, statement } from '../../core/database/sql.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
 import { unseal } from '../../core/lib/seal.ts';
-
-const find = statement(
-  'domains.signing_key',
-  `select domain, dkim_tokens ->> 0 as selector, dkim_key_sealed as sealed from domains
-   where domain = $1 and verified and dkim_key_sealed is not null`,
-);
 
 /**
  * The key with which mail from a domain is signed; null for a domain that is not verified or that the provider signs for.
@@ -14,11 +8,13 @@ const find = statement(
  * @throws UnsealError when none of them has
  */
 export async function signingKey(
-  sql: Sql,
+  db: Database,
   encryptionKeys: string | readonly string[],
   domain: string,
 ): Promise<SigningKey | null> {
-  const row = await sql.row<{ domain: string; selector: string; sealed: string }>(find, [domain.toLowerCase()]);
+  const row = await db.row<{ domain: string; selector: string; sealed: string }>(sql`
+    select domain, dkim_tokens ->> 0 as selector, dkim_key_sealed as sealed from domains
+      where domain = ${domain.toLowerCase()} and verified and dkim_key_sealed is not null`);
   if (row === null) return null;
   return { domainName: row.domain, keySelector: row.selector, privateKey: unseal(row.sealed, encryptionKeys) };
 }

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import { type CheckDeps, checkTaken } from './checks.ts';
 import { takeDomain, takeDueDomains } from './queries.ts';
 import { removalDone, takeRemovals } from './removal-queries.ts';
@@ -20,22 +21,17 @@ const atOnce = 10;
 export async function checkDueDomains(deps: CheckDeps, alive: () => void): Promise<DomainPage> {
   const due = await takeDueDomains(deps.db, pageSize);
   const page: DomainPage = { checked: 0, failed: 0, more: due.length === pageSize, stopped: [] };
-  const waiting = [...due];
-  await Promise.all(
-    Array.from({ length: atOnce }, async () => {
-      for (let domain = waiting.shift(); domain !== undefined; domain = waiting.shift()) {
-        try {
-          const { stopped } = await checkTaken(deps, domain, true);
-          page.checked += 1;
-          if (stopped) page.stopped.push(domain.id);
-        } catch (error) {
-          page.failed += 1;
-          deps.log.warn({ err: (error as Error).message, domainId: domain.id }, 'a domain could not be checked');
-        }
-        alive();
-      }
-    }),
-  );
+  await pLimit(atOnce).map(due, async (domain) => {
+    try {
+      const { stopped } = await checkTaken(deps, domain, true);
+      page.checked += 1;
+      if (stopped) page.stopped.push(domain.id);
+    } catch (error) {
+      page.failed += 1;
+      deps.log.warn({ err: (error as Error).message, domainId: domain.id }, 'a domain could not be checked');
+    }
+    alive();
+  });
   return page;
 }
 

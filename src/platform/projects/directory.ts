@@ -1,5 +1,5 @@
 import { type Changes, createCache } from '../../core/database/changes.ts';
-import { type Database, raw, sql, statement } from '../../core/database/sql.ts';
+import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { sha256 } from '../../core/lib/seal.ts';
 import { billingColumns, type ProjectBilling } from './limits-columns.ts';
 
@@ -49,13 +49,9 @@ export interface ProjectDirectory {
   forgetEverywhere(projectId: string): Promise<void>;
 }
 
-const factColumns = `id, name, disabled, resetting, tracking, language, escape_contact_data as "escapeContactData", send_rate as "sendRate",
-  ${billingColumns('projects')} as billing`;
-
-const byKeyHash = statement(
-  'projects.by_key',
-  `select ${factColumns}, secret_key_hash = $1 as secret from projects where (secret_key_hash = $1 or public_key_hash = $1) and deleted_at is null`,
-);
+const factColumns =
+  raw(`id, name, disabled, resetting, tracking, language, escape_contact_data as "escapeContactData", send_rate as "sendRate",
+  ${billingColumns('projects')} as billing`);
 
 /** The directory over a database whose changes are heard. */
 export function createProjectDirectory(db: Database, changes: Changes): ProjectDirectory {
@@ -65,7 +61,10 @@ export function createProjectDirectory(db: Database, changes: Changes): ProjectD
   return {
     byKey: (key) =>
       owners.get(key, async () => {
-        const row = await db.row<ProjectFacts & { secret: boolean }>(byKeyHash, [sha256(key)]);
+        const hash = sha256(key);
+        const row = await db.row<ProjectFacts & { secret: boolean }>(sql`
+          select ${factColumns}, secret_key_hash = ${hash} as secret from projects
+            where (secret_key_hash = ${hash} or public_key_hash = ${hash}) and deleted_at is null`);
         if (row === null) return null;
         const { secret, ...project } = row;
         return { projectId: project.id, value: { project, kind: secret ? 'secret' : 'public' } };
@@ -73,7 +72,7 @@ export function createProjectDirectory(db: Database, changes: Changes): ProjectD
     byId: (projectId) =>
       projects.get(projectId, async () => {
         const value = await db.row<ProjectFacts>(
-          sql`select ${raw(factColumns)} from projects where id = ${projectId} and deleted_at is null`,
+          sql`select ${factColumns} from projects where id = ${projectId} and deleted_at is null`,
         );
         return value && { projectId, value };
       }),

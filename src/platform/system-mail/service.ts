@@ -1,5 +1,5 @@
 import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
-import type { Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { seal } from '../../core/lib/seal.ts';
 import { enqueueAll, type OutboxTicket } from '../../core/outbox/enqueue.ts';
@@ -25,7 +25,7 @@ export interface SystemMailSettings {
  * commit. No ledger row, event or usage comes of them, and a failing one never fails what caused it.
  */
 export async function queueSystemMails(
-  sql: Sql,
+  tx: Database,
   settings: SystemMailSettings,
   mails: readonly SystemMailRequest[],
 ): Promise<OutboxTicket[]> {
@@ -36,13 +36,13 @@ export async function queueSystemMails(
     dedupe_key: mail.dedupeKey ?? null,
     content_sealed: seal(JSON.stringify(writeLetter(mail, settings.SYSTEM_FROM_NAME)), settings.APP_ENCRYPTION_KEY),
   }));
-  const added = await insertMails(sql, rows);
-  return enqueueAll(sql, added.map(startOfMail));
+  const added = await insertMails(tx, rows);
+  return enqueueAll(tx, added.map(startOfMail));
 }
 
 /** Puts a mail of the service to each member of a project in line, inside a transaction. */
 export type TellMembers = (
-  sql: Sql,
+  tx: Database,
   mail: {
     projectId: string;
     kind: 'domain-verified' | 'domain-lost' | 'usage-warning' | 'usage-reached' | 'payment-failed';
@@ -56,7 +56,7 @@ export type TellMembers = (
 
 /** Puts a mail to each member of a project in line; the texts name it as `{project}` and speak its language. */
 export async function queueMemberMails(
-  sql: Sql,
+  tx: Database,
   settings: SystemMailSettings,
   mail: {
     projectId: string;
@@ -67,9 +67,9 @@ export async function queueMemberMails(
     dedupeKey?: string;
   },
 ): Promise<OutboxTicket[]> {
-  const members = await membersToTell(sql, mail.projectId);
+  const members = await membersToTell(tx, mail.projectId);
   return queueSystemMails(
-    sql,
+    tx,
     settings,
     members.map(({ email, project, language }) => ({
       kind: mail.kind,
