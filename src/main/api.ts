@@ -1,6 +1,7 @@
 import { readConfigOrExit } from '../core/config/config.ts';
 import { unsafeSettings } from '../core/config/safety.ts';
 import { startApi } from './api-runtime.ts';
+import { releaseMemoryWhenIdle } from './idle-memory.ts';
 import { createLogger } from './logger.ts';
 import { describeMail, mailWarnings } from './mail.ts';
 import { finishAndExit, untilToldToStop } from './process.ts';
@@ -10,6 +11,7 @@ const idleConnectionsMs = 1_000;
 /** How long database, Temporal and what was written after the last answers may take. */
 const lettingGoMs = 4_000;
 
+releaseMemoryWhenIdle();
 const config = readConfigOrExit(['DATABASE_URL', 'TEMPORAL_ADDRESS']);
 const log = createLogger(config, 'api');
 for (const warning of [...unsafeSettings(config), ...mailWarnings(config)]) log.warn(warning);

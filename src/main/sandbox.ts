@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import { createSandbox } from '@posthorn/mail-sandbox';
 import { readConfigOrExit } from '../core/config/config.ts';
+import { releaseMemoryWhenIdle } from './idle-memory.ts';
 import { createLogger } from './logger.ts';
 import { finishAndExit, untilToldToStop } from './process.ts';
 
+releaseMemoryWhenIdle();
 const config = readConfigOrExit();
 const log = createLogger(config, 'sandbox');
 if (config.mailProvider !== 'sandbox') {

@@ -13,7 +13,7 @@ import {
 } from '@posthorn/local-stack';
 import * as v from 'valibot';
 import { unsafeSettings } from '../core/config/safety.ts';
-import { describeMail } from './mail.ts';
+import { releaseMemoryWhenIdle } from './idle-memory.ts';
 import { buildDashboard } from './start/dashboard-build.ts';
 import { FirstProjectSent, keepFirstProject, type Places } from './start/first-project.ts';
 import { ourPart, runOurs, untilApiReady, untilReady, untilSandboxAnswers } from './start/our-processes.ts';
@@ -44,7 +44,12 @@ async function start(): Promise<void> {
   const temporal = await pickTemporal(context);
   if (config.mailProvider === 'sandbox')
     terminal.part('Mail', 'the sandbox, nothing leaves this machine', 'POSTMARK_SERVER_TOKEN turns Postmark on');
-  else terminal.part('Mail', describeMail(config), 'unset MAIL_PROVIDER and POSTMARK_SERVER_TOKEN for the sandbox');
+  else
+    terminal.part(
+      'Mail',
+      (await import('./mail.ts')).describeMail(config),
+      'unset MAIL_PROVIDER and POSTMARK_SERVER_TOKEN for the sandbox',
+    );
   for (const warning of unsafeSettings(config)) terminal.part('Warning', warning);
 
   await Promise.all([runTogether([postgres.part, temporal.part]), buildDashboard(terminal, signal)]);
@@ -168,6 +173,7 @@ function stopWhenNpmEnds(): void {
 
 async function main(): Promise<number> {
   stopWhenNpmEnds();
+  releaseMemoryWhenIdle();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, onSignal);
   // A closed terminal must not end us before what we started.
   process.stdout.on('error', () => {});

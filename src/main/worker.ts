@@ -1,10 +1,12 @@
 import { ConfigError, readConfigOrExit } from '../core/config/config.ts';
 import { unsafeSettings } from '../core/config/safety.ts';
 import { DatabaseAddressError } from '../core/database/connection.ts';
+import { releaseMemoryWhenIdle } from './idle-memory.ts';
 import { createLogger } from './logger.ts';
 import { untilToldToStop } from './process.ts';
 import { startWorker } from './worker-runtime.ts';
 
+releaseMemoryWhenIdle();
 const config = readConfigOrExit(['DATABASE_URL', 'TEMPORAL_ADDRESS']);
 const log = createLogger(config, 'worker');
 for (const warning of unsafeSettings(config)) log.warn(warning);

@@ -86,7 +86,7 @@ function launchServer({
 }
 
 function serverSettings({ port, durable }: Pick<PostgresOptions, 'port' | 'durable'>): Record<string, string | number> {
-  const sharedMegabytes = Math.max(64, Math.min(512, Math.floor(totalmem() / 2 ** 20 / 8)));
+  const sharedMegabytes = Math.max(64, Math.min(256, Math.floor(totalmem() / 2 ** 20 / 8)));
   return {
     listen_addresses: '127.0.0.1',
     port,
@@ -94,11 +94,14 @@ function serverSettings({ port, durable }: Pick<PostgresOptions, 'port' | 'durab
     max_connections: 200,
     shared_buffers: `${sharedMegabytes}MB`,
     effective_cache_size: `${sharedMegabytes * 3}MB`,
+    wal_buffers: '4MB',
     work_mem: '16MB',
     maintenance_work_mem: '128MB',
     max_wal_size: '2GB',
     checkpoint_timeout: '15min',
     random_page_cost: 1.1,
+    // Statements here are short; compiling one costs more than it saves, and memory for each connection that did.
+    jit: 'off',
     timezone: 'UTC',
     log_timezone: 'UTC',
     // Statements and their details hold addresses of people; a log must not.
