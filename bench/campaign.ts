@@ -1,16 +1,14 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { readConfig } from '../src/core/config/config.ts';
 import { openStore, type Store } from '../src/core/database/orm.ts';
 import { newId } from '../src/core/lib/ids.ts';
 import { createFirstProject, type FirstProjectFacts } from '../src/main/first-project.ts';
-import { workerNodeOptions } from '../src/main/worker-options.ts';
 import { openTemporal } from '../temporal/connection.ts';
 import { prepareNamespace } from '../temporal/setup.ts';
-import type { Request, Usage } from './support/campaign-child.ts';
+import type { Usage } from './support/campaign-child.ts';
 import { campaignHtml, campaignSubject } from './support/campaign-content.ts';
 import type { FloorResult } from './support/campaign-floor.ts';
+import { type Child, startChild } from './support/child.ts';
+import { cpuOfServers } from './support/processes.ts';
 import { benchServices } from './support/services.ts';
 import type { SinkCount } from './support/sink.ts';
 
@@ -62,13 +60,13 @@ export async function benchCampaign(): Promise<void> {
   };
   const store = await openStore({ url: databaseUrl, poolSize: 2, applicationName: 'posthorn-bench' }, []);
   try {
-    const sink = await start('./support/campaign-child.ts', ['sink', String(delayMs)]);
+    const sink = await start('./campaign-child.ts', ['sink', String(delayMs)]);
     const env = { ...base, POSTMARK_API_URL: sink.url };
     const running: Child[] = [];
-    for (let n = 0; n < workers; n += 1) running.push(await start('./support/campaign-child.ts', ['worker'], env));
-    const api = await start('./support/api-process.ts', [], env);
+    for (let n = 0; n < workers; n += 1) running.push(await start('./campaign-child.ts', ['worker'], env));
+    const api = await start('./api-process.ts', [], env);
     const floorSettings = JSON.stringify({ databaseUrl, sinkUrl: sink.url, projectId: project.projectId });
-    const floor = await start('./support/campaign-child.ts', ['floor', floorSettings]);
+    const floor = await start('./campaign-child.ts', ['floor', floorSettings]);
     await measure({ store, project, sink, workers: running, floor, api });
   } finally {
     for (const { child } of children) child.kill();
@@ -201,50 +199,11 @@ async function usages(
   senders: Child[],
 ): Promise<{ cpu: Record<string, number>; peakRssMb: number }> {
   const [sinks, ...own] = await Promise.all([sink, ...senders].map((child) => child.ask<Usage>('usage')));
-  const [postmaster] = await store.db.rows<{ pid: number }>('select pg_backend_pid() as pid');
-  const servers = cpuOfServers(postmaster?.pid ?? 0);
+  const servers = await cpuOfServers(store.db);
   const cpuSeconds = own.reduce((sum, usage) => sum + usage.cpuSeconds, 0);
   return {
     cpu: { 'worker or loop': cpuSeconds, sink: sinks?.cpuSeconds ?? 0, ...servers },
     peakRssMb: Math.max(...own.map((usage) => usage.peakRssMb)),
-  };
-}
-
-/** CPU seconds of Postgres (the siblings of one of its processes, and those that ended) and Temporal, where Linux tells. */
-function cpuOfServers(backend: number): Record<string, number> {
-  try {
-    const postmaster = statOf(backend).parent;
-    let postgres = statOf(postmaster).children;
-    let temporal = 0;
-    for (const name of readdirSync('/proc')) {
-      if (!/^\d+$/.test(name)) continue;
-      try {
-        const stat = statOf(Number(name));
-        if (Number(name) === postmaster || stat.parent === postmaster) postgres += stat.own;
-        if (stat.name.startsWith('temporal')) temporal += stat.own;
-      } catch {
-        // It ended while the list was read.
-      }
-    }
-    return { Postgres: postgres, Temporal: temporal };
-  } catch {
-    return {};
-  }
-}
-
-// proc(5): fields 4 parent, 14 and 15 own time, 16 and 17 that of ended children, in ticks of 10 ms.
-function statOf(pid: number) {
-  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = text
-    .slice(text.lastIndexOf(')') + 2)
-    .split(' ')
-    .map(Number);
-  const ticks = (first: number) => ((fields[first] ?? 0) + (fields[first + 1] ?? 0)) / 100;
-  return {
-    name: text.slice(text.indexOf('(') + 1, text.lastIndexOf(')')),
-    parent: fields[1] ?? 0,
-    own: ticks(11),
-    children: ticks(13),
   };
 }
 
@@ -253,44 +212,6 @@ function median(runs: Run[]): Run {
   const middle = sorted[Math.floor(sorted.length / 2)];
   if (!middle) throw new Error('No run was made');
   return middle;
-}
-
-interface Child {
-  child: ChildProcess;
-  url: string;
-  ask<Answer = unknown>(request: Request): Promise<Answer>;
-}
-
-async function startChild(file: string, args: string[], env: NodeJS.ProcessEnv): Promise<Child> {
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, {
-    env,
-    execArgv: args[0] === 'worker' ? [...process.execArgv, ...workerNodeOptions] : process.execArgv,
-    stdio: ['ignore', process.env.BENCH_LOG ? 'inherit' : 'ignore', 'inherit', 'ipc'],
-  });
-  const next = () =>
-    new Promise<unknown>((resolve, reject) => {
-      const fail = (code: number | null) => reject(new Error(`${file} ${args[0] ?? ''} ended with ${code}`));
-      child.once('exit', fail);
-      child.once('message', (message) => {
-        child.off('exit', fail);
-        resolve(message);
-      });
-    });
-  const { url = '' } = (await next()) as { url?: string };
-  let last: Promise<unknown> = Promise.resolve();
-  return {
-    child,
-    url,
-    ask<Answer>(request: Request) {
-      const answer = last.then(() => {
-        const reply = next();
-        child.send(request);
-        return reply;
-      });
-      last = answer.catch(() => undefined);
-      return answer as Promise<Answer>;
-    },
-  };
 }
 
 if (import.meta.main) await benchCampaign();

@@ -36,6 +36,7 @@ async function run(order: LoadOrder): Promise<LoadResult> {
   await agent.close();
   times.sort((one, other) => one - other);
   return {
+    requests: times.length,
     requestsPerSecond: times.length / seconds,
     medianMs: times[Math.floor(times.length / 2)] ?? 0,
     p99Ms: times[Math.floor(times.length * 0.99)] ?? 0,

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 /** What a load of requests found. */
 export interface LoadResult {
+  requests: number;
   requestsPerSecond: number;
   medianMs: number;
   p99Ms: number;

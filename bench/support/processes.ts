@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import type { Database } from '../../src/core/database/sql.ts';
 
 /** A process as Linux tells of it. */
 export interface ProcessStat {
@@ -63,5 +64,20 @@ export function pssMb(pid: number): number {
     return Number(kilobytes) / 1024;
   } catch {
     return 0;
+  }
+}
+
+/**
+ * Seconds of processor time of Postgres with all its backends, also those that have ended, and of the Temporal servers that this process
+ * started. Empty where Postgres runs elsewhere.
+ */
+export async function cpuOfServers(db: Database): Promise<Record<string, number>> {
+  const row = await db.row<{ pid: number }>('select pg_backend_pid() as pid');
+  try {
+    const postmaster = statOf(row?.pid ?? 0).parent;
+    const temporal = treeOf(process.pid).filter(({ name }) => name.startsWith('temporal'));
+    return { Postgres: cpuOfTree(postmaster), Temporal: temporal.reduce((sum, it) => sum + it.own, 0) };
+  } catch {
+    return {};
   }
 }

@@ -1,0 +1,159 @@
+import { readConfig } from '../src/core/config/config.ts';
+import { openStore, type Store } from '../src/core/database/orm.ts';
+import { newId } from '../src/core/lib/ids.ts';
+import { pause } from '../src/core/lib/time.ts';
+import { createFirstProject, type FirstProjectFacts } from '../src/main/first-project.ts';
+import { openTemporal } from '../temporal/connection.ts';
+import { prepareNamespace } from '../temporal/setup.ts';
+import { type Child, startChild } from './support/child.ts';
+import { runLoad } from './support/load.ts';
+import { cpuOfServers, cpuOfTree, pssMb } from './support/processes.ts';
+import { benchServices } from './support/services.ts';
+import type { SinkCount } from './support/sink.ts';
+
+const seconds = Number(process.env.BENCH_SECONDS ?? 10);
+const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
+const connections = 50;
+const longestMs = 5 * 60_000;
+
+interface Run {
+  /** Mails a second that were accepted, and that were accepted and delivered, until the last one was. */
+  accepted: number;
+  delivered: number;
+  medianMs: number;
+  /** Microseconds of processor time a mail, by process. */
+  cpu: Record<string, number>;
+  /** Megabytes (PSS) at the end. */
+  memory: Record<string, number>;
+}
+
+interface Side {
+  /** Accepts. */
+  api: Child;
+  /** Delivers. */
+  worker: Child;
+  path: string;
+}
+
+/** Mails by `/v1/send`, accepted and delivered to a sink, beside a hand-written pair of processes, and where the time goes. */
+export async function benchSend(): Promise<void> {
+  await using services = await benchServices({ temporal: true });
+  const { databaseUrl, temporalAddress } = services;
+  await using temporal = openTemporal({ address: temporalAddress, namespace: 'default', apiKey: null, tls: null });
+  await prepareNamespace(temporal);
+  const base = {
+    ...process.env,
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: temporalAddress,
+    TEMPORAL_TASK_QUEUE: `bench-${newId().slice(-6)}`,
+    RATE_LIMIT_PER_MINUTE: '0',
+    SEND_RATE_PER_PROJECT: '0',
+    LOG_LEVEL: 'info',
+  };
+  const project = await createFirstProject(readConfig(base));
+  if (project === null) throw new Error('The database of a benchmark must be empty');
+  const children: Child[] = [];
+  const start = async (file: string, args: string[], env: NodeJS.ProcessEnv = base) => {
+    const child = await startChild(file, args, env);
+    children.push(child);
+    return child;
+  };
+  const store = await openStore({ url: databaseUrl, poolSize: 1, applicationName: 'posthorn-bench' }, []);
+  try {
+    const sink = await start('./campaign-child.ts', ['sink', '0']);
+    const env = { ...base, POSTMARK_API_URL: sink.url };
+    const ours: Side = {
+      worker: await start('./campaign-child.ts', ['worker'], env),
+      api: await start('./api-process.ts', [], env),
+      path: '/v1/send',
+    };
+    const floor: Side = {
+      api: await start('./send-floor-process.ts', ['accept', databaseUrl]),
+      worker: await start('./send-floor-process.ts', ['deliver', databaseUrl, sink.url]),
+      path: '/send',
+    };
+    const sides = { floor, Posthorn: ours };
+    const runs: Record<keyof typeof sides, Run[]> = { floor: [], Posthorn: [] };
+    for (const side of [floor, ours]) await measure(side, sink, store, project, 2);
+    for (let round = 0; round < rounds; round += 1)
+      for (const name of round % 2 === 0 ? (['floor', 'Posthorn'] as const) : (['Posthorn', 'floor'] as const))
+        runs[name].push(await measure(sides[name], sink, store, project, seconds));
+    print(median(runs.floor), median(runs.Posthorn));
+  } finally {
+    for (const { child } of children) child.kill();
+    await store.close();
+  }
+}
+
+/** Runs one side from empty tables; anything but every accepted mail once at the sink is an error. */
+async function measure(
+  side: Side,
+  sink: Child,
+  store: Store,
+  project: FirstProjectFacts,
+  forSeconds: number,
+): Promise<Run> {
+  await store.db.rows('truncate contacts, events, emails, email_queue, floor_contacts, floor_mail cascade');
+  await store.db.rows('checkpoint');
+  await sink.ask('reset');
+  const before = await cpuBy(side, sink, store);
+  const started = performance.now();
+  const load = await runLoad({
+    url: side.api.url,
+    path: side.path,
+    authorization: `Bearer ${project.secretKey}`,
+    kind: 'send',
+    from: project.sender,
+    connections,
+    seconds: forSeconds,
+  });
+  if (load.failures > 0) throw new Error(`${load.failures} requests failed`);
+  while ((await sink.ask<SinkCount>('count')).messages < load.requests) {
+    if (performance.now() - started > longestMs) throw new Error('The mail is not delivered');
+    await pause(20);
+  }
+  const milliseconds = performance.now() - started;
+  // What settles the last batch belongs to it.
+  await pause(500);
+  const { messages } = await sink.ask<SinkCount>('count');
+  if (messages !== load.requests) throw new Error(`The sink got ${messages} of ${load.requests} mails`);
+  const after = await cpuBy(side, sink, store);
+  const cpu = Object.entries(after).map(([name, value]) => [name, (1e6 * (value - (before[name] ?? 0))) / messages]);
+  return {
+    accepted: load.requestsPerSecond,
+    delivered: (1_000 * messages) / milliseconds,
+    medianMs: load.medianMs,
+    cpu: Object.fromEntries(cpu),
+    memory: { API: pssMb(side.api.child.pid ?? 0), worker: pssMb(side.worker.child.pid ?? 0) },
+  };
+}
+
+async function cpuBy(side: Side, sink: Child, { db }: Store): Promise<Record<string, number>> {
+  const of = ({ child }: Child) => cpuOfTree(child.pid ?? 0);
+  return { API: of(side.api), worker: of(side.worker), ...(await cpuOfServers(db)), sink: of(sink) };
+}
+
+function print(floor: Run, ours: Run): void {
+  console.log(`\nSend: ${connections} connections, ${seconds} s a run, ${rounds} rounds, Postgres as shipped`);
+  for (const [name, run] of Object.entries({ floor, Posthorn: ours }))
+    console.log(
+      `  ${name.padEnd(10)} accepted ${run.accepted.toFixed(0)}/s, accepted and delivered ${run.delivered.toFixed(0)}/s, median ${run.medianMs.toFixed(1)} ms`,
+    );
+  console.log(`  ratio ${(ours.delivered / floor.delivered).toFixed(2)}`);
+  console.log('  CPU microseconds a mail        floor   Posthorn');
+  const row = (name: string, of: (run: Run) => number) =>
+    console.log(`    ${name.padEnd(24)} ${of(floor).toFixed(0).padStart(9)} ${of(ours).toFixed(0).padStart(10)}`);
+  for (const name of Object.keys(ours.cpu)) row(name, ({ cpu }) => cpu[name] ?? 0);
+  row('all but the sink', ({ cpu }) =>
+    Object.entries(cpu).reduce((sum, [name, us]) => sum + (name === 'sink' ? 0 : us), 0),
+  );
+  for (const name of Object.keys(ours.memory)) row(`MB of the ${name}`, ({ memory }) => memory[name] ?? 0);
+}
+
+function median(runs: Run[]): Run {
+  const middle = runs.toSorted((one, other) => one.delivered - other.delivered)[Math.floor(runs.length / 2)];
+  if (!middle) throw new Error('No run was made');
+  return middle;
+}
+
+if (import.meta.main) await benchSend();
