@@ -1,9 +1,8 @@
 import { compileCondition, parseCondition, resolveSegments } from '../audience/conditions/index.ts';
 import { segmentLookup } from '../audience/segments/index.ts';
-import type { Database, Sql } from '../core/database/sql.ts';
+import { type Database, raw, sql } from '../core/database/sql.ts';
 import { enqueue, type OutboxTicket } from '../core/outbox/enqueue.ts';
-import type { AutomationRow } from './rows.ts';
-import { automationColumns } from './rows.ts';
+import { type AutomationRow, automationColumns } from './rows.ts';
 import { readSchedule, type Schedule } from './schedule.ts';
 import { scheduleCommand } from './triggers.ts';
 
@@ -55,7 +54,7 @@ export async function enrolAudience(
   for (;;) {
     share.checkStop();
     const place = after ?? beforeAll;
-    const page = await deps.db.transaction((sql) => enrolPage(sql, deps.clock(), automationId, fireTime, place, share));
+    const page = await deps.db.transaction((tx) => enrolPage(tx, deps.clock(), automationId, fireTime, place, share));
     if (page === null) {
       await dropSchedule(deps, automationId);
       return { state: 'over', enrolled };
@@ -68,27 +67,26 @@ export async function enrolAudience(
 }
 
 async function enrolPage(
-  sql: Sql,
+  tx: Database,
   now: Date,
   automationId: string,
   fireTime: string,
   after: string,
   { contactsPerPage = defaultPage }: EnrolmentShare,
 ): Promise<{ enrolled: number; through: string | null } | null> {
-  const automation = await sql.row<AutomationRow & { disabled: boolean }>(
-    `select ${automationColumns}, p.disabled from automations a join projects p on p.id = a.project_id where a.id = $1`,
-    [automationId],
-  );
+  const automation = await tx.row<AutomationRow & { disabled: boolean }>(sql`
+    select ${automationColumns}, p.disabled from automations a join projects p on p.id = a.project_id
+    where a.id = ${automationId}`);
   const schedule = automation?.triggerType === 'SCHEDULE' ? readSchedule(automation.triggerConfig).schedule : null;
   if (!automation?.enabled || schedule === null) return null;
   // A disabled project's time passes without anybody let in; its schedule stays.
   if (automation.disabled) return { enrolled: 0, through: null };
   const { projectId } = automation;
   const condition = parseCondition(audienceOf(schedule));
-  const segments = await resolveSegments(condition, segmentLookup(sql, projectId));
+  const segments = await resolveSegments(condition, segmentLookup(tx, projectId));
   const values: unknown[] = [projectId, automationId, fireTime, after, contactsPerPage, automation.allowReentry];
   const compiled = compileCondition(condition, { projectId, now, segments, firstParameter: values.length + 1 });
-  const row = await sql.row<{ matched: number; enrolled: number; through: string | null }>(
+  const row = await tx.row<{ matched: number; enrolled: number; through: string | null }>(
     `with audience as materialized (
        select c.id from contacts c where c.project_id = $1::uuid and c.id > $4::uuid and ${compiled.sql} order by c.id limit $5::integer),
      added as (
@@ -122,24 +120,16 @@ function audienceOf({ segmentId, audienceCondition }: Schedule): unknown {
   };
 }
 
+type Scheduled = AutomationRow & { scheduleRevision: number };
+
+const scheduled = sql`select ${automationColumns}, a.schedule_revision as "scheduleRevision" from automations a`;
+
 // A schedule that fires although its automation wants none was left behind, as by a restored database.
 async function dropSchedule(deps: EnrolmentDeps, automationId: string): Promise<void> {
-  const ticket = await deps.db.transaction(async (sql) => {
-    const row = await sql.row<AutomationRow & { revision: number }>(
-      `select ${automationColumns}, a.schedule_revision as revision from automations a where a.id = $1 for no key update`,
-      [automationId],
-    );
-    const automation =
-      row ??
-      ({
-        id: automationId,
-        projectId: '',
-        name: '',
-        enabled: false,
-        triggerType: 'SCHEDULE',
-        triggerConfig: null,
-      } as const);
-    return enqueue(sql, scheduleCommand(automation, row?.revision ?? 0));
+  const ticket = await deps.db.transaction(async (tx) => {
+    const row = await tx.row<Scheduled>(sql`${scheduled} where a.id = ${automationId} for no key update`);
+    const gone = { projectId: '', name: '', enabled: false, triggerType: 'SCHEDULE', triggerConfig: null } as const;
+    return enqueue(tx, scheduleCommand(row ?? { id: automationId, ...gone }, row?.scheduleRevision ?? 0));
   });
   deps.dispatchSoon(ticket);
 }
@@ -159,31 +149,27 @@ const asksAtOnce = 16;
  * how many.
  */
 export async function restoreSchedules(deps: ScheduleCheckDeps): Promise<number> {
-  const automations = await deps.db.rows<AutomationRow & { revision: number }>(
-    `select ${automationColumns}, a.schedule_revision as revision from automations a
-     where a.trigger_type = 'SCHEDULE' and a.enabled order by a.id`,
-  );
+  const automations = await deps.db.rows<Scheduled>(sql`${scheduled} where ${wantsSchedule} order by a.id`);
   let restored = 0;
   for (let from = 0; from < automations.length; from += asksAtOnce) {
     const some = automations.slice(from, from + asksAtOnce);
     const revisions = await Promise.all(some.map((one) => deps.revisionOf(scheduleCommand(one, 0).id)));
     for (const [n, automation] of some.entries()) {
-      if ((revisions[n] ?? -1) >= automation.revision) continue;
+      if ((revisions[n] ?? -1) >= automation.scheduleRevision) continue;
       if (await restore(deps, automation.id)) restored += 1;
     }
   }
   return restored;
 }
 
+const wantsSchedule = raw(`a.trigger_type = 'SCHEDULE' and a.enabled`);
+
 async function restore(deps: ScheduleCheckDeps, automationId: string): Promise<boolean> {
-  const ticket = await deps.db.transaction(async (sql) => {
+  const ticket = await deps.db.transaction(async (tx) => {
     // What was read before may have changed since.
-    const row = await sql.row<AutomationRow & { revision: number }>(
-      `select ${automationColumns}, a.schedule_revision as revision from automations a
-       where a.id = $1 and a.trigger_type = 'SCHEDULE' and a.enabled for no key update`,
-      [automationId],
-    );
-    return row && enqueue(sql, scheduleCommand(row, row.revision));
+    const row = await tx.row<Scheduled>(sql`
+      ${scheduled} where a.id = ${automationId} and ${wantsSchedule} for no key update`);
+    return row && enqueue(tx, scheduleCommand(row, row.scheduleRevision));
   });
   if (ticket !== null) deps.dispatchSoon(ticket);
   return ticket !== null;

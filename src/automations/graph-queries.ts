@@ -1,117 +1,95 @@
-import { type Sql, statement } from '../core/database/sql.ts';
+import { type Database, sql } from '../core/database/sql.ts';
 import { written } from './queries.ts';
 import { type StepRow, stepColumns, type TransitionRow, transitionColumns } from './rows.ts';
 
 /** A step to be written. */
-export type NewStep = Pick<StepRow, 'id' | 'automationId' | 'type' | 'name' | 'position' | 'config' | 'templateId'>;
+export type NewStep = Pick<StepRow, 'id' | 'type' | 'name' | 'position' | 'config' | 'templateId'>;
 
-const insertSteps = statement(
-  'automations.insert_steps',
-  `insert into automation_steps as s (id, automation_id, type, name, position, config, template_id)
-   select id, "automationId", type, name, position, config, "templateId"
-   from jsonb_to_recordset($1::jsonb) as r (
-     id uuid, "automationId" uuid, type text, name text, position jsonb, config jsonb, "templateId" uuid)
-   returning ${stepColumns}`,
-);
-
-/** Writes new steps. */
-export async function insertStep(sql: Sql, step: NewStep): Promise<StepRow> {
-  return written(await sql.row<StepRow>(insertSteps, [JSON.stringify([step])]));
+/** Writes new steps of an automation. */
+export function insertSteps(tx: Database, automationId: string, steps: readonly NewStep[]): Promise<StepRow[]> {
+  return tx.rows<StepRow>(sql`
+    insert into automation_steps as s (id, automation_id, type, name, position, config, template_id)
+    select id, ${automationId}::uuid, type, name, position, config, "templateId"
+    from jsonb_to_recordset(${JSON.stringify(steps)}::jsonb) as r (
+      id uuid, type text, name text, position jsonb, config jsonb, "templateId" uuid)
+    returning ${stepColumns}`);
 }
 
-/** `insertStep` for many at once. */
-export async function insertStepsTogether(sql: Sql, steps: readonly NewStep[]): Promise<void> {
-  await sql.count(insertSteps, [JSON.stringify(steps)]);
-}
-
-const update = statement(
-  'automations.update_step',
-  `update automation_steps s set name = $2, position = $3::jsonb, config = $4::jsonb, template_id = $5, updated_at = now()
-   where s.id = $1 returning ${stepColumns}`,
-);
-
-/** Writes what of a step can be changed. */
-export async function updateStep(
-  sql: Sql,
-  { id, name, position, config, templateId }: Pick<StepRow, 'id' | 'name' | 'position' | 'config' | 'templateId'>,
-): Promise<StepRow> {
-  return written(
-    await sql.row<StepRow>(update, [id, name, JSON.stringify(position), JSON.stringify(config), templateId]),
-  );
+/** Writes what of steps can be changed. */
+export function updateSteps(tx: Database, automationId: string, steps: readonly NewStep[]): Promise<StepRow[]> {
+  return tx.rows<StepRow>(sql`
+    update automation_steps s set name = w.name, position = w.position, config = w.config, template_id = w."templateId",
+      updated_at = now()
+    from jsonb_to_recordset(${JSON.stringify(steps)}::jsonb) as w (
+      id uuid, name text, position jsonb, config jsonb, "templateId" uuid)
+    where s.automation_id = ${automationId} and s.id = w.id
+    returning ${stepColumns}`);
 }
 
 /** Deletes steps with the transitions from and to them. */
-export function deleteSteps(sql: Sql, automationId: string, ids: readonly string[]): Promise<number> {
-  return sql.count('delete from automation_steps where automation_id = $1 and id = any($2::uuid[])', [
-    automationId,
-    ids,
-  ]);
+export function deleteSteps(tx: Database, automationId: string, ids: readonly string[]): Promise<number> {
+  return tx.count(sql`delete from automation_steps where automation_id = ${automationId} and id = any(${ids}::uuid[])`);
 }
 
 /** A transition to be written. */
 export type NewTransition = Pick<
   TransitionRow,
   'id' | 'fromStepId' | 'toStepId' | 'branch' | 'waitOutcome' | 'priority'
-> & { automationId: string };
+>;
 
-const insertTransitions = statement(
-  'automations.insert_transitions',
-  `insert into automation_transitions as t (id, automation_id, from_step_id, to_step_id, branch, wait_outcome, priority)
-   select id, "automationId", "fromStepId", "toStepId", branch, "waitOutcome", priority
-   from jsonb_to_recordset($1::jsonb) as r (id uuid, "automationId" uuid, "fromStepId" uuid, "toStepId" uuid, branch text,
-     "waitOutcome" text, priority integer)
-   returning ${transitionColumns}`,
-);
-
-/** Writes a new transition. */
-export async function insertTransition(sql: Sql, transition: NewTransition): Promise<TransitionRow> {
-  return written(await sql.row<TransitionRow>(insertTransitions, [JSON.stringify([transition])]));
+/** Writes new transitions of an automation. */
+export function insertTransitions(
+  tx: Database,
+  automationId: string,
+  transitions: readonly NewTransition[],
+): Promise<TransitionRow[]> {
+  return tx.rows<TransitionRow>(sql`
+    insert into automation_transitions as t (id, automation_id, from_step_id, to_step_id, branch, wait_outcome, priority)
+    select id, ${automationId}::uuid, "fromStepId", "toStepId", branch, "waitOutcome", priority
+    from jsonb_to_recordset(${JSON.stringify(transitions)}::jsonb) as r (
+      id uuid, "fromStepId" uuid, "toStepId" uuid, branch text, "waitOutcome" text, priority integer)
+    returning ${transitionColumns}`);
 }
 
-/** `insertTransition` for many at once. */
-export async function insertTransitionsTogether(sql: Sql, transitions: readonly NewTransition[]): Promise<void> {
-  await sql.count(insertTransitions, [JSON.stringify(transitions)]);
+/** `insertTransitions` of one. */
+export async function insertTransition(
+  tx: Database,
+  automationId: string,
+  transition: NewTransition,
+): Promise<TransitionRow> {
+  return written((await insertTransitions(tx, automationId, [transition]))[0] ?? null);
 }
 
 /** Lets every transition that leads to a step lead to another one. */
-export async function redirect(sql: Sql, toStepId: string, insteadTo: string): Promise<void> {
-  await sql.count('update automation_transitions set to_step_id = $2, updated_at = now() where to_step_id = $1', [
-    toStepId,
-    insteadTo,
-  ]);
+export async function redirect(tx: Database, toStepId: string, insteadTo: string): Promise<void> {
+  await tx.count(sql`
+    update automation_transitions set to_step_id = ${insteadTo}, updated_at = now() where to_step_id = ${toStepId}`);
 }
 
 /** Lets one transition lead to another step. */
-export async function redirectOne(sql: Sql, transitionId: string, toStepId: string): Promise<void> {
-  await sql.count('update automation_transitions set to_step_id = $2, updated_at = now() where id = $1', [
-    transitionId,
-    toStepId,
-  ]);
+export async function redirectOne(tx: Database, transitionId: string, toStepId: string): Promise<void> {
+  await tx.count(sql`
+    update automation_transitions set to_step_id = ${toStepId}, updated_at = now() where id = ${transitionId}`);
 }
 
-/** Deletes a transition; false when the automation has none of this id. */
-export async function deleteTransitionRow(sql: Sql, automationId: string, id: string): Promise<boolean> {
-  return (
-    (await sql.count('delete from automation_transitions where automation_id = $1 and id = $2', [automationId, id])) > 0
-  );
+/** Deletes transitions. */
+export async function deleteTransitions(tx: Database, automationId: string, ids: readonly string[]): Promise<void> {
+  await tx.count(sql`
+    delete from automation_transitions where automation_id = ${automationId} and id = any(${ids}::uuid[])`);
 }
-
-const knownTemplates = statement(
-  'automations.known_templates',
-  'select id from templates where project_id = $1 and id = any($2::uuid[])',
-);
-const heldTemplate = statement(
-  'automations.held_template',
-  'select id from templates where project_id = $1 and id = $2 for key share',
-);
 
 /** Which of the ids are templates of the project. */
-export async function templatesAmong(sql: Sql, projectId: string, ids: readonly string[]): Promise<Set<string>> {
+export async function templatesAmong(db: Database, projectId: string, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
-  return new Set((await sql.rows<{ id: string }>(knownTemplates, [projectId, ids])).map(({ id }) => id));
+  const rows = await db.rows<{ id: string }>(sql`
+    select id from templates where project_id = ${projectId} and id = any(${ids}::uuid[])`);
+  return new Set(rows.map(({ id }) => id));
 }
 
-/** Whether the project has this template; if so it cannot be deleted until the transaction ends. */
-export async function holdTemplate(sql: Sql, projectId: string, id: string): Promise<boolean> {
-  return (await sql.row(heldTemplate, [projectId, id])) !== null;
+/** `templatesAmong`; the templates cannot be deleted until the transaction ends. */
+export async function holdTemplates(tx: Database, projectId: string, ids: readonly string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await tx.rows<{ id: string }>(sql`
+    select id from templates where project_id = ${projectId} and id = any(${ids}::uuid[]) order by id for key share`);
+  return new Set(rows.map(({ id }) => id));
 }

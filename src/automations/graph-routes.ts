@@ -1,7 +1,7 @@
 import { route, taggedReply } from '../core/http/route.ts';
 import { type AppError, bareBadRequest } from '../core/lib/errors.ts';
 import { etagOf } from '../core/lib/revision.ts';
-import { type Edited, editorOf } from './revision.ts';
+import { type Edited, editOf } from './revision.ts';
 import { CreateStep, CreateTransition, DeleteStep, InsertStep, PatchStep, StepBody, TransitionBody } from './schema.ts';
 import { createStep, deleteStep, insertStepInto, patchStep } from './steps-service.ts';
 import { createTransition, deleteTransition } from './transitions-service.ts';
@@ -38,8 +38,7 @@ export const automationGraphRoutes = [
     bodyError: missing('type', 'name', 'position', 'config'),
     reply: StepBody,
     guarded: true,
-    handle: async ({ db, project, params, body, actor, header }) =>
-      tagged(201, await createStep(db, project.id, params.id, body, editorOf(actor, header))),
+    handle: async (call) => tagged(201, await createStep(editOf(call), call.body)),
   }),
   route({
     method: 'PATCH',
@@ -52,8 +51,7 @@ export const automationGraphRoutes = [
     bodyLimit: 'data',
     reply: StepBody,
     guarded: true,
-    handle: async ({ db, project, params, body, actor, header }) =>
-      tagged(200, await patchStep(db, project.id, params.id, params.stepId, body, editorOf(actor, header))),
+    handle: async (call) => tagged(200, await patchStep(editOf(call), call.params.stepId, call.body)),
   }),
   route({
     method: 'DELETE',
@@ -66,10 +64,8 @@ export const automationGraphRoutes = [
     query: DeleteStep,
     status: 204,
     guarded: true,
-    handle: async ({ db, project, params, query, actor, header }) => {
-      const splice = query.splice === 'true';
-      return tagged(204, await deleteStep(db, project.id, params.id, params.stepId, splice, editorOf(actor, header)));
-    },
+    handle: async (call) =>
+      tagged(204, await deleteStep(editOf(call), call.params.stepId, call.query.splice === 'true')),
   }),
   route({
     method: 'POST',
@@ -84,8 +80,7 @@ export const automationGraphRoutes = [
     bodyError: missing('fromStepId', 'toStepId'),
     reply: TransitionBody,
     guarded: true,
-    handle: async ({ db, project, params, body, actor, header }) =>
-      tagged(201, await createTransition(db, project.id, params.id, body, editorOf(actor, header))),
+    handle: async (call) => tagged(201, await createTransition(editOf(call), call.body)),
   }),
   route({
     method: 'DELETE',
@@ -96,8 +91,7 @@ export const automationGraphRoutes = [
     ids: transitionIds,
     status: 204,
     guarded: true,
-    handle: async ({ db, project, params, actor, header }) =>
-      tagged(204, await deleteTransition(db, project.id, params.id, params.transitionId, editorOf(actor, header))),
+    handle: async (call) => tagged(204, await deleteTransition(editOf(call), call.params.transitionId)),
   }),
   route({
     method: 'POST',
@@ -112,7 +106,6 @@ export const automationGraphRoutes = [
     bodyError: missing('type', 'name', 'config'),
     reply: StepBody,
     guarded: true,
-    handle: async ({ db, project, params, body, actor, header }) =>
-      tagged(201, await insertStepInto(db, project.id, params.id, params.transitionId, body, editorOf(actor, header))),
+    handle: async (call) => tagged(201, await insertStepInto(editOf(call), call.params.transitionId, call.body)),
   }),
 ];

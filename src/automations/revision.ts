@@ -1,13 +1,17 @@
-import { isoInstant } from '../core/database/columns.ts';
-import { type Sql, statement } from '../core/database/sql.ts';
+import { isoText } from '../core/database/columns.ts';
+import { type Database, raw, sql } from '../core/database/sql.ts';
 import { hasSeen, stale } from '../core/lib/revision.ts';
 import type { AutomationRow } from './rows.ts';
+import type { WorkflowWithGraph } from './schema.ts';
 
-/** Who edits an automation, and which revision of it they have seen. */
-export interface Editor {
-  /** Null for a key. */
+/** The workflow that a request edits. */
+export interface EditTarget {
+  db: Database;
+  projectId: string;
+  id: string;
+  /** Whose session it is; null for a key. */
   userId: string | null;
-  /** The header `If-Match`; empty edits whatever is there. */
+  /** The header `If-Match`, which says what revision the editor has seen; empty edits whatever is there. */
   ifMatch: string;
 }
 
@@ -17,35 +21,30 @@ export interface Edited<Body> {
   revision: number;
 }
 
-/** The editor of a request. */
-export function editorOf(
-  actor: { kind: 'key' } | { kind: 'user'; userId: string },
-  header: (name: string) => string,
-): Editor {
-  return { userId: actor.kind === 'user' ? actor.userId : null, ifMatch: header('if-match') };
+/** What a request edits, and who sends it. */
+export function editOf(call: {
+  db: Database;
+  project: { id: string };
+  params: { id: string };
+  actor: { kind: 'key' } | { kind: 'user'; userId: string };
+  header(name: string): string;
+}): EditTarget {
+  const { db, project, params, actor, header } = call;
+  const userId = actor.kind === 'user' ? actor.userId : null;
+  return { db, projectId: project.id, id: params.id, userId, ifMatch: header('if-match') };
 }
 
-/** Who made an edit. */
-type EditedBy = { kind: 'user'; id: string; email: string } | { kind: 'key' };
-
-/** The last edit of an automation; both are null where it was never edited. */
-export interface LastEdit {
-  at: string | null;
-  by: EditedBy | null;
-}
-
-const lastEdit = statement(
-  'automations.last_edit',
-  `select a.edited_at::text as at, a.edited_by as id, u.email from automations a left join users u on u.id = a.edited_by
-   where a.id = $1`,
-);
-
-/** When an automation was edited last, and by whom. */
-export async function lastEditOf(sql: Sql, automationId: string): Promise<LastEdit> {
-  const row = await sql.row<{ at: string | null; id: string | null; email: string | null }>(lastEdit, [automationId]);
-  if (!row?.at) return { at: null, by: null };
-  const by: EditedBy = row.id && row.email ? { kind: 'user', id: row.id, email: row.email } : { kind: 'key' };
-  return { at: isoInstant(row.at), by };
+/** When an automation was edited last, and by whom; both are null where it was never edited. */
+export async function lastEditOf(
+  db: Database,
+  automationId: string,
+): Promise<Pick<WorkflowWithGraph, 'editedAt' | 'editedBy'>> {
+  const row = await db.row<{ editedAt: string | null; id: string | null; email: string | null }>(sql`
+    select ${raw(isoText('a.edited_at'))} as "editedAt", a.edited_by as id, u.email
+    from automations a left join users u on u.id = a.edited_by where a.id = ${automationId}`);
+  if (!row?.editedAt) return { editedAt: null, editedBy: null };
+  const { editedAt, id, email } = row;
+  return { editedAt, editedBy: id && email ? { kind: 'user', id, email } : { kind: 'key' } };
 }
 
 const path = '/workflows/{id}';
@@ -55,17 +54,12 @@ const path = '/workflows/{id}';
  * everything in the automation: a step or a transition has none of its own, because what it means depends on the others.
  * @throws 412 PRECONDITION_FAILED that says who changed it and when, 400 for an `If-Match` that is no list of tags
  */
-export async function checkRevision(sql: Sql, automation: AutomationRow, ifMatch: string): Promise<void> {
+export async function checkRevision(tx: Database, automation: AutomationRow, ifMatch: string): Promise<void> {
   const { id, revision } = automation;
   if (hasSeen(revision, ifMatch, path)) return;
-  const { at, by } = await lastEditOf(sql, id);
-  const who = by === null ? '' : by.kind === 'user' ? ` by ${by.email}` : ' with an API key';
-  const when = at === null ? '' : ` (${at})`;
-  throw stale(`This workflow was changed${who} since you read it${when}`, path, revision, {
-    resource: 'workflow',
-    id,
-    revision,
-    changedAt: at,
-    changedBy: by,
-  });
+  const { editedAt: changedAt, editedBy: changedBy } = await lastEditOf(tx, id);
+  const who = changedBy === null ? '' : changedBy.kind === 'user' ? ` by ${changedBy.email}` : ' with an API key';
+  const when = changedAt === null ? '' : ` (${changedAt})`;
+  const details = { resource: 'workflow', id, revision, changedAt, changedBy };
+  throw stale(`This workflow was changed${who} since you read it${when}`, path, revision, details);
 }

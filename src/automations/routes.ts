@@ -4,7 +4,7 @@ import { reply, route, taggedReply } from '../core/http/route.ts';
 import { bareBadRequest } from '../core/lib/errors.ts';
 import { etagOf } from '../core/lib/revision.ts';
 import { workflowFields } from './fields-service.ts';
-import { editorOf } from './revision.ts';
+import { editOf } from './revision.ts';
 import {
   BulkUpdateWorkflows,
   CreateWorkflow,
@@ -23,7 +23,7 @@ import {
   bulkUpdateAutomations,
   type Changed,
   createAutomation,
-  deleteAutomation,
+  deleteAutomationsOf,
   duplicateAutomation,
   getAutomation,
   listAutomations,
@@ -113,9 +113,9 @@ export const automationRoutes = [
     bodyLimit: 'data',
     reply: WorkflowBody,
     guarded: true,
-    async handle({ app, db, project, params, body, actor, header }) {
-      const patched = await patchAutomation(db, project.id, params.id, body, editorOf(actor, header));
-      return taggedReply(200, dispatched(app, patched), etagOf(patched.revision));
+    async handle(call) {
+      const patched = await patchAutomation(editOf(call), call.body);
+      return taggedReply(200, dispatched(call.app, patched), etagOf(patched.revision));
     },
   }),
   route({
@@ -127,7 +127,8 @@ export const automationRoutes = [
     status: 204,
     guarded: true,
     async handle({ app, db, project, params, header }) {
-      app.outbox.dispatchSoon(...(await deleteAutomation(db, project.id, params.id, header('if-match'))));
+      const { tickets } = await deleteAutomationsOf(db, project.id, [params.id], header('if-match'));
+      app.outbox.dispatchSoon(...tickets);
       return reply(204);
     },
   }),

@@ -1,9 +1,9 @@
-import type { WaitOutcome } from './graph.ts';
-import type { StepType } from './step-configs.ts';
+import { isoText } from '../core/database/columns.ts';
+import { raw } from '../core/database/sql.ts';
+import type { ExecutionBody, StepBody, TransitionBody, WorkflowBody } from './schema.ts';
 
 /** What starts an automation. */
 export const triggerTypes = ['EVENT', 'MANUAL', 'SCHEDULE'] as const;
-type TriggerType = (typeof triggerTypes)[number];
 
 /** The states of a run; the first two are active, the others final. */
 export const runStatuses = ['RUNNING', 'WAITING', 'COMPLETED', 'EXITED', 'FAILED', 'CANCELLED'] as const;
@@ -21,121 +21,71 @@ export const stepRunStatuses = [
 ] as const;
 export type StepRunStatus = (typeof stepRunStatuses)[number];
 
-/** An automation as SQL answers it (`automationColumns`); instants are Postgres's text. */
-export interface AutomationRow {
-  id: string;
-  projectId: string;
-  name: string;
-  description: string | null;
-  enabled: boolean;
-  triggerType: TriggerType;
-  triggerConfig: Record<string, unknown> | null;
-  allowReentry: boolean;
-  /** Counts the edits of the automation with its steps and transitions. */
-  revision: number;
-  createdAt: string;
-  updatedAt: string;
-}
+/** An automation as SQL answers it (`automationColumns`). `revision` counts the edits of it with its steps and transitions. */
+export type AutomationRow = WorkflowBody & { revision: number };
 
 /** A step as SQL answers it (`stepColumns`). */
-export interface StepRow {
-  id: string;
-  automationId: string;
-  type: StepType;
-  name: string;
-  position: { x: number; y: number };
-  config: Record<string, unknown>;
-  templateId: string | null;
-  createdAt: string;
-  updatedAt: string;
-}
+export type StepRow = StepBody;
 
 /** A transition as SQL answers it (`transitionColumns`). */
-export interface TransitionRow {
-  id: string;
-  fromStepId: string;
-  toStepId: string;
-  branch: string | null;
-  waitOutcome: WaitOutcome | null;
-  priority: number;
-  createdAt: string;
-  updatedAt: string;
-}
+export type TransitionRow = TransitionBody;
 
-/** A person's way through an automation as SQL answers it (`runColumns`). */
-export interface RunRow {
-  id: string;
+/** A contact's way through an automation as SQL answers it (`runColumns`). */
+export interface RunRow extends ExecutionBody {
   projectId: string;
-  automationId: string;
   versionId: string;
   /** The version that the run takes over when it leaves its current step; null stays with the one it has. */
   nextVersionId: string | null;
-  contactId: string;
   entry: number;
-  status: RunStatus;
-  currentStepId: string | null;
-  exitReason: string | null;
-  context: Record<string, unknown> | null;
-  /** Number of the next step execution to make. */
-  seq: number;
-  /** When time moves it on; null when nothing but an event does. */
-  dueAt: string | null;
-  sourceEventId: string | null;
-  startedAt: string;
-  completedAt: string | null;
-  createdAt: string;
-  updatedAt: string;
 }
 
-/** One step of a run as SQL answers it (`stepRunColumns`). */
-export interface StepRunRow {
-  id: string;
-  runId: string;
-  stepId: string;
-  seq: number;
-  stepType: StepType;
-  stepName: string;
-  status: StepRunStatus;
-  scheduledFor: string | null;
-  executeAfter: string | null;
-  eventName: string | null;
-  outcome: WaitOutcome | null;
-  resumeEventId: string | null;
-  input: Record<string, unknown> | null;
-  output: Record<string, unknown> | null;
-  error: string | null;
-  startedAt: string;
-  completedAt: string | null;
-  createdAt: string;
-  updatedAt: string;
-}
+const instants = (alias: string, ...names: [column: string, field: string][]) =>
+  [...names, ['created_at', 'createdAt'], ['updated_at', 'updatedAt']]
+    .map(([column, field]) => `${isoText(`${alias}.${column}`)} as "${field}"`)
+    .join(', ');
 
 /** Select list of `AutomationRow` over the alias `a` of `automations`. */
-export const automationColumns = `a.id, a.project_id as "projectId", a.name, a.description, a.enabled,
-  a.trigger_type as "triggerType", a.trigger_config as "triggerConfig", a.allow_reentry as "allowReentry", a.revision,
-  a.created_at::text as "createdAt", a.updated_at::text as "updatedAt"`;
+export const automationColumns = raw(`a.id, a.project_id as "projectId", a.name, a.description, a.enabled,
+  a.trigger_type as "triggerType", a.trigger_config as "triggerConfig", a.allow_reentry as "allowReentry",
+  ${instants('a')}, a.revision`);
 
 /** Select list of `StepRow` over the alias `s` of `automation_steps`. */
-export const stepColumns = `s.id, s.automation_id as "automationId", s.type, s.name, s.position, s.config,
-  s.template_id as "templateId", s.created_at::text as "createdAt", s.updated_at::text as "updatedAt"`;
+export const stepColumns = raw(`s.id, s.automation_id as "workflowId", s.type, s.name, s.position, s.config,
+  s.template_id as "templateId", ${instants('s')}`);
 
 /** Select list of `TransitionRow` over the alias `t` of `automation_transitions`. */
-export const transitionColumns = `t.id, t.from_step_id as "fromStepId", t.to_step_id as "toStepId", t.branch,
-  t.wait_outcome as "waitOutcome", t.priority, t.created_at::text as "createdAt", t.updated_at::text as "updatedAt"`;
+export const transitionColumns = raw(`t.id, t.from_step_id as "fromStepId", t.to_step_id as "toStepId",
+  case when t.branch is not null then jsonb_build_object('branch', t.branch) end as condition, t.branch,
+  t.wait_outcome as "waitOutcome", t.priority, ${instants('t')}`);
 
 /** Select list of `RunRow` over the alias `r` of `automation_runs`. */
-export const runColumns = `r.id, r.project_id as "projectId", r.automation_id as "automationId",
-  r.version_id as "versionId", r.next_version_id as "nextVersionId", r.contact_id as "contactId", r.entry, r.status,
-  r.current_step_id as "currentStepId", r.exit_reason as "exitReason", r.context, r.seq, r.due_at::text as "dueAt",
-  r.source_event_id as "sourceEventId", r.started_at::text as "startedAt", r.completed_at::text as "completedAt",
-  r.created_at::text as "createdAt", r.updated_at::text as "updatedAt"`;
+export const runColumns = raw(`r.id, r.automation_id as "workflowId", r.contact_id as "contactId", r.status,
+  r.current_step_id as "currentStepId", r.exit_reason as "exitReason", r.context,
+  ${instants('r', ['started_at', 'startedAt'], ['completed_at', 'completedAt'])}, r.project_id as "projectId",
+  r.version_id as "versionId", r.next_version_id as "nextVersionId", r.entry`);
 
-/** Select list of `StepRunRow` over the alias `x` of `automation_step_runs`. */
-export const stepRunColumns = `x.id, x.run_id as "runId", x.step_id as "stepId", x.seq, x.step_type as "stepType",
-  x.step_name as "stepName", x.status, x.scheduled_for::text as "scheduledFor", x.execute_after::text as "executeAfter",
-  x.event_name as "eventName", x.outcome, x.resume_event_id as "resumeEventId", x.input, x.output, x.error,
-  x.started_at::text as "startedAt", x.completed_at::text as "completedAt", x.created_at::text as "createdAt",
-  x.updated_at::text as "updatedAt"`;
+/** Select list of a step execution in an answer, over the alias `x` of `automation_step_runs` and `s` of its step. */
+export const stepRunColumns = raw(`x.id, x.run_id as "executionId", x.step_id as "stepId", x.status,
+  ${isoText('x.scheduled_for')} as "scheduledFor", ${isoText('x.execute_after')} as "executeAfter", x.input, x.output, x.error,
+  ${instants('x', ['started_at', 'startedAt'], ['completed_at', 'completedAt'])},
+  greatest(0, round(extract(epoch from coalesce(x.completed_at, now()) - x.started_at) * 1000))::float8 as "durationMs",
+  jsonb_build_object('id', x.step_id, 'name', coalesce(s.name, x.step_name), 'type', x.step_type) as step`);
 
 /** SQL that holds for active runs, without an alias. */
-export const isActive = `status in ('RUNNING', 'WAITING')`;
+export const isActive = raw(`status in ('RUNNING', 'WAITING')`);
+
+/** An automation as the API shows it. */
+export function workflowBody({ revision: _, ...body }: AutomationRow): WorkflowBody {
+  return body;
+}
+
+/** A run as the API shows it, with whatever was read beside it. */
+export function executionBody<Row extends RunRow>({
+  projectId: _,
+  versionId: _version,
+  nextVersionId: _next,
+  entry: _entry,
+  ...body
+}: Row): Omit<Row, Exclude<keyof RunRow, keyof ExecutionBody>> {
+  return body;
+}

@@ -1,6 +1,5 @@
 import { workflowId } from '../../temporal/commands.ts';
-import { isoInstant, isoInstantOrNull } from '../core/database/columns.ts';
-import type { Database, Sql } from '../core/database/sql.ts';
+import type { Database } from '../core/database/sql.ts';
 import { withoutDangerousKeys } from '../core/lib/contact-data.ts';
 import { AppError, badRequest, conflict, invalidField, notFound } from '../core/lib/errors.ts';
 import { isUuid } from '../core/lib/ids.ts';
@@ -8,21 +7,21 @@ import type { JsonObjectValue } from '../core/lib/json.ts';
 import { offsetAnswer, offsetPage } from '../core/lib/offset-page.ts';
 import { jsonType } from '../core/lib/validation.ts';
 import type { OutboxTicket } from '../core/outbox/enqueue.ts';
-import { executionBody, stepBody, workflowBody } from './bodies.ts';
-import { type GraphStep, stepOf } from './graph.ts';
+import { stepOf } from './graph.ts';
 import { PathCountCache } from './path-counts.ts';
 import { findAutomation, stepsOf } from './queries.ts';
-import { type RunRow, runStatuses, type StepRunRow } from './rows.ts';
+import { executionBody, type RunRow, runStatuses, type StepRow, workflowBody } from './rows.ts';
 import {
   cancelRuns,
+  contactsByStep,
   countPaths,
-  countPeople,
   countRuns,
   findRun,
   type ListedRun,
-  type PeopleCount,
   pageOfRuns,
+  pendingEnrollments,
   type RunFilter,
+  type StepRunRow,
   stepRunsOf,
 } from './runs-queries.ts';
 import type {
@@ -32,7 +31,6 @@ import type {
   ListedExecution,
   StartExecution,
   StepBody,
-  StepExecutionBody,
   WorkflowPeople,
 } from './schema.ts';
 import { type Changed, found } from './service.ts';
@@ -60,7 +58,7 @@ export async function startExecution(
   if (!isUuid(contactId)) throw notFound('contact', contactId);
   const wish = { contactId: contactId.toLowerCase(), context, sourceEventId: null };
   const { outcomes, tickets } = await db
-    .transaction((sql) => startRuns(sql, projectId, automationId, [wish], startsPerHour))
+    .transaction((tx) => startRuns(tx, projectId, automationId, [wish], startsPerHour))
     .catch((error: unknown) => {
       // The workflow was deleted between the look at it and the writing of its run.
       if (isForeignKeyViolation(error)) throw notFound('workflow', automationId);
@@ -104,8 +102,8 @@ function refusal(outcome: StartOutcome, contactId: string, startsPerHour: number
 }
 
 /** A page of runs, newest first. @throws 404, 400 for an unknown status */
-export async function listExecutions(sql: Sql, projectId: string, automationId: string, query: ListExecutions) {
-  found(await findAutomation(sql, projectId, automationId), automationId);
+export async function listExecutions(db: Database, projectId: string, automationId: string, query: ListExecutions) {
+  found(await findAutomation(db, projectId, automationId), automationId);
   const page = offsetPage(query, 100);
   const status = query.status ? runStatuses.find((known) => known === query.status) : null;
   if (status === undefined) throw badRequest(`"status" must be one of ${runStatuses.join(', ')}`);
@@ -114,33 +112,22 @@ export async function listExecutions(sql: Sql, projectId: string, automationId: 
   const stepId = query.stepId || null;
   if (stepId !== null && !isUuid(stepId)) throw badRequest('"stepId" must be a UUID');
   const filter: RunFilter = { status, contactId, stepId };
-  const [rows, total] = [await pageOfRuns(sql, automationId, filter, page), await countRuns(sql, automationId, filter)];
+  const [rows, total] = [await pageOfRuns(db, automationId, filter, page), await countRuns(db, automationId, filter)];
   const data: ListedExecution[] = [];
-  for (const row of rows) data.push(await listedExecution(sql, row));
+  for (const row of rows) data.push(await listedExecution(db, row));
   return { executions: data, ...offsetAnswer(data, page, total) };
 }
 
-async function listedExecution(sql: Sql, row: ListedRun): Promise<ListedExecution> {
-  return {
-    ...executionBody(row),
-    contact: { id: row.contactId, email: row.email },
-    currentStep: await currentStepOf(sql, row),
-    currentStepSince: isoInstantOrNull(row.since),
-  };
+async function listedExecution(db: Database, row: ListedRun): Promise<ListedExecution> {
+  return { ...executionBody(row), currentStep: await currentStepOf(db, row) };
 }
 
 // The live step says how it is called now; of one that was deleted the pinned graph knows.
-async function currentStepOf(sql: Sql, row: ListedRun): Promise<ListedExecution['currentStep']> {
-  if (row.currentStepId === null) return null;
-  if (row.stepName !== null && row.stepType !== null)
-    return { id: row.currentStepId, name: row.stepName, type: row.stepType };
-  const step = await pinnedStep(sql, row.versionId, row.currentStepId);
+async function currentStepOf(db: Database, row: ListedRun): Promise<ListedExecution['currentStep']> {
+  if (row.currentStepId === null || row.currentStep !== null) return row.currentStep;
+  const version = await pinnedVersion(db, row.versionId);
+  const step = version && stepOf(version.graph, row.currentStepId);
   return step ? { id: step.id, name: step.name, type: step.type } : null;
-}
-
-async function pinnedStep(sql: Sql, versionId: string, stepId: string): Promise<GraphStep | undefined> {
-  const version = await pinnedVersion(sql, versionId);
-  return version ? stepOf(version.graph, stepId) : undefined;
 }
 
 /** The whole story of a run: where it is, since when, what it waits for, and every step it took. @throws 404 */
@@ -151,31 +138,26 @@ export async function getExecution(
   id: string,
   linkTo: (workflowId: string) => string,
 ): Promise<ExecutionStory> {
-  return db.transaction(async (sql) => {
-    const automation = found(await findAutomation(sql, projectId, automationId), automationId);
-    const run = await findRun(sql, projectId, automationId, id);
+  return db.transaction(async (tx) => {
+    const automation = found(await findAutomation(tx, projectId, automationId), automationId);
+    const run = await findRun(tx, projectId, automationId, id);
     if (run === null) throw notFound('execution', id);
-    const version = await pinnedVersion(sql, run.versionId);
-    const next = run.nextVersionId === null ? null : await pinnedVersion(sql, run.nextVersionId);
-    const live = await stepsOf(sql, automationId);
-    const nameOf = new Map(live.map((step) => [step.id, step.name]));
-    const steps = await stepRunsOf(sql, id);
+    const version = await pinnedVersion(tx, run.versionId);
+    const next = run.nextVersionId === null ? null : await pinnedVersion(tx, run.nextVersionId);
+    const live = (await stepsOf(tx, automationId)).find((step) => step.id === run.currentStepId);
+    const steps = await stepRunsOf(tx, id);
     const active = run.status === 'RUNNING' || run.status === 'WAITING';
-    const execution = workflowId.automation(run.automationId, run.contactId, run.entry);
+    const execution = workflowId.automation(automationId, run.contactId, run.entry);
     const standing = active ? steps.findLast((step) => step.completedAt === null) : undefined;
+    const { currentStepSince: _, ...body } = executionBody(run);
     return {
-      ...executionBody(run),
+      ...body,
       workflow: workflowBody(automation),
-      contact: { id: run.contactId, email: run.email },
-      currentStep: wholeStep(
-        run,
-        live.find((step) => step.id === run.currentStepId),
-        version,
-      ),
-      stepExecutions: steps.map((step) => stepExecutionBody(step, nameOf.get(step.stepId))),
+      currentStep: wholeStep(run, live, version),
+      stepExecutions: steps.map(({ eventName: _event, outcome: _outcome, ...step }) => step),
       waitingFor: active ? whatFor(standing) : null,
-      waitingUntil: active ? isoInstantOrNull(standing?.scheduledFor ?? standing?.executeAfter ?? null) : null,
-      waitingSince: active ? isoInstant(standing?.startedAt ?? run.updatedAt) : null,
+      waitingUntil: active ? (standing?.scheduledFor ?? standing?.executeAfter ?? null) : null,
+      waitingSince: active ? (standing?.startedAt ?? run.updatedAt) : null,
       version: version?.version ?? 0,
       nextVersion: next?.version ?? null,
       temporal: { workflowId: execution, url: linkTo(execution) },
@@ -186,40 +168,23 @@ export async function getExecution(
 function whatFor(step: StepRunRow | undefined): string {
   if (step?.status === 'SCHEDULED') return 'timer';
   if (step?.status === 'WAITING') return step.outcome === null ? `event ${step.eventName}` : 'a worker';
-  return step?.stepType === 'WEBHOOK' ? 'an answer to its webhook' : 'a worker';
+  return step?.step.type === 'WEBHOOK' ? 'an answer to its webhook' : 'a worker';
 }
 
 function wholeStep(
   run: RunRow,
-  live: Parameters<typeof stepBody>[0] | undefined,
+  live: (StepRow & { templateName: string | null }) | undefined,
   version: PinnedVersion | null,
 ): StepBody | null {
   if (run.currentStepId === null) return null;
-  if (live) return stepBody(live);
+  if (live) {
+    const { templateName: _, ...step } = live;
+    return step;
+  }
   const pinned = version ? stepOf(version.graph, run.currentStepId) : undefined;
   if (!pinned) return null;
-  const { createdAt, updatedAt } = run;
-  return stepBody({ ...pinned, automationId: run.automationId, position: { x: 0, y: 0 }, createdAt, updatedAt });
-}
-
-function stepExecutionBody(row: StepRunRow & { durationMs: number }, liveName: string | undefined): StepExecutionBody {
-  return {
-    id: row.id,
-    executionId: row.runId,
-    stepId: row.stepId,
-    status: row.status,
-    scheduledFor: isoInstantOrNull(row.scheduledFor),
-    executeAfter: isoInstantOrNull(row.executeAfter),
-    input: row.input,
-    output: row.output,
-    error: row.error,
-    startedAt: isoInstant(row.startedAt),
-    completedAt: isoInstantOrNull(row.completedAt),
-    createdAt: isoInstant(row.createdAt),
-    updatedAt: isoInstant(row.updatedAt),
-    durationMs: Math.max(0, Math.round(row.durationMs)),
-    step: { id: row.stepId, name: liveName ?? row.stepName, type: row.stepType },
-  };
+  const { workflowId, createdAt, updatedAt } = run;
+  return { ...pinned, workflowId, position: { x: 0, y: 0 }, createdAt, updatedAt };
 }
 
 /** Ends a run; one that is over stays as it is. @throws 404 */
@@ -229,15 +194,16 @@ export async function cancelExecution(
   automationId: string,
   id: string,
 ): Promise<Changed<ExecutionBody>> {
-  return db.transaction(async (sql) => {
-    found(await findAutomation(sql, projectId, automationId), automationId);
-    const before = await findRun(sql, projectId, automationId, id);
+  return db.transaction(async (tx) => {
+    found(await findAutomation(tx, projectId, automationId), automationId);
+    const before = await findRun(tx, projectId, automationId, id);
     if (before === null) throw notFound('execution', id);
-    const cancelled = await cancelRuns(sql, automationId, 'Cancelled by user', id);
-    const after = await findRun(sql, projectId, automationId, id);
+    const cancelled = await cancelRuns(tx, automationId, 'Cancelled by user', id);
+    const after = await findRun(tx, projectId, automationId, id);
     if (after === null) throw notFound('execution', id);
     const execution: OutboxTicket = { workflowId: workflowId.automation(automationId, after.contactId, after.entry) };
-    return { body: executionBody(after), tickets: cancelled > 0 ? [execution] : [] };
+    const { contact: _, currentStep: _step, currentStepSince: _since, ...body } = executionBody(after);
+    return { body, tickets: cancelled > 0 ? [execution] : [] };
   });
 }
 
@@ -247,9 +213,9 @@ export async function cancelExecutions(
   projectId: string,
   automationId: string,
 ): Promise<{ cancelled: number }> {
-  return db.transaction(async (sql) => {
-    found(await findAutomation(sql, projectId, automationId), automationId);
-    return { cancelled: await cancelRuns(sql, automationId, 'Cancelled by user (bulk cancel)') };
+  return db.transaction(async (tx) => {
+    found(await findAutomation(tx, projectId, automationId), automationId);
+    return { cancelled: await cancelRuns(tx, automationId, 'Cancelled by user (bulk cancel)') };
   });
 }
 
@@ -257,26 +223,25 @@ export async function cancelExecutions(
 const pathCounts = new PathCountCache(performance.now.bind(performance));
 
 /** Who is where now, and how often each way was taken. @throws 404 */
-export async function countInside(sql: Sql, projectId: string, automationId: string): Promise<WorkflowPeople> {
-  found(await findAutomation(sql, projectId, automationId), automationId);
-  const [counts, live] = [await countPeople(sql, automationId), await stepsOf(sql, automationId)];
-  const taken = await pathCounts.get(automationId, () => countPaths(sql, automationId));
+export async function countInside(db: Database, projectId: string, automationId: string): Promise<WorkflowPeople> {
+  found(await findAutomation(db, projectId, automationId), automationId);
+  const counts = await contactsByStep(db, automationId);
+  const arriving = await pendingEnrollments(db, automationId);
+  const live = await stepsOf(db, automationId);
+  const taken = await pathCounts.get(automationId, () => countPaths(db, automationId));
   const ids = [...new Set([...live.map(({ id }) => id), ...counts.flatMap(({ stepId }) => stepId ?? [])])];
-  const sum = (which: PeopleCount['what']) =>
-    counts.filter(({ what }) => what === which).reduce((total, { count }) => total + count, 0);
   return {
-    active: sum('people'),
-    arriving: sum('arriving'),
+    active: counts.reduce((total, { count }) => total + count, 0),
+    arriving,
     steps: ids.map((stepId) => {
       const step = live.find(({ id }) => id === stepId);
       const own = counts.filter((one) => one.stepId === stepId);
-      const of = (status: string) => own.find(({ what, kind }) => what === 'people' && kind === status)?.count ?? 0;
       return {
         stepId,
         name: step?.name ?? null,
         type: step?.type ?? null,
-        running: of('RUNNING'),
-        waiting: of('WAITING'),
+        running: own.find(({ status }) => status === 'RUNNING')?.count ?? 0,
+        waiting: own.find(({ status }) => status === 'WAITING')?.count ?? 0,
         branches: taken.filter((path) => path.stepId === stepId).map(({ branch, count }) => ({ branch, count })),
       };
     }),

@@ -182,6 +182,7 @@ export const VersionPage = v.object({
   pageSize: v.number(),
   totalPages: v.number(),
 });
+export type VersionPage = v.InferOutput<typeof VersionPage>;
 
 /** A version of a graph, which never changes. */
 export const VersionWithGraph = v.object({

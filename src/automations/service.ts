@@ -1,4 +1,4 @@
-import type { Database, Sql } from '../core/database/sql.ts';
+import type { Database } from '../core/database/sql.ts';
 import { decodeCursor, encodeCursor, isInstant } from '../core/lib/cursor.ts';
 import {
   badRequest,
@@ -12,10 +12,9 @@ import {
 import { isUuid, newId } from '../core/lib/ids.ts';
 import { offsetAnswer, offsetPage } from '../core/lib/offset-page.ts';
 import { enqueue, type OutboxTicket } from '../core/outbox/enqueue.ts';
-import { stepBody, transitionBody, workflowBody } from './bodies.ts';
 import { graphIssues } from './checks.ts';
 import type { Graph } from './graph.ts';
-import { insertStepsTogether, insertTransitionsTogether, templatesAmong, updateStep } from './graph-queries.ts';
+import { insertSteps, insertTransitions, templatesAmong, updateSteps } from './graph-queries.ts';
 import { type AutomationFilter, countAutomations, pageOfAutomations } from './list-queries.ts';
 import {
   deleteAutomations,
@@ -29,8 +28,8 @@ import {
   transitionsOf,
   updateAutomation,
 } from './queries.ts';
-import { checkRevision, type Edited, type Editor, lastEditOf } from './revision.ts';
-import type { AutomationRow } from './rows.ts';
+import { checkRevision, type Edited, type EditTarget, lastEditOf } from './revision.ts';
+import { type AutomationRow, workflowBody } from './rows.ts';
 import type {
   BulkUpdateWorkflows,
   CreateWorkflow,
@@ -45,7 +44,7 @@ import { eventNameOf, scheduleCommand, triggerIssues, triggerStep } from './trig
 const sorts = ['name', 'createdAt', 'updatedAt', 'steps'] as const;
 
 /** A page of automations, newest first unless asked otherwise; by number, or after a cursor (contract page 2, 3.5). */
-export async function listAutomations(sql: Sql, projectId: string, query: ListWorkflows) {
+export async function listAutomations(db: Database, projectId: string, query: ListWorkflows) {
   const place = query.cursor === undefined ? null : decodeCursor(query.cursor, 4);
   const page = offsetPage({ page: query.page, pageSize: query.limit ?? query.pageSize }, 100);
   // A cursor keeps the sort it was made with, so it says which one that was.
@@ -60,13 +59,16 @@ export async function listAutomations(sql: Sql, projectId: string, query: ListWo
     throw badRequest('"cursor" is not a cursor of this list');
   const start = place ? { after: { place: String(place[0]), id: String(place[1]) } } : { offset: page.offset };
   const [rows, total] = await Promise.all([
-    pageOfAutomations(sql, projectId, filter, start, page.pageSize + 1),
-    countAutomations(sql, projectId, filter),
+    pageOfAutomations(db, projectId, filter, start, page.pageSize + 1),
+    countAutomations(db, projectId, filter),
   ]);
   const shown = rows.slice(0, page.pageSize);
   const last = shown.at(-1);
   const hasMore = rows.length > page.pageSize;
-  const data = shown.map((row) => ({ ...workflowBody(row), _count: { steps: row.steps, executions: row.executions } }));
+  const data = shown.map(({ place: _, steps, executions, ...row }) => ({
+    ...workflowBody(row),
+    _count: { steps, executions },
+  }));
   return {
     ...offsetAnswer(data, page, total),
     hasMore,
@@ -85,8 +87,8 @@ function isPlaceOf(sort: AutomationFilter['sort'], place: string): boolean {
  */
 export async function createAutomation(db: Database, projectId: string, body: CreateWorkflow): Promise<WorkflowBody> {
   const triggerConfig = newTriggerConfig(body);
-  return db.transaction(async (sql) => {
-    const automation = await insertAutomation(sql, {
+  return db.transaction(async (tx) => {
+    const automation = await insertAutomation(tx, {
       id: newId(),
       projectId,
       name: body.name,
@@ -95,9 +97,8 @@ export async function createAutomation(db: Database, projectId: string, body: Cr
       triggerConfig,
       allowReentry: body.allowReentry,
     });
-    const trigger = triggerStep(automation);
-    const step = { id: newId(), automationId: automation.id, type: 'TRIGGER' as const, templateId: null };
-    await insertStepsTogether(sql, [{ ...step, ...trigger, position: { x: 100, y: 100 } }]);
+    const step = { id: newId(), type: 'TRIGGER', templateId: null, position: { x: 100, y: 100 } } as const;
+    await insertSteps(tx, automation.id, [{ ...step, ...triggerStep(automation) }]);
     return workflowBody(automation);
   });
 }
@@ -117,28 +118,24 @@ function newTriggerConfig({ triggerType, triggerConfig, eventName }: CreateWorkf
 
 /** One automation with its whole graph, and what enabling it would refuse. @throws 404 */
 export function getAutomation(db: Database, projectId: string, id: string): Promise<WorkflowWithGraph> {
-  return db.transaction(async (sql) => workflowWithGraph(sql, found(await findAutomation(sql, projectId, id), id)));
+  return db.transaction(async (tx) => workflowWithGraph(tx, found(await findAutomation(tx, projectId, id), id)));
 }
 
 /** An automation as `getAutomation` answers it. */
-export async function workflowWithGraph(sql: Sql, automation: AutomationRow): Promise<WorkflowWithGraph> {
+export async function workflowWithGraph(db: Database, automation: AutomationRow): Promise<WorkflowWithGraph> {
   const { id } = automation;
-  const [steps, ways] = [await stepsOf(sql, id), await transitionsOf(sql, id)];
-  const transitions = ways.map(transitionBody);
-  const { at: editedAt, by: editedBy } = await lastEditOf(sql, id);
+  const [steps, transitions] = [await stepsOf(db, id), await transitionsOf(db, id)];
   return {
-    ...workflowBody(automation),
-    revision: automation.revision,
-    editedAt,
-    editedBy,
+    ...automation,
+    ...(await lastEditOf(db, id)),
     steps: steps.map(({ templateName, ...step }) => ({
-      ...stepBody(step),
+      ...step,
       template: step.templateId === null ? null : { id: step.templateId, name: templateName ?? '' },
       outgoingTransitions: transitions.filter((way) => way.fromStepId === step.id),
       incomingTransitions: transitions.filter((way) => way.toStepId === step.id),
     })),
     transitions,
-    issues: await issuesOf(sql, automation, { steps, transitions: ways }),
+    issues: await issuesOf(db, automation, { steps, transitions }),
   };
 }
 
@@ -152,10 +149,10 @@ export function issuesAsProblems(issues: readonly Issue[]): FieldProblem[] {
 }
 
 /** What enabling would refuse: problems of the trigger, then of the graph. */
-export async function issuesOf(sql: Sql, automation: AutomationRow, graph: Graph): Promise<Issue[]> {
+export async function issuesOf(db: Database, automation: AutomationRow, graph: Graph): Promise<Issue[]> {
   const named = graph.steps.flatMap(({ templateId }) => templateId ?? []);
-  const templates = await templatesAmong(sql, automation.projectId, named);
-  const ofTrigger = await triggerIssues(sql, automation);
+  const templates = await templatesAmong(db, automation.projectId, named);
+  const ofTrigger = await triggerIssues(db, automation);
   return [...ofTrigger.map((issue) => ({ stepId: null, ...issue })), ...graphIssues(graph, templates)];
 }
 
@@ -171,30 +168,28 @@ export interface Changed<Body> {
  * revision; 422 for what keeps it from being enabled
  */
 export async function patchAutomation(
-  db: Database,
-  projectId: string,
-  id: string,
+  { db, projectId, id, userId, ifMatch }: EditTarget,
   body: PatchWorkflow,
-  editor: Editor,
 ): Promise<Changed<WorkflowBody> & Edited<WorkflowBody>> {
-  return db.transaction(async (sql) => {
-    const before = found(await lockAutomation(sql, projectId, id), id);
-    await checkRevision(sql, before, editor.ifMatch);
+  return db.transaction(async (tx) => {
+    const before = found(await lockAutomation(tx, projectId, id), id);
+    await checkRevision(tx, before, ifMatch);
     const retriggers = body.triggerType !== undefined || body.triggerConfig !== undefined;
-    if (retriggers && before.enabled && (await hasActiveRuns(sql, [id])))
+    if (retriggers && before.enabled && (await hasActiveRuns(tx, [id])))
       throw conflict(
         'The trigger cannot change while executions are active: cancel them or disable the workflow first',
       );
     const after = changedBy(before, body);
     if (retriggers && after.triggerType === 'EVENT' && eventNameOf(after.triggerConfig) === null)
       throw invalidField('triggerConfig.eventName', 'is required for the trigger EVENT', 'invalid_type');
-    await checkEnabling(sql, before, after, retriggers);
-    if (retriggers) await followTrigger(sql, after);
+    await checkEnabling(tx, before, after, retriggers);
+    if (retriggers) await followTrigger(tx, after);
     const scheduled = [before, after].some(({ enabled, triggerType }) => enabled && triggerType === 'SCHEDULE');
     const reschedules = scheduled && (retriggers || before.enabled !== after.enabled || before.name !== after.name);
-    const row = await updateAutomation(sql, after, reschedules, editor.userId);
-    const tickets = reschedules ? [await enqueue(sql, scheduleCommand(row, row.scheduleRevision))] : [];
-    return { body: workflowBody(row), revision: row.revision, tickets };
+    const row = await updateAutomation(tx, after, reschedules, userId);
+    const tickets = reschedules ? [await enqueue(tx, scheduleCommand(row, row.scheduleRevision))] : [];
+    const { scheduleRevision: _, ...changed } = row;
+    return { body: workflowBody(changed), revision: row.revision, tickets };
   });
 }
 
@@ -214,7 +209,7 @@ function changedBy(before: AutomationRow, body: PatchWorkflow): AutomationRow {
 }
 
 async function checkEnabling(
-  sql: Sql,
+  tx: Database,
   before: AutomationRow,
   after: AutomationRow,
   retriggers: boolean,
@@ -222,14 +217,14 @@ async function checkEnabling(
   if (!after.enabled) return;
   let issues: Issue[] = [];
   if (!before.enabled) {
-    const [steps, transitions] = [await stepsOf(sql, after.id), await transitionsOf(sql, after.id)];
+    const [steps, transitions] = [await stepsOf(tx, after.id), await transitionsOf(tx, after.id)];
     const trigger = triggerStep(after);
     const graph = {
       steps: steps.map((step) => (step.type === 'TRIGGER' ? { ...step, ...trigger } : step)),
       transitions,
     };
-    issues = await issuesOf(sql, after, graph);
-  } else if (retriggers) issues = (await triggerIssues(sql, after)).map((issue) => ({ stepId: null, ...issue }));
+    issues = await issuesOf(tx, after, graph);
+  } else if (retriggers) issues = (await triggerIssues(tx, after)).map((issue) => ({ stepId: null, ...issue }));
   if (issues.length === 0) return;
   throw invalid(
     issuesAsProblems(issues),
@@ -237,23 +232,32 @@ async function checkEnabling(
   );
 }
 
-async function followTrigger(sql: Sql, automation: AutomationRow): Promise<void> {
-  const step = (await stepsOf(sql, automation.id)).find(({ type }) => type === 'TRIGGER');
-  if (step) await updateStep(sql, { ...step, ...triggerStep(automation) });
-  await markGraphDirty(sql, automation.id);
+async function followTrigger(tx: Database, automation: AutomationRow): Promise<void> {
+  const step = (await stepsOf(tx, automation.id)).find(({ type }) => type === 'TRIGGER');
+  if (step) await updateSteps(tx, automation.id, [{ ...step, ...triggerStep(automation) }]);
+  await markGraphDirty(tx, automation.id);
 }
 
 /**
- * Deletes an automation with everything of it but its mail.
- * @throws 404, 409 while executions are active, 412 where another revision was seen
+ * Deletes automations with everything of them but their mail: all or none.
+ * @throws 404 for an unknown id, 409 while executions are active, 412 where another revision was seen
  */
-export async function deleteAutomation(
-  db: Database,
-  projectId: string,
-  id: string,
-  ifMatch: string,
-): Promise<OutboxTicket[]> {
-  return (await removeTogether(db, projectId, [id], ifMatch)).tickets;
+export function deleteAutomationsOf(db: Database, projectId: string, ids: readonly string[], ifMatch = '') {
+  return db.transaction(async (tx) => {
+    const automations = await lockAutomationsForDeletion(tx, projectId, ids);
+    const known = new Set(automations.map(({ id }) => id));
+    const unknown = ids.find((id) => !known.has(id));
+    if (unknown !== undefined) throw notFound('workflow', unknown);
+    for (const automation of automations) await checkRevision(tx, automation, ifMatch);
+    if (await hasActiveRuns(tx, ids))
+      throw conflict('A workflow with active executions cannot be deleted: cancel them first');
+    const deleted = await deleteAutomations(tx, ids);
+    const tickets: OutboxTicket[] = [];
+    for (const automation of automations)
+      if (automation.triggerType === 'SCHEDULE' && automation.enabled)
+        tickets.push(await enqueue(tx, scheduleCommand({ ...automation, enabled: false }, 0)));
+    return { deleted, tickets };
+  });
 }
 
 /** Deletes several automations, all or none. @throws 404 for an unknown id, 409 while executions are active */
@@ -264,55 +268,35 @@ export async function bulkUpdateAutomations(
 ): Promise<Changed<{ deleted: number } | { updated: number }>> {
   const ids = [...new Set(body.ids)];
   if (body.delete === true) {
-    const { deleted, tickets } = await removeTogether(db, projectId, ids);
+    const { deleted, tickets } = await deleteAutomationsOf(db, projectId, ids);
     return { body: { deleted }, tickets };
   }
   for (const id of ids) found(await findAutomation(db, projectId, id), id);
   return { body: { updated: 0 }, tickets: [] };
 }
 
-function removeTogether(db: Database, projectId: string, ids: readonly string[], ifMatch = '') {
-  return db.transaction(async (sql) => {
-    const automations = await lockAutomationsForDeletion(sql, projectId, ids);
-    const known = new Set(automations.map(({ id }) => id));
-    const unknown = ids.find((id) => !known.has(id));
-    if (unknown !== undefined) throw notFound('workflow', unknown);
-    for (const automation of automations) await checkRevision(sql, automation, ifMatch);
-    if (await hasActiveRuns(sql, ids))
-      throw conflict('A workflow with active executions cannot be deleted: cancel them first');
-    const deleted = await deleteAutomations(sql, ids);
-    const tickets: OutboxTicket[] = [];
-    for (const automation of automations)
-      if (automation.triggerType === 'SCHEDULE' && automation.enabled)
-        tickets.push(await enqueue(sql, scheduleCommand({ ...automation, enabled: false }, 0)));
-    return { deleted, tickets };
-  });
-}
-
 /** Copies an automation with its graph, disabled, under the name `<name> (Copy)`. @throws 404 */
 export async function duplicateAutomation(db: Database, projectId: string, id: string): Promise<WorkflowBody> {
-  return db.transaction(async (sql) => {
-    const original = found(await lockAutomation(sql, projectId, id), id);
+  return db.transaction(async (tx) => {
+    const original = found(await lockAutomation(tx, projectId, id), id);
     const suffix = ' (Copy)';
     const name = `${original.name.slice(0, 255 - suffix.length)}${suffix}`;
-    const copy = await insertAutomation(sql, { ...original, id: newId(), name });
-    const [steps, transitions] = [await stepsOf(sql, id), await transitionsOf(sql, id)];
+    const copy = await insertAutomation(tx, { ...original, id: newId(), name });
+    const [steps, transitions] = [await stepsOf(tx, id), await transitionsOf(tx, id)];
     const idOf = new Map(steps.map((step) => [step.id, newId()]));
     const renamed = (stepId: string) => idOf.get(stepId) ?? stepId;
-    await insertStepsTogether(
-      sql,
-      steps.map((step) => ({ ...step, id: renamed(step.id), automationId: copy.id })),
+    await insertSteps(
+      tx,
+      copy.id,
+      steps.map((step) => ({ ...step, id: renamed(step.id) })),
     );
-    await insertTransitionsTogether(
-      sql,
-      transitions.map((way) => ({
-        ...way,
-        id: newId(),
-        automationId: copy.id,
-        fromStepId: renamed(way.fromStepId),
-        toStepId: renamed(way.toStepId),
-      })),
-    );
+    const copied = transitions.map((way) => ({
+      ...way,
+      id: newId(),
+      fromStepId: renamed(way.fromStepId),
+      toStepId: renamed(way.toStepId),
+    }));
+    await insertTransitions(tx, copy.id, copied);
     return workflowBody(copy);
   });
 }

@@ -1,5 +1,5 @@
 import { type StartCommand, workflowId } from '../../temporal/commands.ts';
-import { type Sql, statement } from '../core/database/sql.ts';
+import { type Database, sql } from '../core/database/sql.ts';
 import { newId } from '../core/lib/ids.ts';
 import { enqueueAll, type OutboxTicket } from '../core/outbox/enqueue.ts';
 import { triggerOf } from './graph.ts';
@@ -28,72 +28,6 @@ export interface Started {
   tickets: OutboxTicket[];
 }
 
-const findAutomation = statement(
-  'automations.starting',
-  `select a.id, a.name, a.enabled, a.allow_reentry as "allowReentry", a.project_id as "projectId", p.name as project
-   from automations a join projects p on p.id = a.project_id where a.project_id = $1 and a.id = $2`,
-);
-// A deletion of contacts locks them first; with this lock it waits for us, or we do not find them.
-const lockContacts = statement(
-  'automations.lock_contacts',
-  'select id from contacts where project_id = $1 and id = any($2::uuid[]) order by id for key share',
-);
-const openEntries = statement(
-  'automations.open_entries',
-  `insert into automation_entries (automation_id, contact_id)
-   select $1, contact_id from unnest($2::uuid[]) as contact_id order by contact_id
-   on conflict (automation_id, contact_id) do nothing`,
-);
-const lockEntries = statement(
-  'automations.lock_entries',
-  `select from automation_entries where automation_id = $1 and contact_id = any($2::uuid[]) order by contact_id
-   for update`,
-);
-
-// Of several wishes for one contact the first counts; it makes the contact active, or has been there, for the others.
-const insertRuns = statement(
-  'automations.start_runs',
-  `with wish as (
-     select w.ordinal, w.id, w."contactId" as contact_id, w.context, w."sourceEventId" as event_id, n.last_entry
-     from jsonb_to_recordset($1::jsonb) as w (
-       ordinal integer, id uuid, "contactId" uuid, context jsonb, "sourceEventId" uuid)
-     join automation_entries n on n.automation_id = $2 and n.contact_id = w."contactId"),
-   judged as (
-     select wish.*, case
-       when event_id is not null and exists (
-         select from automation_runs r where r.automation_id = $2 and r.source_event_id = wish.event_id) then 'repeated'
-       when last_entry > 0 and not $5::boolean then 'reentry'
-       when exists (
-         select from automation_runs r where r.automation_id = $2 and r.contact_id = wish.contact_id
-           and r.status in ('RUNNING', 'WAITING')) then 'active'
-       when $6::integer > 0 and exists (
-         select from automation_runs r where r.automation_id = $2 and r.contact_id = wish.contact_id
-           and r.entry = wish.last_entry - $6::integer + 1 and r.started_at > now() - interval '1 hour') then 'refused'
-       else 'started' end as outcome
-     from wish),
-   first as (
-     select distinct on (contact_id) * from judged where outcome = 'started' order by contact_id, ordinal),
-   entered as (
-     update automation_entries n set last_entry = n.last_entry + 1 from first
-     where n.automation_id = $2 and n.contact_id = first.contact_id
-     returning n.contact_id, n.last_entry),
-   made as (
-     insert into automation_runs as r (
-       id, project_id, automation_id, version_id, contact_id, entry, current_step_id, context, source_event_id, due_at)
-     select first.id, $3, $2, $4, first.contact_id, entered.last_entry, $7, first.context, first.event_id, now()
-     from first join entered using (contact_id)
-     returning ${runColumns}),
-   noted as (
-     insert into automation_refusals as f (automation_id, refused)
-     select $2, count(*) from judged where outcome = 'refused' having count(*) > 0
-     on conflict (automation_id) do update set refused = f.refused + excluded.refused, last_refused_at = now())
-   select judged.ordinal,
-     case when judged.outcome <> 'started' or made.id is not null then judged.outcome
-       when $5::boolean then 'active' else 'reentry' end as outcome,
-     to_jsonb(made) as run
-   from judged left join made on made.id = judged.id`,
-);
-
 /**
  * Lets contacts into an automation, in the caller's transaction: for each wish that the rules allow a run pinned to the
  * current version, its number of entry, and the start of its execution in the outbox. Starts of one contact wait for one
@@ -101,7 +35,7 @@ const insertRuns = statement(
  * `startsPerHour` is the setting WORKFLOW_STARTS_PER_CONTACT_PER_HOUR (0: no limit).
  */
 export async function startRuns(
-  sql: Sql,
+  tx: Database,
   projectId: string,
   automationId: string,
   wishes: readonly StartWish[],
@@ -109,38 +43,114 @@ export async function startRuns(
 ): Promise<Started> {
   const gone = wishes.map(() => ({ outcome: 'gone' as const, run: null }));
   if (wishes.length === 0) return { outcomes: [], tickets: [] };
-  const automation = await sql.row<StartedAutomation>(findAutomation, [projectId, automationId]);
+  const automation = await tx.row<StartedAutomation>(sql`
+    select a.name, a.enabled, a.allow_reentry as "allowReentry", p.name as project
+    from automations a join projects p on p.id = a.project_id
+    where a.project_id = ${projectId} and a.id = ${automationId}`);
   if (!automation?.enabled) return { outcomes: gone, tickets: [] };
   const asked = [...new Set(wishes.map(({ contactId }) => contactId))];
-  const contacts = (await sql.rows<{ id: string }>(lockContacts, [projectId, asked])).map(({ id }) => id);
+  // A deletion of contacts locks them first; with this lock it waits for us, or we do not find them.
+  const contacts = (
+    await tx.rows<{ id: string }>(sql`
+      select id from contacts where project_id = ${projectId} and id = any(${asked}::uuid[]) order by id for key share`)
+  ).map(({ id }) => id);
   if (contacts.length === 0) return { outcomes: gone, tickets: [] };
-  const versionId = await ensureVersion(sql, automationId);
-  const version = versionId && (await pinnedVersion(sql, versionId));
+  const versionId = await ensureVersion(tx, automationId);
+  const version = versionId && (await pinnedVersion(tx, versionId));
   if (!version) return { outcomes: gone, tickets: [] };
-  const trigger = triggerOf(version.graph);
-  await sql.count(openEntries, [automationId, contacts]);
-  await sql.rows(lockEntries, [automationId, contacts]);
-  const rows = await sql.rows<{ ordinal: number; outcome: StartOutcome; run: RunRow | null }>(insertRuns, [
-    JSON.stringify(wishes.map((wish, ordinal) => ({ ...wish, ordinal, id: newId() }))),
-    automationId,
+  await lockEntries(tx, automationId, contacts);
+  const rows = await insertRuns(tx, automationId, wishes, {
     projectId,
-    version.id,
-    automation.allowReentry,
+    versionId: version.id,
+    triggerId: triggerOf(version.graph)?.id ?? null,
+    allowReentry: automation.allowReentry,
     startsPerHour,
-    trigger?.id ?? null,
-  ]);
+  });
   const outcomes: Started['outcomes'] = gone;
   for (const { ordinal, outcome, run } of rows) outcomes[ordinal] = { outcome, run };
   const runs = outcomes.flatMap(({ run }) => run ?? []);
   const tickets = await enqueueAll(
-    sql,
+    tx,
     runs.map((run) => launchRun(run, { ...automation, version: version.version })),
   );
   return { outcomes, tickets };
 }
 
+async function lockEntries(tx: Database, automationId: string, contacts: readonly string[]): Promise<void> {
+  await tx.count(sql`
+    insert into automation_entries (automation_id, contact_id)
+    select ${automationId}::uuid, contact_id from unnest(${contacts}::uuid[]) as contact_id order by contact_id
+    on conflict (automation_id, contact_id) do nothing`);
+  await tx.rows(sql`
+    select from automation_entries where automation_id = ${automationId} and contact_id = any(${contacts}::uuid[])
+    order by contact_id for update`);
+}
+
+interface StartFacts {
+  projectId: string;
+  versionId: string;
+  /** The step where runs begin. */
+  triggerId: string | null;
+  allowReentry: boolean;
+  startsPerHour: number;
+}
+
+// Of several wishes for one contact the first counts; it makes the contact active, or has been there, for the others.
+function insertRuns(
+  tx: Database,
+  automationId: string,
+  wishes: readonly StartWish[],
+  { projectId, versionId, triggerId, allowReentry, startsPerHour }: StartFacts,
+): Promise<{ ordinal: number; outcome: StartOutcome; run: RunRow | null }[]> {
+  const rows = JSON.stringify(wishes.map((wish, ordinal) => ({ ...wish, ordinal, id: newId() })));
+  return tx.rows(sql`
+    with fixed as (
+      select ${automationId}::uuid as automation_id, ${allowReentry}::boolean as allow_reentry,
+        ${startsPerHour}::integer as per_hour),
+    wish as (
+      select w.ordinal, w.id, w."contactId" as contact_id, w.context, w."sourceEventId" as event_id, n.last_entry, fixed.*
+      from fixed cross join jsonb_to_recordset(${rows}::jsonb) as w (
+          ordinal integer, id uuid, "contactId" uuid, context jsonb, "sourceEventId" uuid)
+        join automation_entries n on n.automation_id = fixed.automation_id and n.contact_id = w."contactId"),
+    judged as (
+      select wish.*, case
+        when event_id is not null and exists (
+          select from automation_runs r
+          where r.automation_id = wish.automation_id and r.source_event_id = wish.event_id) then 'repeated'
+        when last_entry > 0 and not allow_reentry then 'reentry'
+        when exists (
+          select from automation_runs r where r.automation_id = wish.automation_id and r.contact_id = wish.contact_id
+            and r.status in ('RUNNING', 'WAITING')) then 'active'
+        when per_hour > 0 and exists (
+          select from automation_runs r where r.automation_id = wish.automation_id and r.contact_id = wish.contact_id
+            and r.entry = wish.last_entry - per_hour + 1 and r.started_at > now() - interval '1 hour') then 'refused'
+        else 'started' end as outcome
+      from wish),
+    first as (
+      select distinct on (contact_id) * from judged where outcome = 'started' order by contact_id, ordinal),
+    entered as (
+      update automation_entries n set last_entry = n.last_entry + 1 from first
+      where n.automation_id = first.automation_id and n.contact_id = first.contact_id
+      returning n.contact_id, n.last_entry),
+    made as (
+      insert into automation_runs as r (
+        id, project_id, automation_id, version_id, contact_id, entry, current_step_id, context, source_event_id, due_at)
+      select first.id, ${projectId}::uuid, first.automation_id, ${versionId}::uuid, first.contact_id, entered.last_entry,
+        ${triggerId}::uuid, first.context, first.event_id, now()
+      from first join entered using (contact_id)
+      returning ${runColumns}),
+    noted as (
+      insert into automation_refusals as f (automation_id, refused)
+      select automation_id, count(*) from judged where outcome = 'refused' group by automation_id
+      on conflict (automation_id) do update set refused = f.refused + excluded.refused, last_refused_at = now())
+    select judged.ordinal,
+      case when judged.outcome <> 'started' or made.id is not null then judged.outcome
+        when allow_reentry then 'active' else 'reentry' end as outcome,
+      to_jsonb(made) as run
+    from judged left join made on made.id = judged.id`);
+}
+
 interface StartedAutomation extends LaunchFacts {
-  id: string;
   enabled: boolean;
   allowReentry: boolean;
 }
@@ -155,11 +165,11 @@ export interface LaunchFacts {
 
 /** The start of a run's execution. `restart` is set where an earlier execution ended before its row did. */
 export function launchRun(
-  run: Pick<RunRow, 'id' | 'projectId' | 'automationId' | 'contactId' | 'entry'>,
+  run: Pick<RunRow, 'id' | 'projectId' | 'workflowId' | 'contactId' | 'entry'>,
   automation: LaunchFacts & { version: number },
   restart?: string,
 ): StartCommand {
-  const { id, projectId, automationId, contactId, entry } = run;
+  const { id, projectId, workflowId: automationId, contactId, entry } = run;
   return {
     type: 'start',
     workflow: 'automation',

@@ -1,19 +1,18 @@
-import type { Database, Sql } from '../core/database/sql.ts';
+import type { Database } from '../core/database/sql.ts';
 import { AppError, badRequest, conflict, invalidField, notFound } from '../core/lib/errors.ts';
 import { isUuid, newId } from '../core/lib/ids.ts';
-import { stepBody } from './bodies.ts';
 import { maxSteps, reachableFrom } from './graph.ts';
 import {
   deleteSteps,
-  holdTemplate,
-  insertStep,
+  holdTemplates,
+  insertSteps,
   insertTransition,
   redirect,
   redirectOne,
-  updateStep,
+  updateSteps,
 } from './graph-queries.ts';
-import { hasActiveRuns, hasActiveRunsAt, lockAutomation, reviseGraphOf, stepsOf, transitionsOf } from './queries.ts';
-import { checkRevision, type Edited, type Editor } from './revision.ts';
+import { hasActiveRuns, lockAutomation, reviseGraphOf, stepsOf, transitionsOf, written } from './queries.ts';
+import { checkRevision, type Edited, type EditTarget } from './revision.ts';
 import type { AutomationRow, StepRow, TransitionRow } from './rows.ts';
 import type { CreateStep, InsertStep, PatchStep, StepBody } from './schema.ts';
 import { found } from './service.ts';
@@ -32,41 +31,39 @@ export interface Draft {
  * @throws 404, 412 where the editor has seen another revision
  */
 export function edit<T>(
-  db: Database,
-  projectId: string,
-  id: string,
-  editor: Editor,
-  work: (sql: Sql, draft: Draft) => Promise<T>,
+  { db, projectId, id, userId, ifMatch }: EditTarget,
+  work: (tx: Database, draft: Draft) => Promise<T>,
 ): Promise<Edited<T>> {
-  return db.transaction(async (sql) => {
-    const automation = found(await lockAutomation(sql, projectId, id), id);
-    await checkRevision(sql, automation, editor.ifMatch);
-    const draft = { automation, steps: await stepsOf(sql, id), transitions: await transitionsOf(sql, id) };
-    const body = await work(sql, draft);
-    return { body, revision: await reviseGraphOf(sql, id, editor.userId) };
+  return db.transaction(async (tx) => {
+    const automation = found(await lockAutomation(tx, projectId, id), id);
+    await checkRevision(tx, automation, ifMatch);
+    const draft = { automation, steps: await draftSteps(tx, id), transitions: await transitionsOf(tx, id) };
+    const body = await work(tx, draft);
+    return { body, revision: await reviseGraphOf(tx, id, userId) };
   });
+}
+
+/** The steps of a draft, in the order they were made. */
+export async function draftSteps(tx: Database, id: string): Promise<StepRow[]> {
+  return (await stepsOf(tx, id)).map(({ templateName: _, ...step }) => step);
 }
 
 /**
  * Adds a step (contract page 2, 3.5). With `autoConnect` the newest step that leads nowhere leads to it.
  * @throws 404 for the automation or the template, 400 for a second TRIGGER and for more than 200 steps
  */
-export function createStep(
-  db: Database,
-  projectId: string,
-  id: string,
-  body: CreateStep,
-  editor: Editor,
-): Promise<Edited<StepBody>> {
-  return edit(db, projectId, id, editor, async (sql, draft) => {
-    const step = await addStep(sql, draft, body, body.position);
+export function createStep(target: EditTarget, body: CreateStep): Promise<Edited<StepBody>> {
+  return edit(target, async (tx, draft) => {
+    const step = await addStep(tx, draft, body, body.position);
     const source = body.autoConnect ? openEnd(draft) : undefined;
-    if (source !== undefined) {
-      const way = { id: newId(), automationId: id, branch: null, waitOutcome: null, priority: 0 };
-      await insertTransition(sql, { ...way, fromStepId: source.id, toStepId: step.id });
-    }
-    return stepBody(step);
+    if (source !== undefined) await connect(tx, draft, source.id, step.id, null);
+    return step;
   });
+}
+
+function connect(tx: Database, { automation }: Draft, fromStepId: string, toStepId: string, branch: string | null) {
+  const way = { id: newId(), fromStepId, toStepId, branch, waitOutcome: null, priority: 0 };
+  return insertTransition(tx, automation.id, way);
 }
 
 function openEnd({ steps, transitions }: Draft): StepRow | undefined {
@@ -76,7 +73,7 @@ function openEnd({ steps, transitions }: Draft): StepRow | undefined {
 }
 
 async function addStep(
-  sql: Sql,
+  tx: Database,
   { automation, steps }: Draft,
   body: CreateStep | InsertStep,
   position: StepRow['position'],
@@ -84,9 +81,10 @@ async function addStep(
   if (body.type === 'TRIGGER' && steps.some(({ type }) => type === 'TRIGGER'))
     throw badRequest('This workflow already has its TRIGGER step', { field: 'type' });
   if (steps.length >= maxSteps) throw badRequest(`A workflow has at most ${maxSteps} steps`);
-  const content = await checkedContent(sql, automation.projectId, body.type, body, { config: {}, templateId: null });
+  const content = await checkedContent(tx, automation.projectId, body.type, body, { config: {}, templateId: null });
   const { type, name } = body;
-  return insertStep(sql, { id: newId(), automationId: automation.id, type, name, position, ...content });
+  const [step] = await insertSteps(tx, automation.id, [{ id: newId(), type, name, position, ...content }]);
+  return written(step ?? null);
 }
 
 /** What a step does. */
@@ -99,7 +97,7 @@ interface GivenContent {
 
 // `stepContent` with a look at the template. @throws 404 for one that is none of the project, 400 as `stepContent`
 async function checkedContent(
-  sql: Sql,
+  tx: Database,
   projectId: string,
   type: StepRow['type'],
   given: GivenContent,
@@ -109,8 +107,8 @@ async function checkedContent(
     if (!isUuid(templateId)) throw notFound('template', templateId);
   });
   const { templateId } = content;
-  if (templateId !== null && templateId !== before.templateId && !(await holdTemplate(sql, projectId, templateId)))
-    throw notFound('template', templateId);
+  if (templateId !== null && templateId !== before.templateId)
+    if ((await holdTemplates(tx, projectId, [templateId])).size === 0) throw notFound('template', templateId);
   return content;
 }
 
@@ -156,26 +154,21 @@ function refuseSyntax(config: Record<string, unknown>): void {
 }
 
 /** Changes a step. @throws 404, 400 for the config of the TRIGGER, 409 for content while executions are active */
-export function patchStep(
-  db: Database,
-  projectId: string,
-  id: string,
-  stepId: string,
-  body: PatchStep,
-  editor: Editor,
-): Promise<Edited<StepBody>> {
-  return edit(db, projectId, id, editor, async (sql, draft) => {
+export function patchStep(target: EditTarget, stepId: string, body: PatchStep): Promise<Edited<StepBody>> {
+  return edit(target, async (tx, draft) => {
     const step = stepIn(draft, stepId);
+    const { id, projectId, enabled } = draft.automation;
     if (body.config !== undefined && step.type === 'TRIGGER')
       throw badRequest('The TRIGGER step follows the trigger of the workflow: change that with PATCH /workflows/{id}');
     const changesContent = body.config !== undefined || body.templateId !== undefined;
-    if (changesContent && draft.automation.enabled && (await hasActiveRuns(sql, [id])))
+    if (changesContent && enabled && (await hasActiveRuns(tx, [id])))
       throw conflict(
         'Config and template of a step cannot change while the workflow is enabled and executions are active',
       );
-    const content = await checkedContent(sql, projectId, step.type, body, step);
+    const content = await checkedContent(tx, projectId, step.type, body, step);
     const { name = step.name, position = step.position } = body;
-    return stepBody(await updateStep(sql, { ...step, ...content, name, position }));
+    const [changed] = await updateSteps(tx, id, [{ ...step, ...content, name, position }]);
+    return written(changed ?? null);
   });
 }
 
@@ -183,59 +176,45 @@ export function patchStep(
  * Deletes a step: with everything that it leads to, or with `splice` alone, its predecessors then leading to what followed.
  * @throws 404; 400 for the TRIGGER and for splicing a step with branches; 409 while executions stand there
  */
-export function deleteStep(
-  db: Database,
-  projectId: string,
-  id: string,
-  stepId: string,
-  splice: boolean,
-  editor: Editor,
-): Promise<Edited<void>> {
-  return edit(db, projectId, id, editor, async (sql, draft) => {
+export function deleteStep(target: EditTarget, stepId: string, splice: boolean): Promise<Edited<void>> {
+  return edit(target, async (tx, draft) => {
     const step = stepIn(draft, stepId);
+    const { id, enabled } = draft.automation;
     if (step.type === 'TRIGGER') throw badRequest('The TRIGGER step can only be deleted with its workflow');
     const standing = 'Executions are at this step: cancel them, or wait until they have left it';
     if (splice) {
       const ways = draft.transitions.filter((way) => way.fromStepId === stepId);
       if (step.type === 'CONDITION' || new Set(ways.map((way) => way.toStepId)).size > 1)
         throw badRequest(`Step "${step.name}" leads to several steps and cannot be removed with splice`);
-      if (await hasActiveRunsAt(sql, id, [stepId])) throw conflict(standing);
+      if (await hasActiveRuns(tx, [id], [stepId])) throw conflict(standing);
       const [successor] = ways;
-      if (successor) await redirect(sql, stepId, successor.toStepId);
-      await deleteSteps(sql, id, [stepId]);
+      if (successor) await redirect(tx, stepId, successor.toStepId);
+      await deleteSteps(tx, id, [stepId]);
       return;
     }
     const gone = [...reachableFrom(draft.transitions, stepId)];
-    if (draft.automation.enabled && (await hasActiveRunsAt(sql, id, gone)))
+    if (enabled && (await hasActiveRuns(tx, [id], gone)))
       throw conflict(
         gone.length === 1 ? standing : 'Executions are at this step or at one that would be deleted with it',
       );
-    await deleteSteps(sql, id, gone);
+    await deleteSteps(tx, id, gone);
   });
 }
 
 /** Puts a new step between the two of a transition. @throws 404, 400 for TRIGGER and EXIT */
-export function insertStepInto(
-  db: Database,
-  projectId: string,
-  id: string,
-  transitionId: string,
-  body: InsertStep,
-  editor: Editor,
-): Promise<Edited<StepBody>> {
-  return edit(db, projectId, id, editor, async (sql, draft) => {
+export function insertStepInto(target: EditTarget, transitionId: string, body: InsertStep): Promise<Edited<StepBody>> {
+  return edit(target, async (tx, draft) => {
     const way = draft.transitions.find((one) => one.id === transitionId);
     if (way === undefined) throw notFound('transition', transitionId);
     if (body.type === 'TRIGGER' || body.type === 'EXIT')
       throw badRequest(`A step of type ${body.type} cannot be inserted between two others`, { field: 'type' });
     const [from, to] = [stepIn(draft, way.fromStepId), stepIn(draft, way.toStepId)];
     const between = { x: (from.position.x + to.position.x) / 2, y: (from.position.y + to.position.y) / 2 };
-    const step = await addStep(sql, draft, body, body.position ?? between);
-    await redirectOne(sql, way.id, step.id);
+    const step = await addStep(tx, draft, body, body.position ?? between);
+    await redirectOne(tx, way.id, step.id);
     const branch = step.type === 'CONDITION' ? (branchesOf(step.config).includes('yes') ? 'yes' : 'default') : null;
-    const onward = { id: newId(), automationId: id, branch, waitOutcome: null, priority: 0 };
-    await insertTransition(sql, { ...onward, fromStepId: step.id, toStepId: to.id });
-    return stepBody(step);
+    await connect(tx, draft, step.id, to.id, branch);
+    return step;
   });
 }
 

@@ -1,11 +1,9 @@
-import type { Database } from '../core/database/sql.ts';
 import { badRequest, conflict, invalidField, notFound } from '../core/lib/errors.ts';
 import { newId } from '../core/lib/ids.ts';
-import { transitionBody } from './bodies.ts';
 import { branchProblem, closesCircle, reachableFrom, type WaitOutcome } from './graph.ts';
-import { deleteTransitionRow, insertTransition } from './graph-queries.ts';
-import { hasActiveRunsAt } from './queries.ts';
-import type { Edited, Editor } from './revision.ts';
+import { deleteTransitions, insertTransition } from './graph-queries.ts';
+import { hasActiveRuns } from './queries.ts';
+import type { Edited, EditTarget } from './revision.ts';
 import type { StepRow, TransitionRow } from './rows.ts';
 import type { CreateTransition, TransitionBody } from './schema.ts';
 import { type Draft, edit } from './steps-service.ts';
@@ -17,14 +15,8 @@ const maxTransitions = 1_000;
  * @throws 404 for steps that are not both of this automation, 400 for what the type of the first step does not allow and
  * for a circle, 422 for two branches that differ
  */
-export function createTransition(
-  db: Database,
-  projectId: string,
-  id: string,
-  body: CreateTransition,
-  editor: Editor,
-): Promise<Edited<TransitionBody>> {
-  return edit(db, projectId, id, editor, async (sql, draft) => {
+export function createTransition(target: EditTarget, body: CreateTransition): Promise<Edited<TransitionBody>> {
+  return edit(target, async (tx, draft) => {
     const [from, to] = [endOf(draft, body.fromStepId), endOf(draft, body.toStepId)];
     if (from.id === to.id) throw badRequest(`Step "${from.name}" cannot lead to itself`);
     if (to.type === 'TRIGGER') throw badRequest('No step can lead to the TRIGGER step');
@@ -39,8 +31,8 @@ export function createTransition(
       condition,
       draft.transitions.filter((way) => way.fromStepId === from.id),
     );
-    const way = { id: newId(), automationId: id, fromStepId: from.id, toStepId: to.id, priority: body.priority };
-    return transitionBody(await insertTransition(sql, { ...way, ...condition }));
+    const way = { id: newId(), fromStepId: from.id, toStepId: to.id, priority: body.priority };
+    return insertTransition(tx, draft.automation.id, { ...way, ...condition });
   });
 }
 
@@ -116,19 +108,14 @@ export function refuseSecondWay(
 }
 
 /** Removes a transition. @throws 404, 409 while executions stand at its target or below */
-export function deleteTransition(
-  db: Database,
-  projectId: string,
-  id: string,
-  transitionId: string,
-  editor: Editor,
-): Promise<Edited<void>> {
-  return edit(db, projectId, id, editor, async (sql, draft) => {
+export function deleteTransition(target: EditTarget, transitionId: string): Promise<Edited<void>> {
+  return edit(target, async (tx, draft) => {
     const way = draft.transitions.find((one) => one.id === transitionId);
     if (way === undefined) throw notFound('transition', transitionId);
+    const { id, enabled } = draft.automation;
     const below = [...reachableFrom(draft.transitions, way.toStepId)];
-    if (draft.automation.enabled && (await hasActiveRunsAt(sql, id, below)))
+    if (enabled && (await hasActiveRuns(tx, [id], below)))
       throw conflict('Executions are at the step that this transition leads to, or at a step after it');
-    await deleteTransitionRow(sql, id, transitionId);
+    await deleteTransitions(tx, id, [transitionId]);
   });
 }

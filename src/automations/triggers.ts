@@ -1,11 +1,12 @@
 import { type Command, workflowId, workflowScheduleId } from '../../temporal/commands.ts';
 import { checkSegmentReferences, parseCondition, resolveSegments } from '../audience/conditions/index.ts';
 import { segmentLookup } from '../audience/segments/index.ts';
-import type { Sql } from '../core/database/sql.ts';
+import { type Database, sql } from '../core/database/sql.ts';
 import { AppError } from '../core/lib/errors.ts';
 import { cutText } from '../core/lib/text.ts';
 import type { AutomationRow } from './rows.ts';
 import { calendarsOf, readSchedule } from './schedule.ts';
+import type { Issue } from './schema.ts';
 
 /** The name of the event in a trigger's config, or null. */
 export function eventNameOf(config: unknown): string | null {
@@ -23,11 +24,13 @@ export function triggerStep({ triggerType, triggerConfig }: Pick<AutomationRow, 
   return { name: `Trigger: ${triggerType.toLowerCase()}`, config: {} };
 }
 
+type TriggerIssue = Pick<Issue, 'field' | 'message'>;
+
 /** What keeps a trigger from being enabled; fields begin at the automation. */
 export async function triggerIssues(
-  sql: Sql,
+  db: Database,
   { projectId, triggerType, triggerConfig }: Pick<AutomationRow, 'projectId' | 'triggerType' | 'triggerConfig'>,
-): Promise<{ field: string; message: string }[]> {
+): Promise<TriggerIssue[]> {
   if (triggerType === 'MANUAL') return [];
   if (triggerType === 'EVENT')
     return eventNameOf(triggerConfig) === null
@@ -39,13 +42,13 @@ export async function triggerIssues(
       field: field === '' ? 'triggerConfig' : `triggerConfig.${field}`,
       message,
     }));
-  const issues: { field: string; message: string }[] = [];
-  if (schedule.segmentId && !(await segmentExists(sql, projectId, schedule.segmentId)))
+  const issues: TriggerIssue[] = [];
+  if (schedule.segmentId && !(await segmentExists(db, projectId, schedule.segmentId)))
     issues.push({ field: 'triggerConfig.segmentId', message: 'is no segment of this project' });
   if (schedule.audienceCondition) {
     try {
       const condition = parseCondition(schedule.audienceCondition);
-      checkSegmentReferences(condition, await resolveSegments(condition, segmentLookup(sql, projectId)));
+      checkSegmentReferences(condition, await resolveSegments(condition, segmentLookup(db, projectId)));
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       issues.push({ field: 'triggerConfig.audienceCondition', message: error.message });
@@ -54,8 +57,8 @@ export async function triggerIssues(
   return issues;
 }
 
-async function segmentExists(sql: Sql, projectId: string, id: string): Promise<boolean> {
-  return (await sql.row('select 1 from segments where project_id = $1 and id = $2', [projectId, id])) !== null;
+async function segmentExists(db: Database, projectId: string, id: string): Promise<boolean> {
+  return (await db.row(sql`select from segments where project_id = ${projectId} and id = ${id}`)) !== null;
 }
 
 /** What Temporal's schedule of an automation has to be: made, brought in line, or removed. */

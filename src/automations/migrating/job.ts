@@ -1,7 +1,7 @@
 import { type SignalCommand, signals, workflowId } from '../../../temporal/commands.ts';
-import { isoInstant } from '../../core/database/columns.ts';
-import type { Database, Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { enqueueAll, type OutboxTicket } from '../../core/outbox/enqueue.ts';
+import type { Graph } from '../graph.ts';
 import { pinnedVersion } from '../versions.ts';
 import {
   advanceMigration,
@@ -53,7 +53,7 @@ export async function movePeople(deps: MigrationDeps, id: string, options: Share
   const endsAt = performance.now() + options.longestMs;
   let people = 0;
   do {
-    const chunk = await deps.db.transaction((sql) => moveChunk(sql, id, options.peoplePerChunk ?? defaultChunk));
+    const chunk = await deps.db.transaction((tx) => moveChunk(tx, id, options.peoplePerChunk ?? defaultChunk));
     deps.dispatchSoon(...chunk.tickets);
     people += chunk.people;
     options.onChunk(people);
@@ -66,29 +66,27 @@ interface Chunk extends MigrationShare {
   tickets: OutboxTicket[];
 }
 
-async function moveChunk(sql: Sql, id: string, limit: number): Promise<Chunk> {
-  const migration = await lockMigration(sql, id);
+async function moveChunk(tx: Database, id: string, limit: number): Promise<Chunk> {
+  const migration = await lockMigration(tx, id);
   if (migration === null || (migration.state !== 'waiting' && migration.state !== 'active'))
     return { state: 'over', people: 0, tickets: [] };
-  const version = await pinnedVersion(sql, migration.toVersionId);
+  const version = await pinnedVersion(tx, migration.toVersionId);
   if (version === null) return { state: 'over', people: 0, tickets: [] };
-  const runs = await lockRunsToMove(sql, migration.automationId, migration.toVersionId, migration.through, limit);
-  const open = new Map(
-    (
-      await lockOpenSteps(
-        sql,
-        runs.map((run) => run.id),
-      )
-    ).map((step) => [step.runId, step]),
+  const runs = await lockRunsToMove(tx, migration, limit);
+  const steps = await lockOpenSteps(
+    tx,
+    runs.map((run) => run.id),
   );
-  const changes = emptyChanges();
+  const open = new Map(steps.map((step) => [step.runId, step]));
+  const counts = { finished: 0, movedAtNextStep: 0, movedNow: 0, exited: 0, passedOver: 0 };
+  const changes: Changes = { runs: [], skipped: [], retimed: [], signals: [], counts };
   for (const run of runs) moveOne(migration, version.graph, run, open.get(run.id) ?? null, changes);
-  await writeMovedRuns(sql, changes.runs);
-  await skipSteps(sql, changes.skipped);
-  await retimeSteps(sql, changes.retimed);
-  const tickets = await enqueueAll(sql, changes.signals);
+  await writeMovedRuns(tx, changes.runs);
+  await skipSteps(tx, changes.skipped);
+  await retimeSteps(tx, changes.retimed);
+  const tickets = await enqueueAll(tx, changes.signals);
   const isLast = runs.length < limit;
-  await advanceMigration(sql, id, isLast ? 'completed' : 'active', runs.at(-1)?.id ?? null, changes.counts);
+  await advanceMigration(tx, id, isLast, runs.at(-1)?.id ?? null, counts);
   return { state: isLast ? 'completed' : 'unfinished', people: runs.length, tickets };
 }
 
@@ -100,76 +98,49 @@ interface Changes {
   counts: MoveCounts;
 }
 
-function emptyChanges(): Changes {
-  const counts = { finished: 0, movedAtNextStep: 0, movedNow: 0, exited: 0, passedOver: 0 };
-  return { runs: [], skipped: [], retimed: [], signals: [], counts };
-}
-
 function moveOne(
-  { id, automationId, toVersionId, toVersion, rules }: MigrationRow,
-  target: Parameters<typeof moveOf>[2],
-  run: RunToMove,
+  { id: migrationId, workflowId: automationId, toVersionId, toVersion, rules }: MigrationRow,
+  target: Graph,
+  { id, contactId, entry, seq, currentStepId }: RunToMove,
   open: OpenStep | null,
-  changes: Changes,
+  { runs, skipped, retimed, signals: wakes, counts }: Changes,
 ): void {
-  const rule = ruleAt(rules, run.currentStepId);
-  const move = moveOf(
-    { currentStepId: run.currentStepId, open: open && { ...open, startedAt: isoInstant(open.startedAt) } },
-    rule,
-    target,
-  );
-  const unchanged: MovedRun = {
-    id: run.id,
-    versionId: null,
-    nextVersionId: null,
-    stepId: null,
-    status: null,
-    reason: null,
-    redue: false,
-    dueAt: null,
-  };
+  const move = moveOf({ currentStepId, open }, ruleAt(rules, currentStepId), target);
   // The number of the next step stays, so that the execution takes the signal for its own.
   const wake = () =>
-    changes.signals.push({
+    wakes.push({
       type: 'signal',
-      id: workflowId.automation(automationId, run.contactId, run.entry),
+      id: workflowId.automation(automationId, contactId, entry),
       signal: signals.resume,
-      input: { seq: run.seq },
-      dedupeKey: `migration-${id}`,
+      input: { seq },
+      dedupeKey: `migration-${migrationId}`,
     });
-  const leave = (output: object) => open !== null && changes.skipped.push({ id: open.id, output });
+  const leave = (output: object) => open !== null && skipped.push({ id: open.id, output });
+  counts[move.kind === 'retimed' ? 'movedNow' : move.kind] += 1;
   switch (move.kind) {
     case 'finished':
     case 'passedOver':
-      changes.counts[move.kind] += 1;
       // What an earlier migration has set does not hold any more.
-      changes.runs.push(unchanged);
+      runs.push({ id });
       return;
     case 'movedAtNextStep':
-      changes.counts.movedAtNextStep += 1;
-      changes.runs.push(
-        move.atOnce ? { ...unchanged, versionId: toVersionId } : { ...unchanged, nextVersionId: toVersionId },
-      );
+      runs.push(move.atOnce ? { id, versionId: toVersionId } : { id, nextVersionId: toVersionId });
       return;
     case 'movedNow':
-      changes.counts.movedNow += 1;
       leave({ movedTo: move.to, version: toVersion });
-      changes.runs.push({ ...unchanged, versionId: toVersionId, stepId: move.to, status: 'RUNNING' });
+      runs.push({ id, versionId: toVersionId, stepId: move.to, status: 'RUNNING' });
       wake();
       return;
     case 'retimed': {
-      changes.counts.movedNow += 1;
       const { times } = move;
-      const dueAt = times.scheduledFor ?? times.executeAfter;
-      changes.runs.push({ ...unchanged, versionId: toVersionId, redue: true, dueAt });
-      if (open !== null) changes.retimed.push({ id: open.id, ...times });
+      runs.push({ id, versionId: toVersionId, redue: true, dueAt: times.scheduledFor ?? times.executeAfter });
+      if (open !== null) retimed.push({ id: open.id, ...times });
       wake();
       return;
     }
     case 'exited':
-      changes.counts.exited += 1;
       leave({ exited: true, reason: move.reason });
-      changes.runs.push({ ...unchanged, status: 'EXITED', reason: move.reason });
+      runs.push({ id, status: 'EXITED', reason: move.reason });
       wake();
   }
 }

@@ -1,6 +1,5 @@
 import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
-import { isoInstant, isoInstantOrNull } from '../../core/database/columns.ts';
-import type { Database, Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { conflict, type FieldProblem, invalid, notFound } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
@@ -12,10 +11,10 @@ import { found, issuesAsProblems, issuesOf } from '../service.ts';
 import { draftGraph, ensureVersion, type PinnedVersion, pinnedVersion } from '../versions.ts';
 import {
   cancelMigrationRow,
+  contactsOfOtherVersions,
   findMigration,
   insertMigration,
   type MigrationRow,
-  peopleOfOtherVersions,
   stalledMigrations,
   stepsOfVersions,
 } from './queries.ts';
@@ -39,9 +38,9 @@ export function migratePeople(
   automationId: string,
   asked: MigratePlan,
 ): Promise<AskedMigration> {
-  return db.transaction(async (sql) => {
-    const automation = found(await lockAutomation(sql, projectId, automationId), automationId);
-    const { preview, migration, tickets } = await movePeopleOf(sql, automation, asked);
+  return db.transaction(async (tx) => {
+    const automation = found(await lockAutomation(tx, projectId, automationId), automationId);
+    const { preview, migration, tickets } = await movePeopleOf(tx, automation, asked);
     return { body: migration ?? preview, tickets };
   });
 }
@@ -51,26 +50,26 @@ export function migratePeople(
  * @throws as `migratePeople`
  */
 export async function movePeopleOf(
-  sql: Sql,
+  tx: Database,
   automation: AutomationRow,
   asked: MigratePlan,
   at = '',
 ): Promise<{ preview: MigrationPreview; migration: MigrationBody | null; tickets: OutboxTicket[] }> {
   const { id: automationId, projectId } = automation;
-  const issues = await issuesOf(sql, automation, await draftGraph(sql, automationId));
+  const issues = await issuesOf(tx, automation, await draftGraph(tx, automationId));
   if (issues.length > 0)
     throw invalid(issuesAsProblems(issues), 'Nobody can be moved to a graph that cannot be enabled: correct it first.');
-  const versionId = await ensureVersion(sql, automationId);
-  const target = versionId && (await pinnedVersion(sql, versionId));
+  const versionId = await ensureVersion(tx, automationId);
+  const target = versionId && (await pinnedVersion(tx, versionId));
   if (!target) throw notFound('workflow', automationId);
-  const preview = await previewOfMove(sql, target, asked, at);
+  const preview = await previewOfMove(tx, target, asked, at);
   if (asked.dryRun) return { preview, migration: null, tickets: [] };
-  const row = { projectId, automationId, toVersionId: target.id, rules: compiled(asked), expected: preview.people };
-  const id = newId();
-  if (!(await insertMigration(sql, { id, ...row })))
+  const row = { id: newId(), projectId, workflowId: automationId };
+  const facts = { toVersionId: target.id, rules: compiled(asked), expected: preview.people };
+  if (!(await insertMigration(tx, { ...row, ...facts })))
     throw conflict('A migration of this workflow is under way: wait for it or cancel it first');
-  const ticket = await enqueue(sql, startOfMigration({ id, projectId, automationId }));
-  return { preview, migration: migrationBody(await one(sql, projectId, automationId, id)), tickets: [ticket] };
+  const ticket = await enqueue(tx, startOfMigration(row));
+  return { preview, migration: await getMigration(tx, projectId, automationId, row.id), tickets: [ticket] };
 }
 
 /**
@@ -78,13 +77,13 @@ export async function movePeopleOf(
  * @throws 422 for rules that cannot work
  */
 export async function previewOfMove(
-  sql: Sql,
+  tx: Database,
   target: PinnedVersion,
   asked: Pick<MigratePlan, 'plan' | 'otherwise'>,
   at: string,
 ): Promise<MigrationPreview> {
-  const counts = await peopleOfOtherVersions(sql, target.automationId, target.id);
-  const preview = await previewOf(sql, target, compiled(asked), counts);
+  const counts = await contactsOfOtherVersions(tx, target.automationId, target.id);
+  const preview = await previewOf(tx, target, compiled(asked), counts);
   const problems = problemsOf(asked, target, preview).map((each) => ({ ...each, field: `${at}${each.field}` }));
   if (problems.length > 0) throw invalid(problems, 'Ask with "dryRun": true to see whom each rule meets.');
   return preview;
@@ -103,12 +102,12 @@ function compiled({ plan, otherwise }: Pick<MigratePlan, 'plan' | 'otherwise'>):
 }
 
 async function previewOf(
-  sql: Sql,
+  tx: Database,
   target: PinnedVersion,
   plan: MovePlan,
   counts: readonly { stepId: string | null; people: number }[],
 ): Promise<MigrationPreview> {
-  const known = new Map((await stepsOfVersions(sql, target.automationId)).map((step) => [step.id, step]));
+  const known = new Map((await stepsOfVersions(tx, target.automationId)).map((step) => [step.id, step]));
   const ids = [...new Set([...Object.keys(plan.steps), ...counts.map(({ stepId }) => stepId)])];
   return {
     dryRun: true,
@@ -161,12 +160,18 @@ function problemsOf(
 
 /** A migration and how far it is. @throws 404 */
 export async function getMigration(
-  sql: Sql,
+  db: Database,
   projectId: string,
   automationId: string,
   id: string,
 ): Promise<MigrationBody> {
-  return migrationBody(await one(sql, projectId, automationId, id));
+  const row = await findMigration(db, projectId, automationId, id);
+  if (row === null) throw notFound('migration', id);
+  const { projectId: _, toVersionId: _version, rules: _rules, through: _through, ...body } = row;
+  const { state, expected, finished, movedAtNextStep, movedNow, exited, passedOver } = row;
+  const done = finished + movedAtNextStep + movedNow + exited + passedOver;
+  const progress = expected === 0 ? 0 : Math.min(99, Math.floor((100 * done) / expected));
+  return { ...body, progress: state === 'completed' ? 100 : progress };
 }
 
 /** Ends a migration; whom it has moved stays moved, and one that is over stays as it is. @throws 404 */
@@ -176,47 +181,18 @@ export async function cancelMigration(
   automationId: string,
   id: string,
 ): Promise<MigrationBody> {
-  await one(db, projectId, automationId, id);
+  await getMigration(db, projectId, automationId, id);
   // The job looks at its row before each chunk, so that this is all there is to do.
   await cancelMigrationRow(db, id);
-  return migrationBody(await one(db, projectId, automationId, id));
-}
-
-async function one(sql: Sql, projectId: string, automationId: string, id: string): Promise<MigrationRow> {
-  const row = await findMigration(sql, projectId, automationId, id);
-  if (row === null) throw notFound('migration', id);
-  return row;
-}
-
-function migrationBody(row: MigrationRow): MigrationBody {
-  const { id, automationId, state, toVersion, expected, finished, movedAtNextStep, movedNow, exited, passedOver } = row;
-  const done = finished + movedAtNextStep + movedNow + exited + passedOver;
-  const progress = expected === 0 ? 0 : Math.min(99, Math.floor((100 * done) / expected));
-  return {
-    id,
-    workflowId: automationId,
-    state,
-    toVersion,
-    progress: state === 'completed' ? 100 : progress,
-    expected,
-    finished,
-    movedAtNextStep,
-    movedNow,
-    exited,
-    passedOver,
-    failedReason: row.failedReason,
-    createdAt: isoInstant(row.createdAt),
-    updatedAt: isoInstant(row.updatedAt),
-    completedAt: isoInstantOrNull(row.completedAt),
-  };
+  return getMigration(db, projectId, automationId, id);
 }
 
 /** The start of a migration's execution. */
 function startOfMigration({
   id,
   projectId,
-  automationId,
-}: Pick<MigrationRow, 'id' | 'projectId' | 'automationId'>): StartCommand {
+  workflowId: automationId,
+}: Pick<MigrationRow, 'id' | 'projectId' | 'workflowId'>): StartCommand {
   return {
     type: 'start',
     workflow: 'migrateAutomation',
@@ -231,8 +207,8 @@ function startOfMigration({
 export const recoverableMigrations: RecoverableKind = {
   name: 'migrations of automations',
   afterMs: 5 * 60_000,
-  async stalled(sql, query) {
-    const migrations = await stalledMigrations(sql, query);
+  async stalled(tx, query) {
+    const migrations = await stalledMigrations(tx, query);
     return migrations.map((row) => ({
       at: row.at,
       id: row.id,

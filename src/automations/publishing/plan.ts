@@ -1,7 +1,7 @@
 import { AppError, type FieldProblem } from '../../core/lib/errors.ts';
 import { isUuid, newId } from '../../core/lib/ids.ts';
-import { stepOnCircle, type WaitOutcome } from '../graph.ts';
-import type { NewStep } from '../graph-queries.ts';
+import { stepOnCircle } from '../graph.ts';
+import type { NewStep, NewTransition } from '../graph-queries.ts';
 import type { StepRow, TransitionRow } from '../rows.ts';
 import type { StepType } from '../step-configs.ts';
 import { type Draft, stepContent } from '../steps-service.ts';
@@ -10,18 +10,8 @@ import type { GraphChanges, PutGraph } from './schema.ts';
 
 /** A step as it shall be. */
 type PlannedStep = NewStep & { isNew: boolean };
-/** A transition as it shall be. */
-interface PlannedWay {
-  id: string;
-  fromStepId: string;
-  toStepId: string;
-  branch: string | null;
-  waitOutcome: WaitOutcome | null;
-  priority: number;
-  /** Later than any that there is for a new one. */
-  createdAt: string;
-  isNew: boolean;
-}
+/** A transition as it shall be; a new one is made later (`createdAt`) than any that there is. */
+type PlannedWay = NewTransition & { createdAt: string; isNew: boolean };
 
 /** What a request makes of a graph, and what is wrong with it. */
 export interface GraphPlan {
@@ -57,7 +47,8 @@ export function planGraph(draft: Draft, wished: PutGraph, everSteps: ReadonlyMap
   return plan;
 }
 
-function refuse(plan: GraphPlan, field: string, message: string): void {
+/** Adds a problem of the request. */
+export function refuse(plan: GraphPlan, field: string, message: string): void {
   plan.problems.push({ field, message, code: 'custom' });
 }
 
@@ -74,7 +65,7 @@ function rule<Result>(plan: GraphPlan, field: string, work: () => Result): Resul
 }
 
 function planSteps(
-  { automation, steps }: Draft,
+  { steps }: Draft,
   wished: PutGraph,
   everSteps: ReadonlyMap<string, StepType>,
   plan: GraphPlan,
@@ -104,15 +95,7 @@ function planSteps(
     }
     const content = rule(plan, at, () => stepContent(step.type, step, { config: {}, templateId: null }));
     if (content === null) continue;
-    plan.steps.push({
-      id,
-      automationId: automation.id,
-      type: step.type,
-      name,
-      position,
-      ...content,
-      isNew: before === undefined,
-    });
+    plan.steps.push({ id, type: step.type, name, position, ...content, isNew: before === undefined });
   }
   if (trigger && !seen.has(trigger.id)) refuse(plan, 'steps', `must have the TRIGGER step ${trigger.id}`);
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { route, taggedReply } from '../../core/http/route.ts';
 import { etagOf } from '../../core/lib/revision.ts';
-import { editorOf } from '../revision.ts';
+import { editOf } from '../revision.ts';
 import { PutGraph, PutGraphDone, PutGraphPreview } from './schema.ts';
 import { putGraph } from './service.ts';
 
@@ -20,9 +20,9 @@ export const automationPublishingRoutes = [
     body: PutGraph,
     bodyLimit: 'document',
     reply: v.variant('dryRun', [PutGraphPreview, PutGraphDone]),
-    async handle({ app, db, project, params, body, actor, header }) {
-      const answer = await putGraph(db, project.id, params.id, body, editorOf(actor, header));
-      app.outbox.dispatchSoon(...answer.tickets);
+    async handle(call) {
+      const answer = await putGraph(editOf(call), call.body);
+      call.app.outbox.dispatchSoon(...answer.tickets);
       return taggedReply(200, answer.body, etagOf(answer.revision));
     },
   }),

@@ -1,18 +1,24 @@
-import type { Database, Sql } from '../../core/database/sql.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
 import { conflict, invalid } from '../../core/lib/errors.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
 import { type Graph, inRoutingOrder } from '../graph.ts';
-import { deleteSteps, insertStepsTogether, insertTransitionsTogether } from '../graph-queries.ts';
+import {
+  deleteSteps,
+  deleteTransitions,
+  holdTemplates,
+  insertSteps,
+  insertTransitions,
+  updateSteps,
+} from '../graph-queries.ts';
 import { stepsOfVersions } from '../migrating/queries.ts';
 import { movePeopleOf, previewOfMove } from '../migrating/service.ts';
-import { findAutomation, lockAutomation, reviseGraphOf, stepsOf, transitionsOf } from '../queries.ts';
-import { checkRevision, type Edited, type Editor } from '../revision.ts';
+import { findAutomation, lockAutomation, reviseGraphOf, transitionsOf } from '../queries.ts';
+import { checkRevision, type Edited, type EditTarget } from '../revision.ts';
 import { found, issuesAsProblems, issuesOf, workflowWithGraph } from '../service.ts';
-import type { Draft } from '../steps-service.ts';
+import { type Draft, draftSteps } from '../steps-service.ts';
 import { graphHash } from '../versions.ts';
-import { changesOf, type GraphPlan, planGraph } from './plan.ts';
-import { deleteTransitions, holdTemplates, stepIdsElsewhere, updateSteps, versionOfHashIn } from './queries.ts';
-import type { PutGraph, PutGraphDone, PutGraphPreview } from './schema.ts';
+import { changesOf, type GraphPlan, planGraph, refuse } from './plan.ts';
+import type { GraphChanges, PutGraph, PutGraphDone, PutGraphPreview } from './schema.ts';
 
 /** What replacing a graph came to. */
 export interface PutGraphAnswer extends Edited<PutGraphDone | PutGraphPreview> {
@@ -27,28 +33,25 @@ export interface PutGraphAnswer extends Edited<PutGraphDone | PutGraphPreview> {
  * enabled where the automation is, and for rules that cannot work; 409 while another move is under way
  */
 export function putGraph(
-  db: Database,
-  projectId: string,
-  id: string,
+  { db, projectId, id, userId, ifMatch }: EditTarget,
   wished: PutGraph,
-  editor: Editor,
 ): Promise<PutGraphAnswer> {
-  return db.transaction(async (sql) => {
+  return db.transaction(async (tx) => {
     // A dry run writes nothing, so nobody has to wait for it.
     const find = wished.dryRun ? findAutomation : lockAutomation;
-    const automation = found(await find(sql, projectId, id), id);
-    await checkRevision(sql, automation, editor.ifMatch);
-    const draft = { automation, steps: await stepsOf(sql, id), transitions: await transitionsOf(sql, id) };
-    const known = await stepsOfVersions(sql, id);
+    const automation = found(await find(tx, projectId, id), id);
+    await checkRevision(tx, automation, ifMatch);
+    const draft = { automation, steps: await draftSteps(tx, id), transitions: await transitionsOf(tx, id) };
+    const known = await stepsOfVersions(tx, id);
     const plan = planGraph(draft, wished, new Map(known.map((step) => [step.id, step.type])));
-    await checkReferences(sql, draft, wished, plan);
+    await checkReferences(tx, draft, wished, plan);
     if (plan.problems.length > 0)
       throw invalid(plan.problems, 'Nothing was saved: correct these places of the request and send it again.');
-    const issues = await issuesOf(sql, automation, plan);
+    const issues = await issuesOf(tx, automation, plan);
     const told = { ids: Object.fromEntries(plan.ids), changes: changesOf(draft, plan) };
     const move = wished.migrate ? moveWithIds(wished.migrate, plan) : null;
     if (wished.dryRun) {
-      const people = await previewOf(sql, id, plan, move);
+      const people = await previewOf(tx, id, plan, move);
       const { revision } = automation;
       return { body: { dryRun: true, revision, ...told, issues, people }, revision, tickets: [] };
     }
@@ -57,30 +60,27 @@ export function putGraph(
         issuesAsProblems(issues),
         'People enter this workflow: correct the graph, or disable the workflow to save it as it is.',
       );
-    await writePlan(sql, draft, plan);
-    const revision = await reviseGraphOf(sql, id, editor.userId);
-    const moved = move && (await movePeopleOf(sql, automation, { ...move, dryRun: false }, 'migrate.'));
-    const workflow = await workflowWithGraph(sql, found(await findAutomation(sql, projectId, id), id));
+    await writePlan(tx, draft, plan, told.changes);
+    const revision = await reviseGraphOf(tx, id, userId);
+    const moved = move && (await movePeopleOf(tx, automation, { ...move, dryRun: false }, 'migrate.'));
+    const workflow = await workflowWithGraph(tx, found(await findAutomation(tx, projectId, id), id));
     const migration = moved?.migration ?? null;
     return { body: { dryRun: false, ...told, workflow, migration }, revision, tickets: moved?.tickets ?? [] };
   });
 }
 
-async function checkReferences(sql: Sql, { automation }: Draft, wished: PutGraph, plan: GraphPlan): Promise<void> {
-  const added = plan.steps.filter(({ isNew }) => isNew);
-  const elsewhere = await stepIdsElsewhere(
-    sql,
-    automation.id,
-    added.map(({ id }) => id),
-  );
+async function checkReferences(tx: Database, { automation }: Draft, wished: PutGraph, plan: GraphPlan): Promise<void> {
+  const added = plan.steps.filter(({ isNew }) => isNew).map(({ id }) => id);
+  const rows = await tx.rows<{ id: string }>(sql`
+    select id from automation_steps where id = any(${added}::uuid[]) and automation_id <> ${automation.id}`);
+  const elsewhere = new Set(rows.map(({ id }) => id));
   const named = plan.steps.flatMap(({ templateId }) => templateId ?? []);
-  const templates = await holdTemplates(sql, automation.projectId, named);
+  const templates = await holdTemplates(tx, automation.projectId, named);
   for (const { id, templateId } of plan.steps) {
     const at = `steps.${wished.steps.findIndex((step) => (plan.ids.get(step.id) ?? step.id.toLowerCase()) === id)}`;
-    if (elsewhere.has(id))
-      plan.problems.push({ field: `${at}.id`, message: 'is no step of this workflow', code: 'custom' });
+    if (elsewhere.has(id)) refuse(plan, `${at}.id`, 'is no step of this workflow');
     if (templateId !== null && !templates.has(templateId))
-      plan.problems.push({ field: `${at}.templateId`, message: 'is no template of this project', code: 'custom' });
+      refuse(plan, `${at}.templateId`, 'is no template of this project');
   }
 }
 
@@ -92,15 +92,19 @@ function moveWithIds(move: NonNullable<PutGraph['migrate']>, { ids }: GraphPlan)
 }
 
 async function previewOf(
-  sql: Sql,
+  tx: Database,
   automationId: string,
   plan: GraphPlan,
   move: PutGraph['migrate'] | null,
 ): Promise<PutGraphPreview['people']> {
   const graph = graphOf(plan);
-  const { id, version, next } = await versionOfHashIn(sql, automationId, graphHash(graph));
-  const target = { id: id ?? noVersion, automationId, version: version ?? next, graph };
-  return previewOfMove(sql, target, move ?? { plan: [], otherwise: { action: 'finish' } }, 'migrate.');
+  const found = await tx.row<{ id: string | null; version: number }>(sql`
+    select v.id, coalesce(v.version, (
+      select coalesce(max(version), 0) + 1 from automation_versions where automation_id = ${automationId})) as version
+    from (select 1) always
+      left join automation_versions v on v.automation_id = ${automationId} and v.hash = ${graphHash(graph)}`);
+  const target = { id: found?.id ?? noVersion, automationId, version: found?.version ?? 1, graph };
+  return previewOfMove(tx, target, move ?? { plan: [], otherwise: { action: 'finish' } }, 'migrate.');
 }
 
 /** Nobody is in a version of this id. */
@@ -109,39 +113,21 @@ const noVersion = '00000000-0000-0000-0000-000000000000';
 function graphOf({ steps, transitions }: GraphPlan): Graph {
   return {
     steps: steps.map(({ id, type, name, config, templateId }) => ({ id, type, name, config, templateId })),
-    transitions: inRoutingOrder(transitions).map(({ id, fromStepId, toStepId, branch, waitOutcome, priority }) => ({
-      id,
-      fromStepId,
-      toStepId,
-      branch,
-      waitOutcome,
-      priority,
-    })),
+    transitions: inRoutingOrder(transitions).map(({ isNew: _, createdAt: _at, ...way }) => way),
   };
 }
 
-async function writePlan(sql: Sql, { automation: { id }, steps }: Draft, plan: GraphPlan): Promise<void> {
-  await deleteTransitions(
-    sql,
-    id,
-    plan.removedWays.map((way) => way.id),
-  );
-  if (plan.removedSteps.length > 0)
-    await deleteSteps(
-      sql,
-      id,
-      plan.removedSteps.map((step) => step.id),
-    );
-  const [added, kept] = [plan.steps.filter(({ isNew }) => isNew), plan.steps.filter(({ isNew }) => !isNew)];
-  if (added.length > 0) await insertStepsTogether(sql, added).catch(refuseTakenId);
-  const before = new Map(steps.map((step) => [step.id, step]));
-  await updateSteps(
-    sql,
-    id,
-    kept.filter((step) => JSON.stringify(step) !== JSON.stringify(before.get(step.id))),
-  );
-  const ways = plan.transitions.filter(({ isNew }) => isNew).map((way) => ({ ...way, automationId: id }));
-  if (ways.length > 0) await insertTransitionsTogether(sql, ways);
+async function writePlan(tx: Database, { automation: { id } }: Draft, plan: GraphPlan, changes: GraphChanges) {
+  const idsOf = (rows: readonly { id: string }[]) => rows.map((row) => row.id);
+  if (plan.removedWays.length > 0) await deleteTransitions(tx, id, idsOf(plan.removedWays));
+  if (plan.removedSteps.length > 0) await deleteSteps(tx, id, idsOf(plan.removedSteps));
+  const added = plan.steps.filter(({ isNew }) => isNew);
+  if (added.length > 0) await insertSteps(tx, id, added).catch(refuseTakenId);
+  const touched = new Set(idsOf(changes.steps));
+  const changed = plan.steps.filter((step) => !step.isNew && touched.has(step.id));
+  if (changed.length > 0) await updateSteps(tx, id, changed);
+  const ways = plan.transitions.filter(({ isNew }) => isNew);
+  if (ways.length > 0) await insertTransitions(tx, id, ways);
 }
 
 function refuseTakenId(error: unknown): never {

@@ -1,7 +1,7 @@
-import type { Database, Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import type { BillingSettings } from '../../platform/billing/index.ts';
 import type { Directive } from './directive.ts';
-import { RoomFirst, type RoomWish, takeRooms } from './room.ts';
+import { QuotaNeeded, type QuotaRequest, reserveMailQuota } from './quota.ts';
 import { lockContactOf, lockOpenStepRun, lockRun } from './run-queries.ts';
 import { walk } from './walk.ts';
 
@@ -19,7 +19,7 @@ interface Advanced {
   mailFor: string | null;
 }
 
-// Each step of one transaction may ask for room once; beyond that others move the run at the same time.
+// Each step of one transaction may ask for quota once; beyond that others move the run at the same time.
 const mostAttempts = 60;
 
 /**
@@ -28,40 +28,41 @@ const mostAttempts = 60;
  * run has left behind changes nothing and answers what the run waits for now.
  */
 export async function advance(deps: AdvanceDeps, runId: string, seq: number | null): Promise<Directive> {
-  let wishes: RoomWish[] = [];
+  let requests: QuotaRequest[] = [];
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
     try {
-      const { directive, mailFor } = await deps.db.transaction((sql) => move(deps, sql, runId, seq, wishes));
+      const { directive, mailFor } = await deps.db.transaction((tx) => move(deps, tx, runId, seq, requests));
       if (mailFor !== null) deps.wake(mailFor);
       return directive;
     } catch (error) {
-      if (error instanceof RoomFirst) wishes = [...wishes, error.wish];
-      else if (error instanceof RoomLeftOver) wishes = [];
+      if (error instanceof QuotaNeeded) requests = [...requests, error.request];
+      else if (error instanceof QuotaLeft) requests = [];
       else throw error;
     }
   }
   throw new Error(`The run ${runId} changes faster than it can be moved on`);
 }
 
-class RoomLeftOver extends Error {}
+// Quota was reserved that the transaction did not use: it is rolled back.
+class QuotaLeft extends Error {}
 
 async function move(
   deps: AdvanceDeps,
-  sql: Sql,
+  tx: Database,
   runId: string,
   seq: number | null,
-  wishes: readonly RoomWish[],
+  requests: readonly QuotaRequest[],
 ): Promise<Advanced> {
-  const room = await takeRooms(sql, deps.billing, wishes);
-  const contact = await lockContactOf(sql, runId);
-  const run = await lockRun(sql, runId);
+  const quota = await reserveMailQuota(tx, deps.billing, requests);
+  const contact = await lockContactOf(tx, runId);
+  const run = await lockRun(tx, runId);
   if (run === null || contact === null) {
-    if (!room.isUsedUp()) throw new RoomLeftOver();
+    if (!quota.isUsedUp()) throw new QuotaLeft();
     return { directive: { next: 'done', seq: seq ?? 0, status: 'GONE', reason: null, stepId: null }, mailFor: null };
   }
-  const open = await lockOpenStepRun(sql, run.id, run.seq);
+  const open = run.seq === 0 ? null : await lockOpenStepRun(tx, run.id, run.seq);
   const mayAct = seq === null || seq === run.seq;
-  const { directive, hasMail } = await walk({ sql, run, contact, room }, open, mayAct);
-  if (!room.isUsedUp()) throw new RoomLeftOver();
+  const { directive, hasMail } = await walk({ tx, run, contact, quota }, open, mayAct);
+  if (!quota.isUsedUp()) throw new QuotaLeft();
   return { directive, mailFor: hasMail ? run.projectId : null };
 }

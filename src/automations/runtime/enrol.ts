@@ -1,5 +1,5 @@
 import { eventData } from '../../audience/events/index.ts';
-import { type Database, type Sql, statement } from '../../core/database/sql.ts';
+import { type Database, raw, sql } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
 import { type StartOutcome, startRuns } from '../starting.ts';
@@ -29,35 +29,6 @@ const arrivalsPerTurn = 200;
 const whenIdleMs = 1_000;
 const whenFullMs = 100;
 
-const startsWaiting = statement(
-  'automation_arrivals.starts_waiting',
-  `select count(*)::int as count from (
-     select from outbox where done_at is null and kind = 'start' and workflow_type = 'automation' limit $1) waiting`,
-);
-// Jumps from automation to automation in the index, so that its cost grows with automations and not with pending enrollments.
-const waitingAutomations = statement(
-  'automation_arrivals.automations',
-  `with recursive place as (
-     (select automation_id from automation_arrivals order by automation_id limit 1)
-     union all
-     select (select n.automation_id from automation_arrivals n where n.automation_id > place.automation_id
-       order by n.automation_id limit 1)
-     from place where place.automation_id is not null)
-   select place.automation_id as id, a.project_id as "projectId"
-   from place join automations a on a.id = place.automation_id`,
-);
-// Ids of events are of version 7, so their order is that of time.
-const take = statement(
-  'automation_arrivals.take',
-  `with taken as (
-     delete from automation_arrivals where id = any (array(
-       select id from automation_arrivals where automation_id = $1 order by event_id limit $2 for update skip locked))
-     returning contact_id, event_id, context)
-   select t.contact_id as "contactId", t.event_id as "eventId", coalesce(t.context, ${eventData('e')}) as data
-   from taken t left join events e on e.id = t.event_id
-   order by t.event_id`,
-);
-
 /**
  * Builds one pass over the pending enrollments: each automation in turn gets some of its people in, until nobody waits or as
  * many starts wait in the outbox as Temporal takes in a while. Safe to run side by side. Answers after how many milliseconds
@@ -67,12 +38,12 @@ export function createEnroller(deps: EnrolDeps): () => Promise<number> {
   const { db, mostWaiting = defaultMostWaiting } = deps;
   const underWay = startsUnderWay(db);
   return async () => {
-    const waiting = (await db.row<{ count: number }>(startsWaiting, [mostWaiting]))?.count ?? 0;
+    const waiting = await startsWaiting(db, mostWaiting);
     // A little room at a time would be many small transactions.
     if (waiting > mostWaiting / 2) return whenFullMs;
     const room = Math.min(mostWaiting - waiting, await underWay.room());
     if (room === 0) return whenFullMs;
-    const automations = await db.rows<{ id: string; projectId: string }>(waitingAutomations);
+    const automations = await automationsWithPending(db);
     let left = room;
     let taken = 0;
     for (const automation of automations) {
@@ -84,15 +55,15 @@ export function createEnroller(deps: EnrolDeps): () => Promise<number> {
     return taken > 0 ? 0 : whenIdleMs;
   };
 
-  async function enrolSome(automation: { id: string; projectId: string }, limit: number): Promise<number> {
-    const { count, tickets, outcomes } = await db.transaction(async (sql) => {
-      const pending = await takePendingEnrollments(sql, automation.id, limit);
+  async function enrolSome(automation: Enrolling, limit: number): Promise<number> {
+    const { count, tickets, outcomes } = await db.transaction(async (tx) => {
+      const pending = await takePending(tx, automation.id, limit);
       const wishes = pending.map(({ contactId, eventId, data }) => ({
         contactId,
         context: data === null ? null : contextOf(data),
         sourceEventId: eventId,
       }));
-      const started = await startRuns(sql, automation.projectId, automation.id, wishes, deps.startsPerHour);
+      const started = await startRuns(tx, automation.projectId, automation.id, wishes, deps.startsPerHour);
       return { count: pending.length, ...started };
     });
     for (const { run } of outcomes) if (run !== null) underWay.add(run.id);
@@ -103,10 +74,46 @@ export function createEnroller(deps: EnrolDeps): () => Promise<number> {
   }
 }
 
-function takePendingEnrollments(
-  sql: Sql,
-  automationId: string,
-  limit: number,
-): Promise<{ contactId: string; eventId: string; data: JsonObjectValue | null }[]> {
-  return sql.rows(take, [automationId, limit]);
+async function startsWaiting(db: Database, most: number): Promise<number> {
+  const row = await db.row<{ count: number }>(sql`
+    select count(*)::int as count from (
+      select from outbox where done_at is null and kind = 'start' and workflow_type = 'automation' limit ${most}) waiting`);
+  return row?.count ?? 0;
+}
+
+interface Enrolling {
+  id: string;
+  projectId: string;
+}
+
+// Jumps from automation to automation in the index, so that its cost grows with automations and not with pending enrollments.
+function automationsWithPending(db: Database): Promise<Enrolling[]> {
+  return db.rows<Enrolling>(sql`
+    with recursive place as (
+      (select automation_id from automation_arrivals order by automation_id limit 1)
+      union all
+      select (select n.automation_id from automation_arrivals n where n.automation_id > place.automation_id
+        order by n.automation_id limit 1)
+      from place where place.automation_id is not null)
+    select place.automation_id as id, a.project_id as "projectId"
+    from place join automations a on a.id = place.automation_id`);
+}
+
+interface Pending {
+  contactId: string;
+  eventId: string;
+  data: JsonObjectValue | null;
+}
+
+// Ids of events are of version 7, so their order is that of time.
+function takePending(tx: Database, automationId: string, limit: number): Promise<Pending[]> {
+  return tx.rows<Pending>(sql`
+    with taken as (
+      delete from automation_arrivals where id = any (array(
+        select id from automation_arrivals where automation_id = ${automationId} order by event_id limit ${limit}
+        for update skip locked))
+      returning contact_id, event_id, context)
+    select t.contact_id as "contactId", t.event_id as "eventId", coalesce(t.context, ${raw(eventData('e'))}) as data
+    from taken t left join events e on e.id = t.event_id
+    order by t.event_id`);
 }

@@ -1,7 +1,7 @@
 import { mailPayload } from '../../audience/events/index.ts';
 import { findTemplate, type TemplateRow } from '../../content/templates/index.ts';
 import { isoText } from '../../core/database/columns.ts';
-import { type Sql, statement } from '../../core/database/sql.ts';
+import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { MessageClass, SourceType } from '../../core/lib/message-kinds.ts';
@@ -17,9 +17,9 @@ export interface MailStep {
 }
 
 /** The template of a step as it is now. @throws StepFailure when there is none */
-export async function templateOf(sql: Sql, projectId: string, templateId: string | null): Promise<TemplateRow> {
+export async function templateOf(db: Database, projectId: string, templateId: string | null): Promise<TemplateRow> {
   if (templateId === null) throw new StepFailure('The step has no template');
-  const template = await findTemplate(sql, projectId, templateId);
+  const template = await findTemplate(db, projectId, templateId);
   if (template === null) throw new StepFailure(`The template ${templateId} no longer exists`);
   return template;
 }
@@ -41,7 +41,7 @@ export function mailKind({ type }: Pick<TemplateRow, 'type'>): MailKind {
  * needs it is only written down as FAILED. Answers the output of the step.
  */
 export async function sendStepMail(
-  sql: Sql,
+  tx: Database,
   run: LockedRun,
   contact: StepContact,
   stepRunId: string,
@@ -82,10 +82,10 @@ export async function sendStepMail(
   };
   const output = { emailId: mail.id, sentAt: run.now, recipientType: recipient.type, recipientEmail: toAddress };
   if (messageClass !== 'TRANSACTIONAL' && !isCustom && !contact.subscribed) {
-    await keepSkipped(sql, mail);
+    await keepSkipped(tx, mail);
     return { ...output, skipped: 'unsubscribed' };
   }
-  await insertQueued(sql, [mail]);
+  await insertQueued(tx, [mail]);
   return output;
 }
 
@@ -94,36 +94,21 @@ export function hasQueuedMail(output: JsonObjectValue): boolean {
   return typeof output.emailId === 'string' && output.skipped === undefined;
 }
 
-const insertSkipped = statement(
-  'automation_runs.skipped_mail',
-  `with kept as (
-     insert into emails (id, project_id, contact_id, to_address, "from", from_name, reply_to, render, source_type,
-       message_class, template_id, workflow_execution_id, workflow_step_execution_id, simulated, status, reason)
-     values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10, $11, $12, $13, $14, 'FAILED', '{"code": "not_subscribed"}')
-     on conflict (workflow_step_execution_id) where workflow_step_execution_id is not null do nothing
-     returning *)
-   insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
-   select uuidv7(), k.project_id, k.contact_id, k.id, 'email.failed',
-     ${mailPayload('k')} || jsonb_build_object('subject', k.render ->> 'subject', 'error', mail_reason_text(k.reason), 'failedAt', ${isoText('k.created_at')}),
-     k.created_at
-   from kept k`,
-);
-
-async function keepSkipped(sql: Sql, mail: NewMail): Promise<void> {
-  await sql.count(insertSkipped, [
-    mail.id,
-    mail.projectId,
-    mail.contactId,
-    mail.toAddress,
-    mail.from,
-    mail.fromName,
-    mail.replyTo,
-    'render' in mail.content ? JSON.stringify(mail.content.render) : null,
-    mail.sourceType,
-    mail.messageClass,
-    mail.templateId,
-    mail.workflowExecutionId,
-    mail.workflowStepExecutionId,
-    isSimulated(mail.toAddress),
-  ]);
+async function keepSkipped(tx: Database, mail: NewMail): Promise<void> {
+  await tx.count(sql`
+    with kept as (
+      insert into emails (id, project_id, contact_id, to_address, "from", from_name, reply_to, render, source_type,
+        message_class, template_id, workflow_execution_id, workflow_step_execution_id, simulated, status, reason)
+      values (${mail.id}, ${mail.projectId}, ${mail.contactId}, ${mail.toAddress}, ${mail.from}, ${mail.fromName},
+        ${mail.replyTo}, ${'render' in mail.content ? mail.content.render : null}, ${mail.sourceType}, ${mail.messageClass},
+        ${mail.templateId}, ${mail.workflowExecutionId}, ${mail.workflowStepExecutionId}, ${isSimulated(mail.toAddress)},
+        'FAILED', '{"code": "not_subscribed"}')
+      on conflict (workflow_step_execution_id) where workflow_step_execution_id is not null do nothing
+      returning *)
+    insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
+    select uuidv7(), k.project_id, k.contact_id, k.id, 'email.failed',
+      ${raw(mailPayload('k'))} || jsonb_build_object(
+        'subject', k.render ->> 'subject', 'error', mail_reason_text(k.reason), 'failedAt', ${raw(isoText('k.created_at'))}),
+      k.created_at
+    from kept k`);
 }

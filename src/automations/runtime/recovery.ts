@@ -1,62 +1,27 @@
 import { type StartCommand, signals, workflowId } from '../../../temporal/commands.ts';
-import { type Sql, type Statement, statement } from '../../core/database/sql.ts';
+import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
 import { isUuid } from '../../core/lib/ids.ts';
 import { enqueueAll } from '../../core/outbox/enqueue.ts';
 import {
+  isStalled,
   type RecoverableKind,
   type RecoveryDeps,
   type StalledQuery,
   type StalledWork,
-  stalledBefore,
-  stalledParams,
+  stalledPage,
 } from '../../core/outbox/recovery.ts';
-import { launchRun } from '../starting.ts';
+import { isActive, type RunRow } from '../rows.ts';
+import { type LaunchFacts, launchRun } from '../starting.ts';
 
-interface ActiveRun {
-  id: string;
-  projectId: string;
-  automationId: string;
-  contactId: string;
-  entry: number;
-  name: string;
-  project: string;
+interface ActiveRun extends LaunchFacts, Pick<RunRow, 'id' | 'projectId' | 'workflowId' | 'contactId' | 'entry'> {
   version: number;
 }
 
-const facts = `r.id, r.project_id as "projectId", r.automation_id as "automationId", r.contact_id as "contactId", r.entry,
-  a.name, p.name as project, v.version`;
-const itsFacts = `join automations a on a.id = r.automation_id join projects p on p.id = r.project_id
-  join automation_versions v on v.id = r.version_id`;
-const isActive = `r.status in ('RUNNING', 'WAITING')`;
-
-const overdue = statement(
-  'automation_runs.overdue',
-  `select ${facts}, r.due_at::text as at, r.id as place, coalesce(r.updated_at < $2::timestamptz, false) as "isOlder" from automation_runs r ${itsFacts}
-   where ${isActive} and r.due_at < clock_timestamp()
-     and (r.due_at < clock_timestamp() - $1::float8 * interval '1 millisecond' or r.updated_at < $2::timestamptz)
-     and (r.due_at, r.id) > ($3::timestamptz, $4::uuid)
-   order by r.due_at, r.id limit $5`,
-);
-const resolved = statement(
-  'automation_step_runs.resolved',
-  `select ${facts}, x.updated_at::text as at, x.id as place, coalesce(r.updated_at < $2::timestamptz, false) as "isOlder"
-   from automation_step_runs x join automation_runs r on r.id = x.run_id ${itsFacts}
-   where ${isActive} and x.status = 'WAITING' and x.outcome is not null and x.updated_at < ${stalledBefore}
-     and (x.updated_at, x.id) > ($3::timestamptz, $4::uuid)
-   order by x.updated_at, x.id limit $5`,
-);
-const oneActive = statement(
-  'automation_runs.active',
-  `select ${facts} from automation_runs r ${itsFacts}
-   where ${isActive} and r.automation_id = $1 and r.contact_id = $2 and r.entry = $3`,
-);
-const activeAmong = statement(
-  'automation_runs.active_among',
-  `select r.automation_id || '/' || r.contact_id || '/' || r.entry as place
-   from jsonb_to_recordset($1::jsonb) as w ("automationId" uuid, "contactId" uuid, entry integer)
-     join automation_runs r on r.automation_id = w."automationId" and r.contact_id = w."contactId" and r.entry = w.entry
-   where r.status in ('RUNNING', 'WAITING')`,
-);
+const facts =
+  raw(`r.id, r.project_id as "projectId", r.automation_id as "workflowId", r.contact_id as "contactId", r.entry,
+  a.name, p.name as project, v.version`);
+const itsFacts = raw(`join automations a on a.id = r.automation_id join projects p on p.id = r.project_id
+  join automation_versions v on v.id = r.version_id`);
 
 const stalledAfterMs = 5 * 60_000;
 // Above the number of any step: it wakes an execution that is behind its row, and one that is ahead of it as well.
@@ -66,18 +31,43 @@ const anySeq = 2_147_483_647;
 export const recoverableRuns: RecoverableKind = {
   name: 'automations',
   afterMs: stalledAfterMs,
-  stalled: (sql, query) => stalledRuns(sql, overdue, query),
+  stalled: (db, query) =>
+    stalledRuns(
+      db,
+      query,
+      sql`r.due_at::text as at, r.id as place`,
+      sql`automation_runs r`,
+      sql`r.due_at < clock_timestamp()
+        and (${isStalled(raw('r.due_at'), { ...query, changedAt: null })} or r.updated_at < ${query.changedAt}::timestamptz)
+        and ${stalledPage(raw('r.due_at'), raw('r.id'), query)}`,
+    ),
 };
 
 /** Runs whose awaited event has come; no time tells of it, for their row is due when the wait would have timed out. */
 export const recoverableWaits: RecoverableKind = {
   name: 'waits of automations',
   afterMs: stalledAfterMs,
-  stalled: (sql, query) => stalledRuns(sql, resolved, query),
+  stalled: (db, query) =>
+    stalledRuns(
+      db,
+      query,
+      sql`x.updated_at::text as at, x.id as place`,
+      sql`automation_step_runs x join automation_runs r on r.id = x.run_id`,
+      sql`x.status = 'WAITING' and x.outcome is not null and ${isStalled(raw('x.updated_at'), query)}
+        and ${stalledPage(raw('x.updated_at'), raw('x.id'), query)}`,
+    ),
 };
 
-async function stalledRuns(sql: Sql, which: Statement, query: StalledQuery): Promise<StalledWork[]> {
-  const runs = await sql.rows<ActiveRun & { at: string; place: string; isOlder: boolean }>(which, stalledParams(query));
+async function stalledRuns(
+  db: Database,
+  { changedAt }: StalledQuery,
+  place: Query,
+  from: Query,
+  where: Query,
+): Promise<StalledWork[]> {
+  const runs = await db.rows<ActiveRun & { at: string; place: string; isOlder: boolean }>(sql`
+    select ${facts}, ${place}, coalesce(r.updated_at < ${changedAt}::timestamptz, false) as "isOlder"
+    from ${from} ${itsFacts} where r.${isActive} and ${where}`);
   const wake = { signal: signals.resume, input: { seq: anySeq } };
   return runs.map((run) => ({ at: run.at, id: run.place, start: launchRun(run, run), wake, isOlder: run.isOlder }));
 }
@@ -106,7 +96,12 @@ export function createOrphanCheck(deps: OrphanCheckDeps): () => Promise<number> 
     const { workflowIds, oldest } = await deps.openExecutions(before, executionsPerPass);
     before = oldest;
     const places = workflowIds.flatMap((id) => placeOf(id) ?? []);
-    const rows = await db.rows<{ place: string }>(activeAmong, [JSON.stringify(places)]);
+    const rows = await db.rows<{ place: string }>(sql`
+      select r.automation_id || '/' || r.contact_id || '/' || r.entry as place
+      from jsonb_to_recordset(${JSON.stringify(places)}::jsonb) as w ("automationId" uuid, "contactId" uuid, entry integer)
+        join automation_runs r
+          on r.automation_id = w."automationId" and r.contact_id = w."contactId" and r.entry = w.entry
+      where r.${isActive}`);
     const active = new Set(rows.map((row) => row.place));
     const orphans = places.filter((one) => !active.has(`${one.automationId}/${one.contactId}/${one.entry}`));
     if (orphans.length === 0) return 0;
@@ -115,7 +110,7 @@ export function createOrphanCheck(deps: OrphanCheckDeps): () => Promise<number> 
       const id = workflowId.automation(one.automationId, one.contactId, one.entry);
       return { type: 'cancel', id, dedupeKey } as const;
     });
-    deps.dispatchSoon(...(await db.transaction((sql) => enqueueAll(sql, commands))));
+    deps.dispatchSoon(...(await db.transaction((tx) => enqueueAll(tx, commands))));
     return orphans.length;
   };
 }
@@ -124,10 +119,13 @@ export function createOrphanCheck(deps: OrphanCheckDeps): () => Promise<number> 
  * Decides about an execution that a signal did not find: the start that goes on with `automation/<id>/<contact>/<entry>`,
  * or null when that run has ended or is gone. Takes its part in `src/main/revivers.ts`.
  */
-export async function reviveAutomation(sql: Sql, executionId: string): Promise<StartCommand | null> {
+export async function reviveAutomation(db: Database, executionId: string): Promise<StartCommand | null> {
   const place = placeOf(executionId);
   if (place === null) return null;
-  const run = await sql.row<ActiveRun>(oneActive, [place.automationId, place.contactId, place.entry]);
+  const run = await db.row<ActiveRun>(sql`
+    select ${facts} from automation_runs r ${itsFacts}
+    where r.${isActive} and r.automation_id = ${place.automationId} and r.contact_id = ${place.contactId}
+      and r.entry = ${place.entry}`);
   return run === null ? null : launchRun(run, run);
 }
 

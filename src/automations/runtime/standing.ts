@@ -1,6 +1,6 @@
 import { briefly } from '../../../temporal/commands.ts';
 import type { Directive, StepAt } from './directive.ts';
-import type { LockedRun, StepRun } from './run-queries.ts';
+import type { StepRun } from './run-queries.ts';
 
 /** Whether a step that a run is in goes on waiting, by the clock of the database. */
 export function waitsStill(
@@ -13,8 +13,7 @@ export function waitsStill(
 }
 
 /** What the execution of an active run does now, from its rows alone. */
-export function standing(run: Pick<LockedRun, 'seq'>, open: StepRun | null): Directive {
-  const { seq } = run;
+export function standing(seq: number, open: StepRun | null): Directive {
   if (open === null) return { next: 'goOn', seq };
   const step: StepAt = { id: open.stepId, type: open.stepType, name: open.stepName, since: open.startedAt };
   if (open.stepType === 'DELAY' && open.scheduledFor !== null)

@@ -1,6 +1,6 @@
 import { ContactDataError, changeContact } from '../../audience/contacts/index.ts';
 import { isoInstant } from '../../core/database/columns.ts';
-import type { Sql } from '../../core/database/sql.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
 import { splitData } from '../../core/lib/contact-data.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
@@ -10,17 +10,16 @@ import { delayMs, readStepConfig, type StepConfigs, type StepType } from '../ste
 import { type ConditionConfig, evaluateStepCondition } from './condition.ts';
 import { StepFailure } from './failure.ts';
 import { type MailStep, mailKind, sendStepMail, templateOf } from './mail-step.ts';
-import type { MailReservation } from './room.ts';
+import type { MailQuota } from './quota.ts';
 import type { LockedRun, StepRun } from './run-queries.ts';
 import type { StepContact } from './values.ts';
 
 /** What a step is entered with. `contact` is replaced when the step changes it. */
 export interface StepScene {
-  sql: Sql;
+  tx: Database;
   run: LockedRun;
   contact: StepContact;
-  /** Room for mail under the project's limit. */
-  room: Pick<MailReservation, 'take'>;
+  quota: Pick<MailQuota, 'take'>;
 }
 
 /** How entering a step went. */
@@ -86,13 +85,13 @@ function triggered(step: GraphStep, now: string): JsonObjectValue {
 }
 
 async function sendMail(scene: StepScene, step: GraphStep, stepRunId: string): Promise<JsonObjectValue> {
-  const { sql, run, contact } = scene;
+  const { tx, run, contact } = scene;
   const config = configOf('SEND_EMAIL', step);
-  const template = await templateOf(sql, run.projectId, step.templateId ?? config.templateId ?? null);
+  const template = await templateOf(tx, run.projectId, step.templateId ?? config.templateId ?? null);
   const recipient = recipientOf(config);
   const isSkipped = template.type !== 'TRANSACTIONAL' && recipient.type === 'CONTACT' && !contact.subscribed;
-  if (!isSkipped) await scene.room.take(step.id, run.projectId, mailKind(template));
-  return sendStepMail(sql, run, contact, stepRunId, template, recipient);
+  if (!isSkipped) await scene.quota.take(step.id, run.projectId, mailKind(template));
+  return sendStepMail(tx, run, contact, stepRunId, template, recipient);
 }
 
 function recipientOf({ recipient }: StepConfigs['SEND_EMAIL']): MailStep['recipient'] {
@@ -100,12 +99,12 @@ function recipientOf({ recipient }: StepConfigs['SEND_EMAIL']): MailStep['recipi
   return { type: 'CUSTOM', customEmail: recipient.customEmail };
 }
 
-async function updateContact({ sql, run, contact }: StepScene, step: GraphStep): Promise<Entered> {
+async function updateContact({ tx, run, contact }: StepScene, step: GraphStep): Promise<Entered> {
   const { updates, subscriptionAction } = configOf('UPDATE_CONTACT', step);
   const { set, remove } = split(updates);
   // A refusal of the database must not end the transaction, in which the step is noted as failed.
-  await sql.count('savepoint update_contact');
-  const row = await changeContact(sql, run.projectId, contact.id, {
+  await tx.count(sql`savepoint update_contact`);
+  const row = await changeContact(tx, run.projectId, contact.id, {
     email: null,
     subscribed: subscriptionAction === 'none' ? null : subscriptionAction === 'subscribe',
     clearData: false,
@@ -115,7 +114,7 @@ async function updateContact({ sql, run, contact }: StepScene, step: GraphStep):
     emailId: null,
   }).catch(async (error: unknown) => {
     if (!(error instanceof ContactDataError)) throw error;
-    await sql.count('rollback to savepoint update_contact');
+    await tx.count(sql`rollback to savepoint update_contact`);
     throw new StepFailure(`The data of the contact ${error.problem}`);
   });
   if (row === null) throw new StepFailure('The contact no longer exists');

@@ -1,3 +1,4 @@
+import type { Database } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { cutText } from '../../core/lib/text.ts';
@@ -7,7 +8,7 @@ import { pinnedVersion } from '../versions.ts';
 import type { Directive } from './directive.ts';
 import { StepFailure } from './failure.ts';
 import { hasQueuedMail } from './mail-step.ts';
-import { type RunChange, resumingEvent, type StepRun, saveRun } from './run-queries.ts';
+import { type LockedRun, type RunChange, resumingEvent, type StepRun, saveRun } from './run-queries.ts';
 import { standing, waitsStill } from './standing.ts';
 import { enterStep, inputOf, type StepScene } from './steps.ts';
 import { mergeContext, unitsOfDelay } from './values.ts';
@@ -16,127 +17,132 @@ import { mergeContext, unitsOfDelay } from './values.ts';
 const stepsPerTransaction = 25;
 const longestReason = 500;
 
+/** What the execution does next, and whether mail was queued. */
+export interface Walked {
+  directive: Directive;
+  hasMail: boolean;
+}
+
 /**
  * Moves a locked run on: finishes the step it is in, if that is over, and enters the ones that follow until one of them has
  * to wait. Writes everything by one statement at the end. With `mayAct` false it only tells what the run waits for.
  */
-export async function walk(
-  begin: StepScene,
-  open: StepRun | null,
-  mayAct: boolean,
-): Promise<{ directive: Directive; hasMail: boolean }> {
-  const scene = { ...begin };
-  const { sql, run } = scene;
-  const { now } = run;
-  const written: StepRun[] = [];
-  const change: RunChange = {
-    id: run.id,
-    projectId: run.projectId,
-    contactId: run.contactId,
-    versionId: run.versionId,
-    nextVersionId: run.nextVersionId,
-    status: run.status,
-    currentStepId: run.currentStepId,
-    exitReason: run.exitReason,
-    context: run.context,
-    seq: run.seq,
-    dueAt: null,
-    completedAt: null,
-  };
-  let hasMail = false;
-
-  if (run.status !== 'RUNNING' && run.status !== 'WAITING') return { directive: ended(), hasMail };
-  if (!mayAct || (open !== null && waitsStill(open, now))) return { directive: standing(run, open), hasMail };
+export async function walk(scene: StepScene, open: StepRun | null, mayAct: boolean): Promise<Walked> {
+  const { run } = scene;
+  const walking = new Walk(scene);
+  if (run.status !== 'RUNNING' && run.status !== 'WAITING') return walking.ended();
+  if (!mayAct || (open !== null && waitsStill(open, run.now)))
+    return { directive: standing(run.seq, open), hasMail: false };
   if (run.project.disabled) {
-    if (open !== null) close(open, { status: 'SKIPPED' });
-    return finish('CANCELLED', 'Project disabled', run.currentStepId);
+    if (open !== null) walking.close(open, { status: 'SKIPPED' });
+    return walking.finish('CANCELLED', 'Project disabled', run.currentStepId);
   }
-  let graph = await graphOf(run.versionId);
   try {
-    const next = open === null ? stepOf(graph, run.currentStepId ?? '') : await leave(open);
-    if (open === null && next === undefined) throw new StepFailure('The step is no longer part of the graph');
-    return await enterFrom(next ?? null);
+    return await walking.enterFrom(open === null ? await walking.currentStep() : await walking.leave(open));
   } catch (error) {
     if (!(error instanceof StepFailure)) throw error;
-    return fail(error.message);
+    return walking.fail(error.message);
+  }
+}
+
+/** What moving a run on has changed so far. */
+class Walk {
+  private readonly tx: Database;
+  private readonly run: LockedRun;
+  private readonly scene: StepScene;
+  private readonly change: RunChange;
+  private readonly written: StepRun[] = [];
+  private hasMail = false;
+
+  constructor(scene: StepScene) {
+    const { id, projectId, contactId, versionId, nextVersionId, status, currentStepId, exitReason, context, seq } =
+      scene.run;
+    const facts = { id, projectId, contactId, versionId, nextVersionId, status, currentStepId, exitReason };
+    this.change = { ...facts, context, seq, dueAt: null, completedAt: null };
+    this.scene = { ...scene };
+    this.tx = scene.tx;
+    this.run = scene.run;
   }
 
-  async function enterFrom(first: GraphStep | null): Promise<{ directive: Directive; hasMail: boolean }> {
+  async currentStep(): Promise<GraphStep> {
+    const step = stepOf(await this.graphOf(this.run.versionId), this.run.currentStepId ?? '');
+    if (step === undefined) throw new StepFailure('The step is no longer part of the graph');
+    return step;
+  }
+
+  async enterFrom(first: GraphStep | null): Promise<Walked> {
+    const { change, run } = this;
     let step = first;
     for (let entered = 0; step !== null; entered += 1) {
       change.currentStepId = step.id;
-      if (entered === stepsPerTransaction) return pause('RUNNING', now, null);
-      const stepRun = begun(step);
-      written.push(stepRun);
-      const outcome = await enterStep({ ...scene, run: { ...run, context: change.context } }, step, stepRun.id);
+      if (entered === stepsPerTransaction) return this.pause('RUNNING', run.now, null);
+      const stepRun = this.begin(step);
+      const outcome = await enterStep({ ...this.scene, run: { ...run, context: change.context } }, step, stepRun.id);
       if (!outcome.done) {
         Object.assign(stepRun, outcome.waits);
-        const dueAt = stepRun.status === 'RUNNING' ? now : (stepRun.scheduledFor ?? stepRun.executeAfter);
-        return pause(stepRun.status === 'RUNNING' ? 'RUNNING' : 'WAITING', dueAt, stepRun);
+        const dueAt = stepRun.status === 'RUNNING' ? run.now : (stepRun.scheduledFor ?? stepRun.executeAfter);
+        return this.pause(stepRun.status === 'RUNNING' ? 'RUNNING' : 'WAITING', dueAt, stepRun);
       }
-      close(stepRun, { status: 'COMPLETED', output: outcome.output });
-      hasMail ||= step.type === 'SEND_EMAIL' && hasQueuedMail(outcome.output);
-      if (outcome.contact !== undefined) scene.contact = outcome.contact;
-      if (outcome.exit !== undefined) return finish('EXITED', outcome.exit, step.id);
-      step = await wayFrom(step.id, outcome.result);
+      this.close(stepRun, { status: 'COMPLETED', output: outcome.output });
+      this.hasMail ||= step.type === 'SEND_EMAIL' && hasQueuedMail(outcome.output);
+      if (outcome.contact !== undefined) this.scene.contact = outcome.contact;
+      if (outcome.exit !== undefined) return this.finish('EXITED', outcome.exit, step.id);
+      step = await this.stepAfter(step.id, outcome.result);
     }
-    return finish('COMPLETED', null, null);
+    return this.finish('COMPLETED', null, null);
   }
 
-  // Ends the step that was waited for, and answers the one that follows.
-  async function leave(stepRun: StepRun): Promise<GraphStep | null> {
-    if (!written.includes(stepRun)) written.push(stepRun);
-    if (stepRun.stepType === 'DELAY') {
-      close(stepRun, { status: 'COMPLETED', output: delayed(stepRun) });
-      return wayFrom(stepRun.stepId);
-    }
-    if (stepRun.stepType === 'WAIT_FOR_EVENT') {
+  /** Ends the step that was waited for, and answers the one that follows. */
+  async leave(stepRun: StepRun): Promise<GraphStep | null> {
+    this.written.push(stepRun);
+    const { stepId, stepType, eventName, input, scheduledFor: resumeAt } = stepRun;
+    if (stepType === 'WAIT_FOR_EVENT') {
       const outcome = stepRun.outcome ?? 'TIMEOUT';
-      const output = outcome === 'EVENT' ? await received(stepRun) : timedOut(stepRun);
-      close(stepRun, { status: 'COMPLETED', outcome, output });
-      return wayFrom(stepRun.stepId, { waitOutcome: outcome });
+      const timedOut = { waitOutcome: outcome, timedOut: true, eventName };
+      const output = outcome === 'EVENT' ? await this.received(stepRun) : timedOut;
+      this.close(stepRun, { status: 'COMPLETED', outcome, output });
+      return this.stepAfter(stepId, { waitOutcome: outcome });
     }
-    if (stepRun.error !== null) throw new StepFailure(stepRun.error);
-    close(stepRun, { status: 'COMPLETED' });
-    return wayFrom(stepRun.stepId);
+    if (stepType === 'DELAY')
+      this.close(stepRun, { status: 'COMPLETED', output: { ...unitsOfDelay(input), resumeAt } });
+    else if (stepRun.error !== null) throw new StepFailure(stepRun.error);
+    else this.close(stepRun, { status: 'COMPLETED' });
+    return this.stepAfter(stepId);
   }
 
-  async function received(stepRun: StepRun): Promise<JsonObjectValue> {
-    const event = stepRun.resumeEventId === null ? null : await resumingEvent(sql, stepRun.resumeEventId);
-    change.context = mergeContext(change.context, event?.data ?? null);
-    return {
-      waitOutcome: 'EVENT',
-      eventReceived: true,
-      eventName: stepRun.eventName,
-      ...(event?.data ? { eventData: event.data } : {}),
-      receivedAt: event?.receivedAt ?? now,
-    };
+  close(stepRun: StepRun, how: Pick<StepRun, 'status'> & Partial<StepRun>): void {
+    if (!this.written.includes(stepRun)) this.written.push(stepRun);
+    Object.assign(stepRun, how, { completedAt: this.run.now });
   }
 
-  // Whoever is to take over another version does so here, provided that it knows the step that is left.
-  async function wayFrom(stepId: string, result?: StepResult): Promise<GraphStep | null> {
-    if (change.nextVersionId !== null) {
-      const newer = await graphOf(change.nextVersionId);
-      if (stepOf(newer, stepId) !== undefined) {
-        graph = newer;
-        change.versionId = change.nextVersionId;
-        change.nextVersionId = null;
-      }
-    }
-    return nextStep(graph, stepId, result);
+  async finish(status: RunStatus, exitReason: string | null, currentStepId: string | null): Promise<Walked> {
+    Object.assign(this.change, { status, exitReason, currentStepId, completedAt: this.run.now });
+    await saveRun(this.tx, this.change, this.written);
+    return this.ended();
   }
 
-  async function graphOf(versionId: string): Promise<Graph> {
-    const version = await pinnedVersion(sql, versionId);
-    if (version === null) throw new Error(`The version ${versionId} of a graph is gone`);
-    return version.graph;
+  fail(error: string): Promise<Walked> {
+    const last = this.written.at(-1);
+    if (last !== undefined) this.close(last, { status: 'FAILED', error });
+    return this.finish('FAILED', cutText(error, longestReason), last?.stepId ?? this.change.currentStepId);
   }
 
-  function begun(step: GraphStep): StepRun {
-    return {
+  ended(): Walked {
+    const { seq, status, exitReason: reason, currentStepId: stepId } = this.change;
+    return { directive: { next: 'done', seq, status, reason, stepId }, hasMail: this.hasMail };
+  }
+
+  private async pause(status: RunStatus, dueAt: string | null, stepRun: StepRun | null): Promise<Walked> {
+    Object.assign(this.change, { status, dueAt });
+    await saveRun(this.tx, this.change, this.written);
+    return { directive: standing(this.change.seq, stepRun), hasMail: this.hasMail };
+  }
+
+  private begin(step: GraphStep): StepRun {
+    const stepRun: StepRun = {
       id: newId(),
       stepId: step.id,
-      seq: change.seq++,
+      seq: this.change.seq++,
       stepType: step.type,
       stepName: step.name,
       status: 'RUNNING',
@@ -148,44 +154,38 @@ export async function walk(
       input: inputOf(step),
       output: null,
       error: null,
-      startedAt: now,
+      startedAt: this.run.now,
       completedAt: null,
+    };
+    this.written.push(stepRun);
+    return stepRun;
+  }
+
+  private async received({ resumeEventId, eventName }: StepRun): Promise<JsonObjectValue> {
+    const event = resumeEventId === null ? null : await resumingEvent(this.tx, resumeEventId);
+    this.change.context = mergeContext(this.change.context, event?.data ?? null);
+    return {
+      waitOutcome: 'EVENT',
+      eventReceived: true,
+      eventName,
+      ...(event?.data ? { eventData: event.data } : {}),
+      receivedAt: event?.receivedAt ?? this.run.now,
     };
   }
 
-  function close(stepRun: StepRun, how: Pick<StepRun, 'status'> & Partial<StepRun>): void {
-    if (!written.includes(stepRun)) written.push(stepRun);
-    Object.assign(stepRun, how, { completedAt: now });
+  // A run that is to take over another version does so here, provided that the version knows the step that is left.
+  private async stepAfter(stepId: string, result?: StepResult): Promise<GraphStep | null> {
+    const { change } = this;
+    if (change.nextVersionId !== null && stepOf(await this.graphOf(change.nextVersionId), stepId) !== undefined) {
+      change.versionId = change.nextVersionId;
+      change.nextVersionId = null;
+    }
+    return nextStep(await this.graphOf(change.versionId), stepId, result);
   }
 
-  async function pause(status: RunStatus, dueAt: string | null, stepRun: StepRun | null) {
-    Object.assign(change, { status, dueAt });
-    await saveRun(sql, change, written);
-    return { directive: standing({ ...run, seq: change.seq }, stepRun), hasMail };
+  private async graphOf(versionId: string): Promise<Graph> {
+    const version = await pinnedVersion(this.tx, versionId);
+    if (version === null) throw new Error(`The version ${versionId} of a graph is gone`);
+    return version.graph;
   }
-
-  async function finish(status: RunStatus, reason: string | null, stepId: string | null) {
-    Object.assign(change, { status, exitReason: reason, currentStepId: stepId, completedAt: now });
-    await saveRun(sql, change, written);
-    return { directive: ended(), hasMail };
-  }
-
-  function fail(error: string) {
-    const last = written.at(-1);
-    if (last !== undefined) close(last, { status: 'FAILED', error });
-    return finish('FAILED', cutText(error, longestReason), last?.stepId ?? change.currentStepId);
-  }
-
-  function ended(): Directive {
-    const { seq, status, exitReason, currentStepId } = change;
-    return { next: 'done', seq, status, reason: exitReason, stepId: currentStepId };
-  }
-}
-
-function delayed({ input, scheduledFor }: StepRun): JsonObjectValue {
-  return { ...unitsOfDelay(input), resumeAt: scheduledFor };
-}
-
-function timedOut({ eventName }: StepRun): JsonObjectValue {
-  return { waitOutcome: 'TIMEOUT', timedOut: true, eventName };
 }
