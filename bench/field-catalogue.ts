@@ -74,16 +74,8 @@ function track(
   projectId: string,
   { email, data }: { email: string; data: Record<string, string | number> },
 ) {
-  const change = {
-    newId: newId(),
-    email,
-    subscribed: null,
-    subscribedWhenNew: true,
-    set: data,
-    remove: [],
-    flipEventId: newId(),
-  };
-  return trackEvent(db, projectId, change, { id: newId(), name: 'purchase', data });
+  const change = { email, subscribed: null, set: data, remove: [] };
+  return trackEvent(db, projectId, change, { name: 'purchase', data });
 }
 
 function median(times: readonly number[] = []): number {

@@ -5,10 +5,10 @@ import { foldContactChanges } from '../src/audience/contacts/catalogue-queries.t
 import { partBytes, storePart } from '../src/audience/jobs/files-queries.ts';
 import { importRows } from '../src/audience/jobs/import.ts';
 import { findJob, insertJob } from '../src/audience/jobs/queries.ts';
-import { newImportId } from '../src/audience/jobs/service.ts';
 import { readConfig } from '../src/core/config/config.ts';
 import { openStore } from '../src/core/database/orm.ts';
 import type { Database } from '../src/core/database/sql.ts';
+import { newId } from '../src/core/lib/ids.ts';
 import { startApi } from '../src/main/api-runtime.ts';
 import { createFirstProject, type FirstProjectFacts } from '../src/main/first-project.ts';
 import { createLogger } from '../src/main/logger.ts';
@@ -153,7 +153,7 @@ async function copyAndMerge(client: Client, projectId: string, { bytes }: CsvFil
 }
 
 async function importFile(db: Database, projectId: string, file: CsvFile): Promise<void> {
-  const jobId = newImportId();
+  const jobId = `import-${newId()}`;
   for (let part = 0; part * partBytes < file.bytes.length; part++)
     await storePart(db, jobId, part, file.bytes.subarray(part * partBytes, (part + 1) * partBytes));
   await insertJob(db, { id: jobId, projectId, kind: 'import', spec: { projectId, filename: 'list.csv' } });

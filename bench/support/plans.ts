@@ -16,7 +16,7 @@ export async function tellPlans(db: Database, projectId: string): Promise<void> 
   const page = { limit: 20, search: null, subscribed: null, sort: 'createdAt', dir: 'desc', after: null } as const;
   const at = '2026-01-01 00:00:00+00';
   const id = '018f0000-0000-7000-8000-000000000000';
-  const all = { from: '-infinity', until: 'infinity', firstDay: '-infinity', lastDay: 'infinity' };
+  const all = { from: '-infinity', until: 'infinity', first: '-infinity', last: 'infinity' };
   const reads: [string, () => Promise<unknown>][] = [
     ['first page of contacts', () => pageOfContacts(sql, projectId, page)],
     [
@@ -38,8 +38,7 @@ export async function tellPlans(db: Database, projectId: string): Promise<void> 
     ['counts of events by name', () => countByName(sql, projectId, all)],
     [
       'counts of events within a range',
-      () =>
-        countByName(sql, projectId, { from: at, until: '2026-03-01 12:00:00+00', firstDay: at, lastDay: '2026-03-01' }),
+      () => countByName(sql, projectId, { from: at, until: '2026-03-01 12:00:00+00', first: at, last: '2026-03-01' }),
     ],
     ['how often an event happened and to how many', () => eventAudience(sql, projectId, 'refund')],
   ];

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { recoverableJobs } from '../../src/audience/jobs/recovery.ts';
+import { recoverableJobs } from '../../src/audience/jobs/service.ts';
 import { newId } from '../../src/core/lib/ids.ts';
 import { isOpen } from '../../src/core/outbox/calls.ts';
 import { createRecovery } from '../../src/core/outbox/recovery.ts';

@@ -1,22 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { suppressionOf } from '../../src/audience/suppressions/matching.ts';
-import type { MatchingRule } from '../../src/audience/suppressions/queries.ts';
-import type { SuppressionKind } from '../../src/audience/suppressions/schema.ts';
+import type { MatchingRule } from '../../src/audience/suppressions/schema.ts';
 import { matchesGlob } from '../../src/core/lib/glob.ts';
 
 const at = new Date('2026-03-15T12:34:56.789Z');
-const rule = (kind: SuppressionKind, pattern: string, name = `${kind} ${pattern}`): MatchingRule => ({
+const rule = (kind: MatchingRule['kind'], pattern: string, name = `${kind} ${pattern}`): MatchingRule => ({
   id: '0199b1f0-0000-7000-8000-000000000001',
   name,
   kind,
   pattern,
 });
-const catches = (kind: SuppressionKind, pattern: string, address: string) =>
+const catches = (kind: MatchingRule['kind'], pattern: string, address: string) =>
   suppressionOf([rule(kind, pattern)], address, at) !== null;
 
 describe('a rule', () => {
-  test.each<[SuppressionKind, string, string, boolean]>([
+  test.each<[MatchingRule['kind'], string, string, boolean]>([
     ['ADDRESS', 'qa@acme.test', 'qa@acme.test', true],
     ['ADDRESS', 'qa@acme.test', 'qa+1@acme.test', false],
     ['ADDRESS', 'qa@acme.test', 'qa@mail.acme.test', false],

@@ -66,30 +66,22 @@ export function dependsOn(condition: Condition, segments: SegmentMap = noSegment
   }
 }
 
-/** The top-level keys of contact data that a condition reads. */
-export function dataKeys(condition: Condition): string[] {
-  return dependsOn(condition).dataKeys;
-}
-
 /**
  * Whether a condition mentions a contact field as `GET /contacts/fields` names it: `email`, `subscribed`, `createdAt`,
  * `updatedAt`, or `data.<key>`. A filter on `data.a.b` mentions `data.a` too, because deleting that key would change it.
  */
 export function mentionsField(condition: Condition, field: string): boolean {
-  for (const filter of filtersOf(condition)) {
-    if (filter.kind === field && (field === 'email' || field === 'subscribed')) return true;
-    if (filter.kind === 'date' && filter.column === field) return true;
-    if (filter.kind === 'data' && topLevelKeys(filter).some((key) => `data.${key}` === field)) return true;
-  }
-  return false;
+  return filtersOf(condition).some(
+    (filter) =>
+      (filter.kind === field && (field === 'email' || field === 'subscribed')) ||
+      (filter.kind === 'date' && filter.column === field) ||
+      (filter.kind === 'data' && topLevelKeys(filter).some((key) => `data.${key}` === field)),
+  );
 }
 
 /** Whether a condition has a filter on events of exactly this name, written `event.<name>` or bare. */
 export function mentionsEvent(condition: Condition, name: string): boolean {
-  for (const filter of filtersOf(condition)) {
-    if (filter.kind === 'event' && filter.name === name) return true;
-  }
-  return false;
+  return filtersOf(condition).some((filter) => filter.kind === 'event' && filter.name === name);
 }
 
 function topLevelKeys(filter: Filter & { kind: 'data' }): string[] {

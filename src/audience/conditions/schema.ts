@@ -159,11 +159,8 @@ export function parseCondition(input: unknown): Condition {
 }
 
 /** Every filter of the tree, at any depth. */
-export function* filtersOf(condition: Condition): Generator<Filter> {
-  for (const { filters, nested } of condition.groups) {
-    yield* filters;
-    if (nested) yield* filtersOf(nested);
-  }
+export function filtersOf(condition: Condition): Filter[] {
+  return condition.groups.flatMap(({ filters, nested }) => [...filters, ...(nested ? filtersOf(nested) : [])]);
 }
 
 function fault(path: string[], message: string): Error {

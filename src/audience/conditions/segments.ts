@@ -28,7 +28,7 @@ export const maxExpandedFilters = 2_000;
 
 /** The references of a tree to other segments. */
 export function segmentReferences(condition: Condition): SegmentFilter[] {
-  return [...filtersOf(condition)].filter((filter) => filter.kind === 'segment');
+  return filtersOf(condition).filter((filter) => filter.kind === 'segment');
 }
 
 /**

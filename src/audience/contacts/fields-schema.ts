@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 
-/** Kinds of fields as `GET /contacts/fields` tells them. */
 const fieldTypes = ['string', 'number', 'boolean', 'date'] as const;
-/** Kind of a contact field. */
+/** Type of a contact field in `GET /contacts/fields`. */
 export type FieldType = (typeof fieldTypes)[number];
 
 /** One contact field; `coverage` is the rounded percentage of contacts that have a value. */
@@ -30,7 +29,7 @@ export const ValueList = v.object({
 
 const Use = v.object({ id: v.string(), name: v.string() });
 
-/** Who relies on a field. */
+/** What uses a field. */
 export const FieldUsage = v.object({
   usedInSegments: v.array(Use),
   usedInCampaigns: v.array(Use),

@@ -1,7 +1,7 @@
-import type { Database, Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { clampLimit } from '../../core/lib/cursor.ts';
 import { bareBadRequest } from '../../core/lib/errors.ts';
-import { automationsUsingField, campaignsMentioning, segmentsMentioning, type Use } from '../usage/index.ts';
+import { refuseInUse, usesOfField } from '../usage/index.ts';
 import {
   bringCatalogueUpToDate,
   contactTotals,
@@ -79,13 +79,11 @@ function inJsonType({ kind, value }: FieldValue): string | number | boolean {
   return kind === 'boolean' ? value === 'true' : value;
 }
 
-/** Who relies on a field, and how many contacts have a value (contract page 1, 3.5). */
+/** What uses a field, and how many contacts have a value (contract page 1, 3.5). */
 export async function fieldUsage(db: Database, projectId: string, field: string): Promise<FieldUsage> {
-  const standard = isStandard(field);
-  const key = standard ? null : keyOf(field);
-  const canonical = key === null ? field : `data.${key}`;
+  const key = keyOf(field);
   await bringCatalogueUpToDate(db, projectId);
-  const [segments, campaigns, workflows] = await usesOf(db, projectId, canonical);
+  const { segments, campaigns, workflows } = await usesOfField(db, projectId, key === null ? field : `data.${key}`);
   return {
     usedInSegments: segments,
     usedInCampaigns: campaigns,
@@ -95,17 +93,9 @@ export async function fieldUsage(db: Database, projectId: string, field: string)
   };
 }
 
-async function holdersOf(sql: Sql, projectId: string, key: string): Promise<number> {
-  const counts = key.includes('\0') ? null : await fieldCountsOf(sql, projectId, key);
+async function holdersOf(db: Database, projectId: string, key: string): Promise<number> {
+  const counts = key.includes('\0') ? null : await fieldCountsOf(db, projectId, key);
   return counts === null ? 0 : holders(counts);
-}
-
-function usesOf(sql: Sql, projectId: string, field: string): Promise<[Use[], Use[], Use[]]> {
-  return Promise.all([
-    segmentsMentioning(sql, projectId, field),
-    campaignsMentioning(sql, projectId, field),
-    automationsUsingField(sql, projectId, field),
-  ]);
 }
 
 /**
@@ -117,13 +107,7 @@ export async function deleteField(db: Database, projectId: string, field: string
   if (!field.startsWith('data.') || field === 'data.')
     throw bareBadRequest(`"${field}" is no custom field: only fields that begin with "data." can be deleted`);
   const key = field.slice('data.'.length);
-  const [segments, campaigns, workflows] = await usesOf(db, projectId, field);
-  const uses = [
-    ...segments.map(({ name }) => `segment "${name}"`),
-    ...campaigns.map(({ name }) => `campaign "${name}"`),
-    ...workflows.map(({ name }) => `workflow "${name}"`),
-  ];
-  if (uses.length > 0) throw bareBadRequest(`"${field}" is in use by ${uses.slice(0, 5).join(', ')}`);
+  refuseInUse(field, await usesOfField(db, projectId, field));
   if (key.includes('\0')) return { deletedFrom: 0 };
   await bringCatalogueUpToDate(db, projectId);
   if ((await fieldCountsOf(db, projectId, key)) === null) return { deletedFrom: 0 };
@@ -136,12 +120,8 @@ export async function deleteField(db: Database, projectId: string, field: string
   }
 }
 
-function isStandard(field: string): boolean {
-  return standardFields.some((standard) => standard.field === field);
-}
-
-// `data.plan` and `plan` mean the same; the names of standard fields are theirs.
+// `data.plan` and `plan` mean the same; null for a standard field.
 function keyOf(field: string): string | null {
-  if (isStandard(field)) return null;
+  if (standardFields.some((standard) => standard.field === field)) return null;
   return field.startsWith('data.') ? field.slice('data.'.length) : field;
 }

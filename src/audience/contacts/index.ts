@@ -11,18 +11,17 @@ export {
   mostContactBytes,
   withinDataLimits,
 } from './limit-queries.ts';
-export { type ContactFilter, countContacts, filterSql, matchesNobody } from './list-queries.ts';
+export { type ContactFilter, countContacts, matchesNobody, matching } from './list-queries.ts';
 export {
   type ContactWrite,
   changeContact,
   contactBody,
-  contactsColumnsOf,
+  contactColumns,
   contactsWithin,
   type ListedContact,
   untilSeen,
   upsertContactCtes,
   upsertContactRow,
-  upsertValues,
 } from './queries.ts';
 export { ContactBody } from './schema.ts';
 export { getContact } from './service.ts';

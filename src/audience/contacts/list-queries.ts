@@ -1,10 +1,10 @@
-import type { Sql } from '../../core/database/sql.ts';
+import { type Database, join, type Query, raw, sql, unprepared } from '../../core/database/sql.ts';
 import { isInstant } from '../../core/lib/cursor.ts';
 import { badRequest } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
 import { RecentResults } from '../../core/lib/recent-results.ts';
 import { contactTotals } from './catalogue-queries.ts';
-import { contactsColumnsOf, contactsWithin, type ListedContact } from './queries.ts';
+import { contactColumns, contactsWithin, type ListedContact } from './queries.ts';
 
 /** Which contacts of the project are meant: `search` is a part of the address in any letter case. */
 export interface ContactFilter {
@@ -22,20 +22,25 @@ export interface ContactPageRequest extends ContactFilter {
 }
 
 /** A page by keyset, in the order of the sort column and then the id; one row more than asked for when there is one. */
-export async function pageOfContacts(sql: Sql, projectId: string, page: ContactPageRequest): Promise<ListedContact[]> {
+export async function pageOfContacts(
+  db: Database,
+  projectId: string,
+  page: ContactPageRequest,
+): Promise<ListedContact[]> {
   if (matchesNobody(page)) return [];
-  const { where, values } = filterSql(projectId, page);
-  const column = page.sort === 'email' ? 'email' : 'created_at';
-  const type = page.sort === 'email' ? 'text' : 'timestamptz';
-  if (page.after) {
-    values.push(...page.after);
-    const comparison = page.dir === 'asc' ? '>' : '<';
-    where.push(`(${column}, id) ${comparison} ($${values.length - 1}::${type}, $${values.length}::uuid)`);
-  }
-  values.push(page.limit + 1);
-  const rows = `select ${contactsColumnsOf} from contacts c where ${where.join(' and ')}
-     order by c.${column} ${page.dir}, c.id ${page.dir} limit $${values.length}`;
-  return sql.rows<ListedContact>(contactsWithin(rows), values);
+  const [column, type] =
+    page.sort === 'email' ? (['email', 'text'] as const) : (['created_at', 'timestamptz'] as const);
+  const dir = raw(page.dir);
+  const after =
+    page.after === null
+      ? raw('')
+      : sql`
+        and (${raw(column)}, id) ${raw(page.dir === 'asc' ? '>' : '<')}
+        (${page.after[0]}::${raw(type)}, ${page.after[1]}::uuid)`;
+  const rows = sql`
+    select ${contactColumns} from contacts c where ${matching(projectId, page)} ${after}
+    order by c.${raw(column)} ${dir}, c.id ${dir} limit ${page.limit + 1}`;
+  return db.rows<ListedContact>(unprepared(contactsWithin(rows)));
 }
 
 // Counting a third of a million addresses takes longer than finding a page of them.
@@ -46,42 +51,36 @@ const largeCounts = new RecentResults<number>({ entries: 1_000, now: () => perfo
  * How many contacts a filter leaves. Without a search the number is known; with one it is counted, and a number above
  * 10,000 may be half a minute old.
  */
-export async function countContacts(sql: Sql, projectId: string, filter: ContactFilter): Promise<number> {
+export async function countContacts(db: Database, projectId: string, filter: ContactFilter): Promise<number> {
   if (matchesNobody(filter)) return 0;
   if (filter.search === null) {
-    const { contacts, subscribed } = await contactTotals(sql, projectId);
+    const { contacts, subscribed } = await contactTotals(db, projectId);
     return filter.subscribed === null ? contacts : filter.subscribed ? subscribed : contacts - subscribed;
   }
   return largeCounts.get(
     JSON.stringify([projectId, filter.search.toLowerCase(), filter.subscribed]),
-    () => countFiltered(sql, projectId, filter),
+    () => countFiltered(db, projectId, filter),
     (total) => (total > largeFrom ? 30_000 : 0),
   );
 }
 
-async function countFiltered(sql: Sql, projectId: string, filter: ContactFilter): Promise<number> {
-  const { where, values } = filterSql(projectId, filter);
-  const row = await sql.row<{ total: number }>(
-    `select count(*)::int as total from contacts where ${where.join(' and ')}`,
-    values,
+async function countFiltered(db: Database, projectId: string, filter: ContactFilter): Promise<number> {
+  const row = await db.row<{ total: number }>(
+    unprepared(sql`select count(*)::int as total from contacts where ${matching(projectId, filter)}`),
   );
   return row?.total ?? 0;
 }
 
-/** A filter as SQL on `contacts`; `$1` is the project. Expects a filter that can match somebody. */
-export function filterSql(projectId: string, filter: ContactFilter): { where: string[]; values: unknown[] } {
-  const values: unknown[] = [projectId];
-  const where = ['project_id = $1'];
-  if (filter.search !== null) {
-    // Stored addresses are lower case, so that there is no need to fold theirs.
-    values.push(`%${filter.search.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`);
-    where.push(`email like $${values.length}`);
-  }
-  if (filter.subscribed !== null) {
-    values.push(filter.subscribed);
-    where.push(`subscribed = $${values.length}`);
-  }
-  return { where, values };
+/**
+ * A filter as SQL on `contacts`; expects a filter that can match somebody. How many contacts a search finds depends on its
+ * text, so statements with it are better not prepared.
+ */
+export function matching(projectId: string, { search, subscribed }: ContactFilter): Query {
+  const where = [sql`project_id = ${projectId}`];
+  // Stored addresses are lower case, so that there is no need to fold theirs.
+  if (search !== null) where.push(sql`email like ${`%${search.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`}`);
+  if (subscribed !== null) where.push(sql`subscribed = ${subscribed}`);
+  return join(where, ' and ');
 }
 
 /** Whether no contact can match: Postgres has no U+0000 in a text, and would refuse to look for it. */

@@ -38,7 +38,7 @@ export const contactRoutes = [
     alsoStatus: 201,
     reply: v.object({ ...ContactBody.entries, _meta: v.object({ isNew: v.boolean(), isUpdate: v.boolean() }) }),
     async handle({ db, project, body }) {
-      const { contact, isNew } = await upsertContact(db, project.id, body);
+      const { isNew, ...contact } = await upsertContact(db, project.id, body);
       return reply(isNew ? 201 : 200, { ...contact, _meta: { isNew, isUpdate: !isNew } });
     },
   }),

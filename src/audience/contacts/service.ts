@@ -1,62 +1,55 @@
-import type { Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { splitData } from '../../core/lib/contact-data.ts';
 import { clampLimit, decodeCursor, encodeCursor } from '../../core/lib/cursor.ts';
 import { normaliseEmail } from '../../core/lib/email-address.ts';
 import { conflict, notFound } from '../../core/lib/errors.ts';
-import { newId } from '../../core/lib/ids.ts';
-import type { JsonObjectValue } from '../../core/lib/json.ts';
+import { Contact } from './entity.ts';
 import { countContacts, pageOfContacts, placeAfter } from './list-queries.ts';
 import {
-  type ContactRow,
   changeContact,
   contactBody,
-  deleteContactRow,
   existingAddresses,
   findContact,
   isUniqueViolation,
-  type ListedContact,
   upsertContactRow,
 } from './queries.ts';
 import type { ContactBody, ListContacts, LookupContacts, PatchContact, UpsertContact } from './schema.ts';
 
-/** Creates or changes a contact by its address (contract page 1, 3.2); tells whether it is new. */
-export async function upsertContact(
-  sql: Sql,
+/** Creates or changes a contact by its address (contract page 1, 3.2). */
+export function upsertContact(
+  db: Database,
   projectId: string,
-  body: UpsertContact,
-): Promise<{ contact: ContactBody; isNew: boolean }> {
-  const { set, remove } = splitData((body.data ?? {}) as JsonObjectValue);
-  const row = await upsertContactRow(sql, projectId, {
-    newId: newId(),
-    email: body.email,
-    subscribed: body.subscribed ?? null,
-    subscribedWhenNew: true,
-    set,
-    remove,
-    flipEventId: newId(),
-  });
-  return { contact: contactBody(row), isNew: row.isNew };
+  { email, subscribed, data }: UpsertContact,
+): Promise<ContactBody & { isNew: boolean }> {
+  const { set, remove } = splitData(data ?? {});
+  return upsertContactRow(db, projectId, { email, subscribed: subscribed ?? null, set, remove });
 }
 
 /** One contact. @throws 404 CONTACT_NOT_FOUND */
-export async function getContact(sql: Sql, projectId: string, id: string): Promise<ContactBody> {
-  return contactBody(orNotFound(await findContact(sql, projectId, id), id));
+export async function getContact(db: Database, projectId: string, id: string): Promise<ContactBody> {
+  const row = await findContact(db, projectId, id);
+  if (row === null) throw notFound('contact', id);
+  return contactBody(row);
 }
 
 /** Changes a contact (contract page 1, 3.3). @throws 404, 409 when the address is another contact's */
-export async function patchContact(sql: Sql, projectId: string, id: string, body: PatchContact): Promise<ContactBody> {
-  const { set, remove } = splitData((body.data ?? {}) as JsonObjectValue);
+export async function patchContact(
+  db: Database,
+  projectId: string,
+  id: string,
+  { email, subscribed, data }: PatchContact,
+): Promise<ContactBody> {
+  const { set, remove } = splitData(data ?? {});
   try {
-    const row = await changeContact(sql, projectId, id, {
-      email: body.email ?? null,
-      subscribed: body.subscribed ?? null,
-      clearData: body.data === null,
+    const row = await changeContact(db, projectId, id, {
+      email: email ?? null,
+      subscribed: subscribed ?? null,
+      clearData: data === null,
       set,
       remove,
-      flipEventId: newId(),
-      emailId: null,
     });
-    return contactBody(orNotFound(row, id));
+    if (row === null) throw notFound('contact', id);
+    return row;
   } catch (error) {
     if (isUniqueViolation(error))
       throw conflict('Another contact of this project has this address', { field: 'email' });
@@ -64,13 +57,13 @@ export async function patchContact(sql: Sql, projectId: string, id: string, body
   }
 }
 
-/** Deletes a contact and everything of it. @throws 404 CONTACT_NOT_FOUND */
-export async function deleteContact(sql: Sql, projectId: string, id: string): Promise<void> {
-  if (!(await deleteContactRow(sql, projectId, id))) throw notFound('contact', id);
+/** Deletes a contact with its events, emails and memberships. @throws 404 CONTACT_NOT_FOUND */
+export async function deleteContact(db: Database, projectId: string, id: string): Promise<void> {
+  if ((await db.em.nativeDelete(Contact, { projectId, id })) === 0) throw notFound('contact', id);
 }
 
 /** A page of contacts (contract page 1, 3.1). `total` is counted for the first page only. */
-export async function listContacts(sql: Sql, projectId: string, query: ListContacts) {
+export async function listContacts(db: Database, projectId: string, query: ListContacts) {
   const limit = clampLimit(query.limit, 20, 100);
   // A cursor keeps the sort it was made with, so it says which one that was.
   const place = query.cursor === undefined ? null : decodeCursor(query.cursor, 4);
@@ -81,8 +74,8 @@ export async function listContacts(sql: Sql, projectId: string, query: ListConta
     subscribed: query.subscribed === 'true' ? true : query.subscribed === 'false' ? false : null,
   };
   const [rows, total] = await Promise.all([
-    pageOfContacts(sql, projectId, { ...filter, limit, sort, dir, after: place && placeAfter(place, sort) }),
-    place ? 0 : countContacts(sql, projectId, filter),
+    pageOfContacts(db, projectId, { ...filter, limit, sort, dir, after: place && placeAfter(place, sort) }),
+    place ? 0 : countContacts(db, projectId, filter),
   ]);
   const page = rows.slice(0, limit);
   const last = page.at(-1);
@@ -96,24 +89,12 @@ export async function listContacts(sql: Sql, projectId: string, query: ListConta
 }
 
 /** Which of the addresses are contacts of the project, in the caller's own spelling and order (contract page 1, 3.4). */
-export async function lookupContacts(
-  sql: Sql,
-  projectId: string,
-  { emails }: LookupContacts,
-): Promise<{ found: string[]; notFound: string[] }> {
+export async function lookupContacts(db: Database, projectId: string, { emails }: LookupContacts) {
   const addresses = emails.map((spelling) => ({ spelling, email: normaliseEmail(spelling) }));
-  const known = await existingAddresses(
-    sql,
-    projectId,
-    addresses.flatMap(({ email }) => email ?? []),
-  );
+  const stored = addresses.flatMap(({ email }) => email ?? []);
+  const known = await existingAddresses(db, projectId, stored);
   const found: string[] = [];
   const notFound: string[] = [];
   for (const { spelling, email } of addresses) (email !== null && known.has(email) ? found : notFound).push(spelling);
   return { found, notFound };
-}
-
-function orNotFound<Row extends ContactRow | ListedContact>(row: Row | null, id: string): Row {
-  if (row === null) throw notFound('contact', id);
-  return row;
 }

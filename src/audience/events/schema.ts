@@ -17,6 +17,7 @@ export const TrackReply = v.object({
   success: v.literal(true),
   data: v.object({ contact: v.string(), event: v.string(), timestamp: v.string() }),
 });
+export type TrackReply = v.InferOutput<typeof TrackReply>;
 
 const Id = v.pipe(v.string(), v.uuid('must be a UUID'));
 
@@ -83,13 +84,14 @@ export type EventStatsQuery = v.InferOutput<typeof EventStatsQuery>;
 
 /** How often each event happened, the most frequent first. */
 export const EventStats = v.array(v.object({ name: v.string(), count: v.number() }));
+export type EventStats = v.InferOutput<typeof EventStats>;
 
 /** The answer of `GET /events/names`. */
 export const EventNames = v.object({ eventNames: v.array(v.string()) });
 
 const Use = v.object({ id: v.string(), name: v.string() });
 
-/** Who relies on an event. */
+/** What uses an event. */
 export const EventUsage = v.object({
   usedInSegments: v.array(Use),
   usedInWorkflows: v.array(Use),

@@ -1,21 +1,16 @@
-import type { Database, Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { type ContactFilter, countContacts } from '../contacts/index.ts';
 import { deleteSome, matchingContacts, subscribeSome } from './bulk-queries.ts';
-import type { BulkOperation, BulkSelector } from './bulk-schema.ts';
-import { advanceJob, findJob, finishJob, type JobErrorRow, type JobRow, lockJobAt, markActive } from './queries.ts';
-import { goneReport, type Share, type ShareReport, shareReportOf, superseded } from './share.ts';
+import { advanceJob, findJob, finishJob, type JobRow, lockJobAt, markActive } from './queries.ts';
+import type { BulkOperation, BulkSelector } from './schema.ts';
+import { goneReport, progressOf, type Share, type ShareReport, shareReportOf, superseded } from './share.ts';
 
 const contactsPerStep = 1_000;
-// A contact goes with its events and mail, which may be many.
+// A contact is deleted with its events and mail, which may be many.
 const deletionsPerStep = 200;
 const beforeAll = '00000000-0000-0000-0000-000000000000';
 
-interface BulkSpec {
-  operation: BulkOperation;
-  selector: BulkSelector;
-}
-
-/** Which contacts the next step is for; `first` is the number of the first of them within the job. */
+/** The contacts of the next step, and where the job stands after it. */
 interface Portion {
   ids: string[];
   position: number;
@@ -30,107 +25,79 @@ interface Portion {
  */
 export async function changeContacts(db: Database, jobId: string, share: Share): Promise<ShareReport> {
   const deadline = Date.now() + share.longestMs;
-  let job = await findJob(db, jobId);
+  const job = await findJob(db, jobId);
   if (job === null) return goneReport;
   if (!(await markActive(db, jobId))) return shareReportOf(job, 'finished');
-  for (;;) {
-    const { position } = job;
-    const { done, report }: Step = await db.transaction((sql) => takeStep(sql, jobId, position));
+  for (let { position } = job; ; ) {
+    const step = await db.transaction((tx) => takeStep(tx, jobId, position));
+    const { report } = step;
     share.onStep(report);
     if (report.state !== 'unfinished') return report;
-    if (done) {
+    if (step.isLast) {
       await finishJob(db, jobId, null);
       return { ...report, state: 'finished' };
     }
     if (share.stop.aborted || Date.now() > deadline) return report;
-    job = await findJob(db, jobId);
-    if (job === null) return goneReport;
+    position = step.position;
   }
 }
 
 interface Step {
-  done: boolean;
   report: ShareReport;
+  position: string;
+  isLast: boolean;
 }
 
-async function takeStep(sql: Sql, jobId: string, position: string): Promise<Step> {
-  const job = await lockJobAt(sql, jobId, position);
-  if (job === null) return { done: false, report: await superseded(sql, jobId) };
-  const { operation, selector } = job.spec as unknown as BulkSpec;
+async function takeStep(tx: Database, jobId: string, from: string): Promise<Step> {
+  const job = await lockJobAt(tx, jobId, from);
+  if (job === null) return { report: await superseded(tx, jobId), position: from, isLast: false };
+  const { operation, selector } = job.spec as unknown as { operation: BulkOperation; selector: BulkSelector };
   const size = operation === 'delete' ? deletionsPerStep : contactsPerStep;
-  const portion =
-    selector.mode === 'ids' ? listed(job, selector.contactIds, size) : await matching(sql, job, selector, size);
-  const { ids } = portion;
+  const { ids, place, progress, isLast, ...portion } =
+    selector.mode === 'ids' ? listed(job, selector.contactIds, size) : await matched(tx, job, selector, size);
+  const position = String(portion.position);
   const { changed, existing } =
     operation === 'delete'
-      ? await deleteSome(sql, job.projectId, ids)
-      : await subscribeSome(sql, job.projectId, ids, operation === 'subscribe');
+      ? await deleteSome(tx, job.projectId, ids)
+      : await subscribeSome(tx, job.projectId, ids, operation === 'subscribe');
   const known = new Set(existing);
-  // Of contacts that a filter found, those that are gone by now were not asked for by name.
+  // Contacts that a filter found and that are gone by now were not asked for by id.
   const missing = selector.mode === 'ids' ? ids.filter((id) => !known.has(id)) : [];
-  const rows = existing.length + missing.length;
-  await advanceJob(sql, job, {
-    position: String(portion.position),
-    place: portion.place,
-    progress: portion.progress,
-    rows,
+  const report = await advanceJob(tx, job, {
+    position,
+    place,
+    progress,
     created: 0,
     updated: changed,
     unchanged: existing.length - changed,
-    errors: missing.map(
-      (id): JobErrorRow => ({
-        row: Number(position) + ids.indexOf(id),
-        subject: id,
-        email: null,
-        error: 'No contact of this project has this id',
-      }),
-    ),
+    errors: missing.map((id) => ({
+      row: Number(from) + ids.indexOf(id),
+      subject: id,
+      email: null,
+      error: 'No contact of this project has this id',
+    })),
   });
-  return {
-    done: portion.isLast,
-    report: {
-      state: 'unfinished',
-      rows: job.total + rows,
-      failed: job.failed + missing.length,
-      progress: Math.max(job.progress, portion.progress),
-    },
-  };
+  return { report, position, isLast };
 }
 
 function listed(job: JobRow, contactIds: readonly string[], size: number): Portion {
   const from = Number(job.position);
   const ids = contactIds.slice(from, from + size);
   const position = from + ids.length;
-  return {
-    ids,
-    position,
-    place: {},
-    progress: percent(position, contactIds.length),
-    isLast: position >= contactIds.length,
-  };
+  const progress = progressOf(position, contactIds.length);
+  return { ids, position, place: {}, progress, isLast: position >= contactIds.length };
 }
 
-async function matching(
-  sql: Sql,
+async function matched(
+  tx: Database,
   job: JobRow,
   { filter, excludeIds }: BulkSelector & { mode: 'query' },
   size: number,
 ): Promise<Portion> {
   const which: ContactFilter = { search: filter.search || null, subscribed: filter.subscribed ?? null };
-  const { after = beforeAll, expected = await countContacts(sql, job.projectId, which) } =
-    job.place as Portion['place'];
-  const ids = await matchingContacts(sql, job, which, excludeIds, after, size);
+  const { after = beforeAll, expected = await countContacts(tx, job.projectId, which) } = job.place as Portion['place'];
+  const ids = await matchingContacts(tx, job, which, excludeIds, after, size);
   const position = Number(job.position) + ids.length;
-  return {
-    ids,
-    position,
-    place: { after: ids.at(-1) ?? after, expected },
-    progress: percent(position, expected),
-    isLast: ids.length < size,
-  };
-}
-
-// The last percent is the end of the job itself.
-function percent(done: number, all: number): number {
-  return all === 0 ? 0 : Math.min(99, Math.floor((100 * done) / all));
+  const place = { after: ids.at(-1) ?? after, expected };
+  return { ids, position, place, progress: progressOf(position, expected), isLast: ids.length < size };
 }

@@ -1,6 +1,7 @@
 import { defineEntity } from '@mikro-orm/core';
 import { baseColumns } from '../../core/database/columns.ts';
 import { ofProject } from '../../platform/projects/index.ts';
+import { jobKinds, jobStates } from './schema.ts';
 
 const p = defineEntity.properties;
 
@@ -10,9 +11,9 @@ const JobSchema = defineEntity({
   properties: {
     id: p.text().primary(),
     projectId: ofProject(),
-    kind: p.enum(['import', 'bulk'] as const),
+    kind: p.enum(jobKinds),
     spec: p.json<unknown>(),
-    state: p.enum(['waiting', 'active', 'delayed', 'completed', 'failed'] as const).default('waiting'),
+    state: p.enum(jobStates).default('waiting'),
     position: p.bigint().defaultRaw('0'),
     place: p.json<unknown>().defaultRaw("'{}'::jsonb"),
     progress: p.smallint().default(0),

@@ -1,4 +1,4 @@
-import type { Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { longestKey } from '../../core/lib/contact-data.ts';
 import { cutText } from '../../core/lib/text.ts';
 import { type CsvPlace, type CsvRecord, readCsv } from './csv.ts';
@@ -25,22 +25,22 @@ const biteBytes = 4_096;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** Looks at a whole file before its first row is written. Answers what is wrong with it as a sentence for people. */
-export async function checkFile(sql: Sql, jobId: string): Promise<OpenedFile | string> {
-  const size = await sizeOfUtf8(readFileFrom(sql, jobId, 0));
+export async function checkFile(db: Database, jobId: string): Promise<OpenedFile | string> {
+  const size = await sizeOfUtf8(readFileFrom(db, jobId, 0));
   if (typeof size === 'string') return size;
   if (size === 0) return 'The file is empty';
-  const opened = await openFile(sql, jobId);
+  const opened = await openFile(db, jobId);
   if (typeof opened === 'string') return opened;
-  const rest = inBites(readFileFrom(sql, jobId, opened.firstRow.offset));
+  const rest = inBites(readFileFrom(db, jobId, opened.firstRow.offset));
   for await (const { records, unclosedFrom } of readCsv(rest, opened.firstRow))
     if (records.length > 0 || unclosedFrom !== null) return { ...opened, size };
   return 'The file has a header but no data row';
 }
 
 /** Reads the header of a file. */
-export async function openFile(sql: Sql, jobId: string): Promise<Omit<OpenedFile, 'size'> | string> {
-  const start = (await startsWithMark(sql, jobId)) ? byteOrderMark.length : 0;
-  const pieces = inBites(readFileFrom(sql, jobId, start));
+export async function openFile(db: Database, jobId: string): Promise<Omit<OpenedFile, 'size'> | string> {
+  const start = (await startsWithMark(db, jobId)) ? byteOrderMark.length : 0;
+  const pieces = inBites(readFileFrom(db, jobId, start));
   for await (const { records } of readCsv(pieces, { offset: start, line: 1 })) {
     const [header] = records;
     if (!header) continue;
@@ -55,11 +55,11 @@ export async function openFile(sql: Sql, jobId: string): Promise<Omit<OpenedFile
 }
 
 /** The rows of a file from a place on, in slices of `size`. The last slice may be empty. */
-export async function* readSlices(sql: Sql, jobId: string, from: CsvPlace, size: number): AsyncGenerator<Slice> {
+export async function* readSlices(db: Database, jobId: string, from: CsvPlace, size: number): AsyncGenerator<Slice> {
   let held: CsvRecord[] = [];
   let next = from;
   let unclosedFrom: number | null = null;
-  for await (const batch of readCsv(readFileFrom(sql, jobId, from.offset), from)) {
+  for await (const batch of readCsv(readFileFrom(db, jobId, from.offset), from)) {
     held.push(...batch.records);
     unclosedFrom = batch.unclosedFrom;
     while (held.length > size) {
@@ -78,8 +78,8 @@ async function* inBites(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for (let at = 0; at < piece.length; at += biteBytes) yield piece.subarray(at, at + biteBytes);
 }
 
-async function startsWithMark(sql: Sql, jobId: string): Promise<boolean> {
-  for await (const piece of readFileFrom(sql, jobId, 0)) return piece.subarray(0, 3).equals(byteOrderMark);
+async function startsWithMark(db: Database, jobId: string): Promise<boolean> {
+  for await (const piece of readFileFrom(db, jobId, 0)) return piece.subarray(0, 3).equals(byteOrderMark);
   return false;
 }
 

@@ -1,11 +1,11 @@
-import type { Database, Sql } from '../../core/database/sql.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
 import { ContactDataError } from '../contacts/index.ts';
 import type { CsvPlace } from './csv.ts';
 import { checkFile, openFile, readSlices, type Slice } from './import-file.ts';
 import { excessiveRows, upsertContacts } from './import-queries.ts';
 import { type ImportColumns, isRefused, type PlacedRow, type RefusedRow, readRow } from './import-rows.ts';
-import { advanceJob, findJob, finishJob, type JobErrorRow, type JobRow, lockJobAt, markActive } from './queries.ts';
-import { goneReport, type Share, type ShareReport, shareReportOf, superseded } from './share.ts';
+import { advanceJob, findJob, finishJob, type JobRow, lockJobAt, markActive } from './queries.ts';
+import { goneReport, progressOf, type Share, type ShareReport, shareReportOf, superseded } from './share.ts';
 
 const rowsPerSlice = 1_000;
 
@@ -60,16 +60,14 @@ interface Opened {
 }
 
 async function open(db: Database, job: JobRow): Promise<Opened | string> {
-  if (job.position !== '0') {
-    const opened = await openFile(db, job.id);
-    if (typeof opened === 'string') return opened;
-    const { line, size } = job.place as { line: number; size: number };
-    return { columns: opened.columns, from: { offset: Number(job.position), line }, size };
+  if (job.position === '0') {
+    const checked = await checkFile(db, job.id);
+    return typeof checked === 'string' ? checked : { ...checked, from: checked.firstRow };
   }
-  const checked = await checkFile(db, job.id);
-  return typeof checked === 'string'
-    ? checked
-    : { columns: checked.columns, from: checked.firstRow, size: checked.size };
+  const opened = await openFile(db, job.id);
+  const { line, size } = job.place as { line: number; size: number };
+  if (typeof opened === 'string') return opened;
+  return { columns: opened.columns, from: { offset: Number(job.position), line }, size };
 }
 
 interface Prepared {
@@ -108,36 +106,27 @@ function writeSlice(
   { waves, refused }: Prepared,
   size: number,
 ): Promise<ShareReport> {
-  return db.transaction(async (sql) => {
-    const job = await lockJobAt(sql, id, position);
-    if (job === null) return superseded(sql, id);
-    let [created, updated, written] = [0, 0, 0];
+  return db.transaction(async (tx) => {
+    const job = await lockJobAt(tx, id, position);
+    if (job === null) return superseded(tx, id);
+    let [created, updated, unchanged] = [0, 0, 0];
     const failed = [...refused];
     for (const wave of waves) {
-      const counts = await writeWave(sql, projectId, wave);
-      created += counts.created;
-      updated += counts.updated;
-      written += wave.length - counts.refused.length;
-      failed.push(...counts.refused);
+      const written = await writeWave(tx, projectId, wave);
+      created += written.created;
+      updated += written.updated;
+      unchanged += wave.length - written.refused.length - written.created - written.updated;
+      failed.push(...written.refused);
     }
-    const rows = written + failed.length;
-    const progress = Math.min(99, Math.floor((100 * next.offset) / size));
-    await advanceJob(sql, job, {
+    return advanceJob(tx, job, {
       position: String(next.offset),
       place: { line: next.line, size },
-      progress,
-      rows,
+      progress: progressOf(next.offset, size),
       created,
       updated,
-      unchanged: written - created - updated,
-      errors: failed.map((row): JobErrorRow => ({ ...row, subject: null })),
+      unchanged,
+      errors: failed.map((row) => ({ ...row, subject: null })),
     });
-    return {
-      state: 'unfinished',
-      rows: job.total + rows,
-      failed: job.failed + failed.length,
-      progress: Math.max(job.progress, progress),
-    };
   });
 }
 
@@ -147,18 +136,18 @@ interface WrittenWave {
   refused: RefusedRow[];
 }
 
-// Contacts over a limit are rare, so that they are looked for only when the statement was refused because of one.
-async function writeWave(sql: Sql, projectId: string, wave: readonly PlacedRow[]): Promise<WrittenWave> {
+// Contacts over a limit are rare, so they are searched for only after the statement was refused because of one.
+async function writeWave(tx: Database, projectId: string, wave: readonly PlacedRow[]): Promise<WrittenWave> {
   const refused: RefusedRow[] = [];
   let rows = wave;
   for (let attempt = 1; ; attempt++) {
-    await sql.count('savepoint wave');
+    await tx.count(sql`savepoint wave`);
     try {
-      return { ...(await upsertContacts(sql, projectId, rows)), refused };
+      return { ...(await upsertContacts(tx, projectId, rows)), refused };
     } catch (error) {
       if (!(error instanceof ContactDataError) || attempt === 5) throw error;
-      await sql.count('rollback to savepoint wave');
-      const found = await excessiveRows(sql, projectId, rows);
+      await tx.count(sql`rollback to savepoint wave`);
+      const found = await excessiveRows(tx, projectId, rows);
       // Where none is found, another transaction changed what a contact had a moment ago.
       const left = new Set(found.map(({ row }) => row));
       rows = rows.filter(({ row }) => !left.has(row));

@@ -3,5 +3,5 @@ export { changeContacts } from './bulk.ts';
 export { removeLostParts } from './files-queries.ts';
 export { importRows } from './import.ts';
 export { findJob, finishJob, markDelayed, removeOldJobs } from './queries.ts';
-export { recoverableJobs } from './recovery.ts';
+export { recoverableJobs } from './service.ts';
 export type { Share, ShareReport } from './share.ts';

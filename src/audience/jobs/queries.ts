@@ -1,11 +1,8 @@
-import { type Sql, statement } from '../../core/database/sql.ts';
+import { type Database, raw, sql } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { type StalledQuery, stalledBefore, stalledParams } from '../../core/outbox/recovery.ts';
-
-/** Kinds of jobs; each has its own addresses, and an id of one kind is unknown under the other's. */
-export type JobKind = 'import' | 'bulk';
-/** Where a job is; the last two are final. */
-type JobState = 'waiting' | 'active' | 'delayed' | 'completed' | 'failed';
+import { isStalled, type StalledQuery, stalledPage } from '../../core/outbox/recovery.ts';
+import type { jobKinds, jobStates } from './schema.ts';
+import type { ShareReport } from './share.ts';
 
 /** Most errors of one job that are kept; its counters go on. */
 const mostErrors = 1_000;
@@ -14,10 +11,10 @@ const mostErrors = 1_000;
 export interface JobRow {
   id: string;
   projectId: string;
-  kind: JobKind;
+  kind: (typeof jobKinds)[number];
   /** What was asked for. */
   spec: JsonObjectValue;
-  state: JobState;
+  state: (typeof jobStates)[number];
   /** How far the work is, in the units of its kind; moves with the rows that it describes. */
   position: string;
   place: JsonObjectValue;
@@ -41,146 +38,110 @@ export interface JobErrorRow {
   error: string;
 }
 
-const columns = `id, project_id as "projectId", kind, spec, state, position::text as position, place, progress,
+const columns = raw(`id, project_id as "projectId", kind, spec, state, position::text as position, place, progress,
   total_count as total, created_count as created, updated_count as updated, unchanged_count as unchanged,
-  failure_count as failed, reasons, failed_reason as "failedReason"`;
+  failure_count as failed, reasons, failed_reason as "failedReason"`);
 
-/** Writes a new job down. */
-export async function insertJob(
-  sql: Sql,
-  job: { id: string; projectId: string; kind: JobKind; spec: JsonObjectValue },
-): Promise<void> {
-  await sql.count('insert into jobs (id, project_id, kind, spec) values ($1, $2, $3, $4::jsonb)', [
-    job.id,
-    job.projectId,
-    job.kind,
-    JSON.stringify(job.spec),
-  ]);
+/** What starts a job. */
+export type NewJob = Pick<JobRow, 'id' | 'projectId' | 'kind' | 'spec'>;
+
+/** Inserts a new job. */
+export async function insertJob(db: Database, { id, projectId, kind, spec }: NewJob): Promise<void> {
+  await db.count(sql`insert into jobs (id, project_id, kind, spec) values (${id}, ${projectId}, ${kind}, ${spec})`);
 }
-
-const find = statement('jobs.find', `select ${columns} from jobs where id = $1`);
 
 /** A job by its id, or null. */
-export function findJob(sql: Sql, id: string): Promise<JobRow | null> {
-  return sql.row<JobRow>(find, [id]);
+export function findJob(db: Database, id: string): Promise<JobRow | null> {
+  return db.row<JobRow>(sql`select ${columns} from jobs where id = ${id}`);
 }
-
-const errors = statement(
-  'jobs.errors',
-  'select row, subject, email, error from job_errors where job_id = $1 order by row limit $2',
-);
 
 /** The errors of a job that were kept, in the order of their rows. */
-export function errorsOf(sql: Sql, jobId: string): Promise<JobErrorRow[]> {
-  return sql.rows<JobErrorRow>(errors, [jobId, mostErrors]);
-}
-
-/** Says that a job is being worked on. Answers false when there is no such job, or it has ended. */
-export async function markActive(sql: Sql, id: string): Promise<boolean> {
-  return (
-    (await sql.count(`update jobs set state = 'active', updated_at = now() where id = $1 and finished_at is null`, [
-      id,
-    ])) > 0
+export function errorsOf(db: Database, jobId: string): Promise<JobErrorRow[]> {
+  return db.rows<JobErrorRow>(
+    sql`select row, subject, email, error from job_errors where job_id = ${jobId} order by row limit ${mostErrors}`,
   );
 }
 
-/** Says that a job waits for another attempt. */
-export async function markDelayed(sql: Sql, id: string): Promise<void> {
-  await sql.count(`update jobs set state = 'delayed', updated_at = now() where id = $1 and state = 'active'`, [id]);
+/** Marks a job as being worked on. False when there is no such job, or it has ended. */
+export async function markActive(db: Database, id: string): Promise<boolean> {
+  const count = await db.count(
+    sql`update jobs set state = 'active', updated_at = now() where id = ${id} and finished_at is null`,
+  );
+  return count > 0;
 }
 
-const lockAt = statement(
-  'jobs.lock_at',
-  `select ${columns}, set_config('posthorn.set_based', 'on', true) as "setBased"
-   from jobs where id = $1 and position = $2 and finished_at is null for update`,
-);
+/** Marks a job as waiting for another attempt. */
+export async function markDelayed(db: Database, id: string): Promise<void> {
+  await db.count(sql`update jobs set state = 'delayed', updated_at = now() where id = ${id} and state = 'active'`);
+}
 
 /**
- * Locks a job that stands at a position until the transaction ends; null when it has ended or somebody else moved it.
+ * Locks a job that stands at a position until the transaction ends; null when it has ended or another worker moved it.
  * Tells the triggers of contacts that what follows writes many of them.
  */
-export function lockJobAt(sql: Sql, id: string, position: string): Promise<JobRow | null> {
-  return sql.row<JobRow>(lockAt, [id, position]);
+export function lockJobAt(tx: Database, id: string, position: string): Promise<JobRow | null> {
+  return tx.row<JobRow>(sql`
+    select ${columns}, set_config('posthorn.set_based', 'on', true) as "setBased"
+    from jobs where id = ${id} and position = ${position} and finished_at is null for update`);
 }
 
 /** What one step of a job did. */
-export interface JobStep {
-  position: string;
-  place: JsonObjectValue;
-  progress: number;
-  rows: number;
-  created: number;
-  updated: number;
-  unchanged: number;
+export interface JobStep extends Pick<JobRow, 'position' | 'place' | 'progress' | 'created' | 'updated' | 'unchanged'> {
   errors: readonly JobErrorRow[];
 }
 
-const advance = statement(
-  'jobs.advance',
-  `with noted as (
-     insert into job_errors (job_id, row, subject, email, error)
-     select $1, row, subject, email, error
-     from jsonb_to_recordset($10::jsonb) as r (row integer, subject text, email text, error text))
-   update jobs set position = $2, place = $3::jsonb, progress = greatest(progress, $4),
-     total_count = total_count + $5, created_count = created_count + $6, updated_count = updated_count + $7,
-     unchanged_count = unchanged_count + $8, failure_count = failure_count + $9, reasons = $11::jsonb, updated_at = now()
-   where id = $1`,
-);
-
-/** Records a step of a job that this transaction has locked. Progress never falls. */
-export async function advanceJob(sql: Sql, job: JobRow, step: JobStep): Promise<void> {
+/** Records a step of a job that this transaction has locked; progress never falls. Returns the report after it. */
+export async function advanceJob(tx: Database, job: JobRow, step: JobStep): Promise<ShareReport> {
+  const { position, place, progress, created, updated, unchanged, errors } = step;
   const reasons = { ...job.reasons };
-  for (const { error } of step.errors) reasons[error] = (reasons[error] ?? 0) + 1;
-  await sql.count(advance, [
-    job.id,
-    step.position,
-    JSON.stringify(step.place),
-    step.progress,
-    step.rows,
-    step.created,
-    step.updated,
-    step.unchanged,
-    step.errors.length,
-    JSON.stringify(step.errors.slice(0, Math.max(0, mostErrors - job.failed))),
-    JSON.stringify(reasons),
-  ]);
+  for (const { error } of errors) reasons[error] = (reasons[error] ?? 0) + 1;
+  const rows = created + updated + unchanged + errors.length;
+  const kept = JSON.stringify(errors.slice(0, Math.max(0, mostErrors - job.failed)));
+  await tx.count(sql`
+    with noted as (
+      insert into job_errors (job_id, row, subject, email, error)
+      select ${job.id}, row, subject, email, error
+      from jsonb_to_recordset(${kept}::jsonb) as r (row integer, subject text, email text, error text))
+    update jobs set position = ${position}, place = ${place}, progress = greatest(progress, ${progress}),
+      total_count = total_count + ${rows}, created_count = created_count + ${created},
+      updated_count = updated_count + ${updated}, unchanged_count = unchanged_count + ${unchanged},
+      failure_count = failure_count + ${errors.length}, reasons = ${reasons}, updated_at = now()
+    where id = ${job.id}`);
+  return {
+    state: 'unfinished',
+    rows: job.total + rows,
+    failed: job.failed + errors.length,
+    progress: Math.max(job.progress, progress),
+  };
 }
 
-const finish = statement(
-  'jobs.finish',
-  `with ended as (
-     update jobs set state = case when $2::text is null then 'completed' else 'failed' end, failed_reason = $2,
-       progress = case when $2::text is null then 100 else progress end, updated_at = now(), finished_at = now()
-     where id = $1 and finished_at is null returning id),
-   emptied as (delete from import_files where job_id in (select id from ended))
-   select id from ended`,
-);
-
-/** Ends a job, as failed when there is a reason, and removes its file. Answers whether it had not ended before. */
-export async function finishJob(sql: Sql, id: string, failedReason: string | null): Promise<boolean> {
-  return (await sql.row(finish, [id, failedReason])) !== null;
+/** Ends a job, as failed when there is a reason, and removes its file. False when it had ended before. */
+export async function finishJob(db: Database, id: string, failedReason: string | null): Promise<boolean> {
+  const [state, progress] = failedReason === null ? ['completed', sql`100`] : ['failed', sql`progress`];
+  const ended = await db.row(sql`
+    with ended as (
+      update jobs set state = ${state}, failed_reason = ${failedReason}, progress = ${progress}, updated_at = now(),
+        finished_at = now()
+      where id = ${id} and finished_at is null returning id),
+    emptied as (delete from import_files where job_id in (select id from ended))
+    select id from ended`);
+  return ended !== null;
 }
-
-const stalled = statement(
-  'jobs.stalled',
-  `select id, project_id as "projectId", kind, updated_at::text as at from jobs
-   where finished_at is null and updated_at < ${stalledBefore} and (updated_at, id) > ($3::timestamptz, $4::text)
-   order by updated_at, id limit $5`,
-);
 
 /** Jobs that are not over and have not moved for a while. */
 export function stalledJobs(
-  sql: Sql,
+  db: Database,
   query: StalledQuery,
 ): Promise<(Pick<JobRow, 'id' | 'projectId' | 'kind'> & { at: string })[]> {
-  return sql.rows(stalled, stalledParams(query));
+  const [at, id] = [sql`updated_at`, sql`id`];
+  return db.rows(sql`
+    select id, project_id as "projectId", kind, updated_at::text as at from jobs
+    where finished_at is null and ${isStalled(at, query)} and ${stalledPage(at, id, query)}`);
 }
 
 /** Removes up to `limit` jobs that ended more than so many hours ago. */
-export function removeOldJobs(sql: Sql, hours: number, limit: number): Promise<number> {
-  return sql.count(
-    `delete from jobs where id in (
-       select id from jobs where finished_at < now() - make_interval(hours => $1) limit $2)`,
-    [hours, limit],
-  );
+export function removeOldJobs(db: Database, hours: number, limit: number): Promise<number> {
+  return db.count(sql`
+    delete from jobs where id in (
+      select id from jobs where finished_at < now() - make_interval(hours => ${hours}) limit ${limit})`);
 }

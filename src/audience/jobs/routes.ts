@@ -1,10 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { reply, route } from '../../core/http/route.ts';
 import { bareInvalid } from '../../core/lib/errors.ts';
-import { BulkBody, bulkOperations } from './bulk-schema.ts';
-import { BulkJobBody, ImportJobBody, QueuedJob } from './schema.ts';
-import { getBulkJob, getImportJob, newImportId, queueBulk, queueImport } from './service.ts';
-import { receiveCsv } from './upload.ts';
+import { BulkBody, BulkJobBody, bulkOperations, ImportJobBody, QueuedJob } from './schema.ts';
+import { getBulkJob, getImportJob, queueBulk, queueImport } from './service.ts';
 
 const verbs = { subscribe: 'Subscribe', unsubscribe: 'Unsubscribe', delete: 'Delete' } as const;
 
@@ -21,9 +19,7 @@ export const jobRoutes = [
     status: 202,
     reply: QueuedJob,
     async handle({ app, db, project, body }) {
-      const jobId = newImportId();
-      const { filename } = await receiveCsv(db, body as unknown as IncomingMessage, jobId);
-      const { queued, ticket } = await queueImport(db, project.id, { jobId, filename });
+      const { queued, ticket } = await queueImport(db, project.id, body as unknown as IncomingMessage);
       app.outbox.dispatchSoon(ticket);
       return reply(202, queued);
     },

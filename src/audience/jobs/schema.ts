@@ -1,17 +1,69 @@
 import * as v from 'valibot';
-import { bulkOperations } from './bulk-schema.ts';
+import { codedAt } from '../../core/lib/validation.ts';
 
-/** A job that was put in line. */
+/** Types of jobs; each has its own paths, and an id of one type is unknown under those of the other. */
+export const jobKinds = ['import', 'bulk'] as const;
+/** States of a job; the last two are final. */
+export const jobStates = ['waiting', 'active', 'delayed', 'completed', 'failed'] as const;
+
+/** What a bulk job does to contacts. */
+export const bulkOperations = ['subscribe', 'unsubscribe', 'delete'] as const;
+export type BulkOperation = (typeof bulkOperations)[number];
+
+const Id = v.pipe(v.string('must be a UUID'), v.uuid('must be a UUID'), v.toLowerCase());
+
+/** `POST /contacts/bulk-*`: the contacts with these ids, or all that a filter leaves. */
+export const BulkBody = v.pipe(
+  v.object({
+    mode: v.optional(v.picklist(['ids', 'query'], 'must be "ids" or "query"'), 'ids'),
+    contactIds: v.optional(
+      v.pipe(
+        v.array(Id, 'must be an array of contact ids'),
+        v.minLength(1, 'must have at least one contact id'),
+        v.maxLength(1_000, 'must have at most 1000 contact ids'),
+      ),
+    ),
+    filter: v.optional(
+      v.object(
+        {
+          search: v.optional(
+            v.pipe(v.string('must be a string'), v.maxLength(255, 'must have at most 255 characters')),
+          ),
+          subscribed: v.optional(v.boolean('must be true or false')),
+        },
+        'must be an object',
+      ),
+    ),
+    excludeIds: v.optional(
+      v.pipe(
+        v.array(Id, 'must be an array of contact ids'),
+        v.maxLength(10_000, 'must have at most 10000 contact ids'),
+      ),
+    ),
+  }),
+  codedAt(
+    'invalid_type',
+    'contactIds',
+    ({ mode, contactIds }) => mode === 'query' || contactIds !== undefined,
+    'is required: an array of 1 to 1000 contact ids',
+  ),
+);
+export type BulkBody = v.InferOutput<typeof BulkBody>;
+
+/** Which contacts a bulk job is for, as its row keeps it. */
+export type BulkSelector =
+  | { mode: 'ids'; contactIds: string[] }
+  | { mode: 'query'; filter: { search?: string; subscribed?: boolean }; excludeIds: string[] };
+
+/** A job that was queued. */
 export const QueuedJob = v.object({ message: v.string(), jobId: v.string() });
 export type QueuedJob = v.InferOutput<typeof QueuedJob>;
 
-const states = ['waiting', 'active', 'delayed', 'completed', 'failed'] as const;
+const head = { id: v.string(), state: v.picklist(jobStates), progress: v.number() };
 
 /** `GET /contacts/import/{jobId}`; `result` is null until the job is completed. */
 export const ImportJobBody = v.object({
-  id: v.string(),
-  state: v.picklist(states),
-  progress: v.number(),
+  ...head,
   result: v.nullable(
     v.object({
       totalRows: v.number(),
@@ -31,9 +83,7 @@ export type ImportJobBody = v.InferOutput<typeof ImportJobBody>;
 
 /** `GET /contacts/bulk/{jobId}`; `result` is null until the job is completed. */
 export const BulkJobBody = v.object({
-  id: v.string(),
-  state: v.picklist(states),
-  progress: v.number(),
+  ...head,
   result: v.nullable(
     v.object({
       operation: v.picklist(bulkOperations),

@@ -1,41 +1,39 @@
+import type { IncomingMessage } from 'node:http';
 import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
-import type { Database, Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { bareNotFound } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
-import type { BulkBody, BulkOperation, BulkSelector } from './bulk-schema.ts';
-import { errorsOf, findJob, insertJob, type JobKind, type JobRow } from './queries.ts';
-import type { BulkJobBody, ImportJobBody, QueuedJob } from './schema.ts';
+import type { RecoverableKind } from '../../core/outbox/recovery.ts';
+import { errorsOf, findJob, insertJob, type JobRow, type NewJob, stalledJobs } from './queries.ts';
+import type { BulkBody, BulkJobBody, BulkOperation, BulkSelector, ImportJobBody, QueuedJob } from './schema.ts';
+import { receiveCsv } from './upload.ts';
 
-/** A job that was put in line, and the ticket that starts it after the commit. */
-export interface NewJob {
+/** The answer for a queued job, and the ticket that starts it after the commit. */
+interface Queued {
   queued: QueuedJob;
   ticket: OutboxTicket;
 }
 
-/** The id of an import that is about to be uploaded. */
-export function newImportId(): string {
-  return `import-${newId()}`;
+/** Stores the file of a multipart request and queues its import (contract page 1, 3.6). @throws as `receiveCsv` */
+export async function queueImport(db: Database, projectId: string, request: IncomingMessage): Promise<Queued> {
+  const id = `import-${newId()}`;
+  const { filename } = await receiveCsv(db, request, id);
+  const ticket = await queue(
+    db,
+    { id, projectId, kind: 'import', spec: { projectId, filename } },
+    'Import of contacts',
+  );
+  return { queued: { message: 'Import queued', jobId: id }, ticket };
 }
 
-/** Puts the import of an uploaded file in line (contract page 1, 3.6). */
-export async function queueImport(
-  db: Database,
-  projectId: string,
-  file: { jobId: string; filename: string },
-): Promise<NewJob> {
-  const spec = { projectId, filename: file.filename };
-  const ticket = await queue(db, { id: file.jobId, projectId, kind: 'import', spec }, 'Import of contacts');
-  return { queued: { message: 'Import queued', jobId: file.jobId }, ticket };
-}
-
-/** Puts a change of many contacts in line (contract page 1, 3.8). Ids that are sent twice count once. */
+/** Queues a change of many contacts (contract page 1, 3.8). Ids that are sent twice count once. */
 export async function queueBulk(
   db: Database,
   projectId: string,
   operation: BulkOperation,
   body: BulkBody,
-): Promise<NewJob> {
+): Promise<Queued> {
   const selector: BulkSelector =
     body.mode === 'ids'
       ? { mode: 'ids', contactIds: [...new Set(body.contactIds)] }
@@ -46,15 +44,24 @@ export async function queueBulk(
   return { queued: { message: `Bulk ${operation} queued`, jobId: id }, ticket };
 }
 
-function queue(db: Database, job: Parameters<typeof insertJob>[1], summary: string): Promise<OutboxTicket> {
-  return db.transaction(async (sql) => {
-    await insertJob(sql, job);
-    return enqueue(sql, { ...startOf(job), staticSummary: summary });
+function queue(db: Database, job: NewJob, summary: string): Promise<OutboxTicket> {
+  return db.transaction(async (tx) => {
+    await insertJob(tx, job);
+    return enqueue(tx, { ...startOf(job), staticSummary: summary });
   });
 }
 
-/** The command that starts the execution of a job. */
-export function startOf(job: { id: string; projectId: string; kind: JobKind }): StartCommand {
+/** Imports and bulk changes whose execution may be lost; a new one continues from where the rows stand. */
+export const recoverableJobs: RecoverableKind = {
+  name: 'jobs',
+  afterMs: 5 * 60_000,
+  async stalled(db, query) {
+    const jobs = await stalledJobs(db, query);
+    return jobs.map((job) => ({ at: job.at, id: job.id, start: startOf(job), wake: null, isOlder: false }));
+  },
+};
+
+function startOf(job: Omit<NewJob, 'spec'>): StartCommand {
   return {
     type: 'start',
     ...(job.kind === 'import'
@@ -66,58 +73,42 @@ export function startOf(job: { id: string; projectId: string; kind: JobKind }): 
 }
 
 /** An import as the API shows it. @throws bare 404 */
-export async function getImportJob(sql: Sql, projectId: string, id: string): Promise<ImportJobBody> {
-  const job = await ownJob(sql, projectId, 'import', id);
-  const errors = job.state === 'completed' ? await errorsOf(sql, id) : [];
-  return {
-    ...commonBody(job),
-    result:
-      job.state === 'completed'
-        ? {
-            totalRows: job.total,
-            successCount: job.total - job.failed,
-            createdCount: job.created,
-            updatedCount: job.updated,
-            unchangedCount: job.unchanged,
-            failureCount: job.failed,
-            errors: errors.map(({ row, email, error }) => ({ row, email, error })),
-            reasons: job.reasons,
-          }
-        : null,
-    data: job.spec as ImportJobBody['data'],
+export async function getImportJob(db: Database, projectId: string, id: string): Promise<ImportJobBody> {
+  const { job, errors, ...body } = await ownJob(db, projectId, 'import', id);
+  const result = errors && {
+    totalRows: job.total,
+    successCount: job.total - job.failed,
+    createdCount: job.created,
+    updatedCount: job.updated,
+    unchangedCount: job.unchanged,
+    failureCount: job.failed,
+    errors: errors.map(({ row, email, error }) => ({ row, email, error })),
+    reasons: job.reasons,
   };
+  return { ...body, result, data: job.spec as ImportJobBody['data'] };
 }
 
 /** A change of many contacts as the API shows it. @throws bare 404 */
-export async function getBulkJob(sql: Sql, projectId: string, id: string): Promise<BulkJobBody> {
-  const job = await ownJob(sql, projectId, 'bulk', id);
-  const errors = job.state === 'completed' ? await errorsOf(sql, id) : [];
+export async function getBulkJob(db: Database, projectId: string, id: string): Promise<BulkJobBody> {
+  const { job, errors, ...body } = await ownJob(db, projectId, 'bulk', id);
   const data = job.spec as BulkJobBody['data'];
-  return {
-    ...commonBody(job),
-    result:
-      job.state === 'completed'
-        ? {
-            operation: data.operation,
-            totalRequested: job.total,
-            successCount: job.updated,
-            unchangedCount: job.unchanged,
-            failureCount: job.failed,
-            errors: errors.map(({ subject, email, error }) => ({ contactId: subject, email, error })),
-            reasons: job.reasons,
-          }
-        : null,
-    data,
+  const result = errors && {
+    operation: data.operation,
+    totalRequested: job.total,
+    successCount: job.updated,
+    unchangedCount: job.unchanged,
+    failureCount: job.failed,
+    errors: errors.map(({ subject, email, error }) => ({ contactId: subject, email, error })),
+    reasons: job.reasons,
   };
+  return { ...body, result, data };
 }
 
-async function ownJob(sql: Sql, projectId: string, kind: JobKind, id: string): Promise<JobRow> {
-  const job = /^[a-z]+(-[a-z]+)?-[0-9a-f-]{36}$/.test(id) ? await findJob(sql, id) : null;
+// The errors are null until the job is completed.
+async function ownJob(db: Database, projectId: string, kind: JobRow['kind'], id: string) {
+  const job = /^[a-z]+(-[a-z]+)?-[0-9a-f-]{36}$/.test(id) ? await findJob(db, id) : null;
   if (job === null || job.projectId !== projectId || job.kind !== kind)
     throw bareNotFound('No such job exists in this project');
-  return job;
-}
-
-function commonBody({ id, state, progress, failedReason }: JobRow) {
-  return { id, state, progress, failedReason };
+  const { state, progress, failedReason } = job;
+  return { job, errors: state === 'completed' ? await errorsOf(db, id) : null, id, state, progress, failedReason };
 }

@@ -1,9 +1,9 @@
-import type { Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { findJob, type JobRow } from './queries.ts';
 
 /** How one share of the work ended. */
 export interface ShareReport {
-  /** `superseded`: somebody else works on this job and has moved it. */
+  /** `superseded`: another worker has moved this job. */
   state: 'finished' | 'unfinished' | 'superseded' | 'gone';
   /** Rows of the job that are done, in this share and before it. */
   rows: number;
@@ -11,7 +11,7 @@ export interface ShareReport {
   progress: number;
 }
 
-/** When a share of the work must end, and whom to tell how far it is. */
+/** When a share of the work must end, and what hears how far it is. */
 export interface Share {
   stop: AbortSignal;
   /** Milliseconds after which the share ends even though rows are left. */
@@ -28,7 +28,12 @@ export function shareReportOf(job: JobRow, state: ShareReport['state']): ShareRe
 }
 
 /** The report on a job that was found to have moved on. */
-export async function superseded(sql: Sql, jobId: string): Promise<ShareReport> {
-  const job = await findJob(sql, jobId);
+export async function superseded(db: Database, jobId: string): Promise<ShareReport> {
+  const job = await findJob(db, jobId);
   return job === null ? goneReport : shareReportOf(job, 'superseded');
+}
+
+/** How much of a job is done. The last percent is the end of the job itself. */
+export function progressOf(done: number, all: number): number {
+  return all === 0 ? 0 : Math.min(99, Math.floor((100 * done) / all));
 }

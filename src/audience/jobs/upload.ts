@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { AppError, bareBadRequest } from '../../core/lib/errors.ts';
 import { cutText } from '../../core/lib/text.ts';
 import { type MultipartRules, readMultipart } from '../../core/net/multipart.ts';
@@ -32,7 +32,7 @@ const rules: MultipartRules = {
  * no more than that is held in memory. When this rejects, nothing is stored.
  * @throws bare 400 without such a part or when it is no CSV by type and name, 413 over 5 MB, 400 for a broken body
  */
-export async function receiveCsv(sql: Sql, request: IncomingMessage, jobId: string): Promise<{ filename: string }> {
+export async function receiveCsv(db: Database, request: IncomingMessage, jobId: string): Promise<{ filename: string }> {
   let filename: string | null = null;
   try {
     await readMultipart(request, rules, (file) => {
@@ -40,18 +40,18 @@ export async function receiveCsv(sql: Sql, request: IncomingMessage, jobId: stri
       filename = cutText(file.filename ?? '', longestName).replaceAll('\0', '\ufffd');
       if (file.mimeType.toLowerCase() !== 'text/csv' && !/\.csv$/i.test(filename))
         throw bareBadRequest('"file" must be of the type text/csv, or its name must end with .csv');
-      return store(sql, jobId, file.bytes);
+      return store(db, jobId, file.bytes);
     });
     if (filename === null) throw bareBadRequest('The body has no part "file" with the CSV');
     return { filename };
   } catch (error) {
     // Should this fail as well, retention finds what is left.
-    await removeFile(sql, jobId).catch(() => undefined);
+    await removeFile(db, jobId).catch(() => undefined);
     throw error;
   }
 }
 
-async function store(sql: Sql, jobId: string, stream: Readable): Promise<void> {
+async function store(db: Database, jobId: string, stream: Readable): Promise<void> {
   let held: Buffer[] = [];
   let bytes = 0;
   let part = 0;
@@ -60,10 +60,10 @@ async function store(sql: Sql, jobId: string, stream: Readable): Promise<void> {
     bytes += piece.length;
     while (bytes >= partBytes) {
       const all = Buffer.concat(held);
-      await storePart(sql, jobId, part++, all.subarray(0, partBytes));
+      await storePart(db, jobId, part++, all.subarray(0, partBytes));
       held = [all.subarray(partBytes)];
       bytes -= partBytes;
     }
   }
-  if (bytes > 0 || part === 0) await storePart(sql, jobId, part, Buffer.concat(held));
+  if (bytes > 0 || part === 0) await storePart(db, jobId, part, Buffer.concat(held));
 }

@@ -1,4 +1,4 @@
-import { type Sql, statement } from '../../core/database/sql.ts';
+import { type Database, sql, statement } from '../../core/database/sql.ts';
 
 /** What of a segment's row says which changes matter to it. */
 export interface Watch {
@@ -30,8 +30,8 @@ const horizon = statement(
  * Transactions that have written nothing for a minute only read, as a dump does, and do not count; of one that is open for
  * longer than a quarter of an hour, the hourly evaluation of all contacts finds what it changed.
  */
-export async function settledHorizon(sql: Sql): Promise<string> {
-  const row = await sql.row<{ horizon: string }>(horizon);
+export async function settledHorizon(db: Database): Promise<string> {
+  const row = await db.row<{ horizon: string }>(horizon);
   if (row === null) throw new Error('Postgres did not answer');
   return row.horizon;
 }
@@ -41,7 +41,7 @@ export async function settledHorizon(sql: Sql): Promise<string> {
  * was settled. The tables themselves are the record of what changed, each through an index, so that no writer has to
  * leave a note; every kind of change is stamped with an instant, and mail tells of its activities by events.
  */
-export async function touchedContacts(sql: Sql, watch: Watch, limit: number): Promise<string[]> {
+export async function touchedContacts(db: Database, watch: Watch, limit: number): Promise<string[]> {
   const values: unknown[] = [watch.settledThrough, limit, watch.projectId];
   // New contacts are changed ones too: both instants are the same at first.
   const column = watch.readsContacts ? 'updated_at' : 'created_at';
@@ -59,7 +59,7 @@ export async function touchedContacts(sql: Sql, watch: Watch, limit: number): Pr
     parts.push(`${rows} and entered_at >= $1::timestamptz and exited_at is null`);
     parts.push(`${rows} and exited_at >= $1::timestamptz and exited_at is not null`);
   }
-  const rows = await sql.rows<{ id: string }>(
+  const rows = await db.rows<{ id: string }>(
     `select distinct id from (${parts.map((part) => `(${part} limit $2)`).join(' union all ')}) as touched (id)
      where id is not null limit $2`,
     values,
@@ -67,42 +67,39 @@ export async function touchedContacts(sql: Sql, watch: Watch, limit: number): Pr
   return rows.map((row) => row.id);
 }
 
-const losses = statement(
-  'segments.losses',
-  'select max(at) >= $2::timestamptz as lost from contact_losses where project_id = $1',
-);
-
 /** Whether contacts of the project were deleted since. Memberships go with them; counts do not. */
-export async function lostContacts(sql: Sql, projectId: string, since: string): Promise<boolean> {
-  return (await sql.row<{ lost: boolean }>(losses, [projectId, since]))?.lost ?? false;
+export async function lostContacts(db: Database, projectId: string, since: string): Promise<boolean> {
+  return (
+    (
+      await db.row<{ lost: boolean }>(
+        sql`select max(at) >= ${since}::timestamptz as lost from contact_losses where project_id = ${projectId}`,
+      )
+    )?.lost ?? false
+  );
 }
-
-// The same questions as `touchedContacts`, for all tracked segments at once and without the answers. Each is for the
-// latest instant, which is one step into an index; asked whether there is any row since, Postgres would expect many and
-// read the table in search of the first.
-const touched = statement(
-  'segments.touched_projects',
-  `select distinct s.project_id as "projectId" from segments s
-   where s.track_membership and s.type = 'DYNAMIC' and s.settled_through is not null and (
-     (select max(c.created_at) from contacts c where c.project_id = s.project_id) >= s.settled_through
-     or s.reads_contacts and (select max(c.updated_at) from contacts c where c.project_id = s.project_id) >= s.settled_through
-     or exists (
-       select from unnest(s.watched_events) as w (name)
-       where (select max(e.created_at) from events e where e.project_id = s.project_id and e.name = w.name)
-         >= s.settled_through)
-     or exists (
-       select from unnest(s.watched_segments) as w (id)
-       where (select max(m.entered_at) from segment_memberships m where m.segment_id = w.id and m.exited_at is null)
-           >= s.settled_through
-         or (select max(m.exited_at) from segment_memberships m where m.segment_id = w.id and m.exited_at is not null)
-           >= s.settled_through))`,
-);
 
 /**
  * The projects with tracked segments whose members may have changed since they were settled. Asks indexes only, so it may
  * be asked often. A segment whose definition is new is not touched by data: the schedule, or a request, computes it first.
  */
-export async function touchedProjects(sql: Sql): Promise<string[]> {
-  const rows = await sql.rows<{ projectId: string }>(touched);
+export async function touchedProjects(db: Database): Promise<string[]> {
+  // The same questions as `touchedContacts`, for all tracked segments at once and without the answers. Each is for the
+  // latest instant, which is one step into an index; asked whether there is any row since, Postgres would expect many and
+  // read the table in search of the first.
+  const rows = await db.rows<{ projectId: string }>(sql`
+    select distinct s.project_id as "projectId" from segments s
+    where s.track_membership and s.type = 'DYNAMIC' and s.settled_through is not null and (
+      (select max(c.created_at) from contacts c where c.project_id = s.project_id) >= s.settled_through
+      or s.reads_contacts and (select max(c.updated_at) from contacts c where c.project_id = s.project_id) >= s.settled_through
+      or exists (
+        select from unnest(s.watched_events) as w (name)
+        where (select max(e.created_at) from events e where e.project_id = s.project_id and e.name = w.name)
+          >= s.settled_through)
+      or exists (
+        select from unnest(s.watched_segments) as w (id)
+        where (select max(m.entered_at) from segment_memberships m where m.segment_id = w.id and m.exited_at is null)
+            >= s.settled_through
+          or (select max(m.exited_at) from segment_memberships m where m.segment_id = w.id and m.exited_at is not null)
+            >= s.settled_through))`);
   return rows.map((row) => row.projectId);
 }

@@ -1,4 +1,4 @@
-import type { Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { compileCondition } from '../conditions/index.ts';
 import type { Definition } from './definition.ts';
 import { segmentSlug } from './slug.ts';
@@ -36,7 +36,7 @@ export interface ComputeScope {
  * that most likely, are left out instead of waited for, and what was changed before counts as not seen yet.
  */
 export async function computeMemberships(
-  sql: Sql,
+  db: Database,
   target: ComputeTarget,
   { condition, segments }: Definition,
   { now, candidates, settledThrough }: ComputeScope,
@@ -55,7 +55,7 @@ export async function computeMemberships(
   const compiled = compileCondition(condition, { projectId, now, segments, reach, firstParameter: values.length + 1 });
   values.push(...compiled.params);
   const before = candidates === null ? '(select count(*) from member)' : `(select count(*) from ${currentRows})`;
-  const row = await sql.row<Computed>(
+  const row = await db.row<Computed>(
     `with matching as materialized (
        select c.id from contacts c where c.project_id = $1 ${among('c.id')} and ${compiled.sql}),
      member as materialized (select contact_id as id from ${currentRows} ${among('contact_id')}),

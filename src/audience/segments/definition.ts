@@ -1,4 +1,4 @@
-import type { Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { bareBadRequest } from '../../core/lib/errors.ts';
 import {
   type Activity,
@@ -22,12 +22,12 @@ export interface Definition {
  * @throws 400 that names the place in the tree
  */
 export async function checkedDefinition(
-  sql: Sql,
+  db: Database,
   projectId: string,
   tree: unknown,
   selfId?: string,
 ): Promise<Definition> {
-  const definition = await storedDefinition(sql, projectId, tree);
+  const definition = await storedDefinition(db, projectId, tree);
   checkSegmentReferences(definition.condition, definition.segments, selfId);
   return definition;
 }
@@ -40,9 +40,9 @@ export function conditionObject(condition: unknown, complaint: string): Record<s
 }
 
 /** Parses a stored condition tree; segments it refers to that are gone have no members. */
-export async function storedDefinition(sql: Sql, projectId: string, tree: unknown): Promise<Definition> {
+export async function storedDefinition(db: Database, projectId: string, tree: unknown): Promise<Definition> {
   const condition = parseCondition(tree);
-  return { condition, segments: await resolveSegments(condition, segmentLookup(sql, projectId)) };
+  return { condition, segments: await resolveSegments(condition, segmentLookup(db, projectId)) };
 }
 
 /** What a segment's row keeps of its condition so that changes can be told apart from those that do not matter. */

@@ -1,4 +1,4 @@
-import type { Sql } from '../../core/database/sql.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
 import { normaliseEmail } from '../../core/lib/email-address.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { segmentSlug } from './slug.ts';
@@ -31,16 +31,16 @@ export function wantedAddresses(emails: readonly string[]): WantedAddresses {
 
 /** Creates contacts for those addresses of the project that have none. Answers how many. */
 export function createContacts(
-  sql: Sql,
+  db: Database,
   projectId: string,
   emails: readonly string[],
   subscribed: boolean,
 ): Promise<number> {
-  return sql.count(
-    `insert into contacts (id, project_id, email, subscribed, subscription_before)
-     select id, $1, email, $4, $4 from unnest($2::uuid[], $3::text[]) as new (id, email) order by email
-     on conflict (project_id, email) do nothing`,
-    [projectId, emails.map(() => newId()), emails, subscribed],
+  return db.count(
+    sql`
+      insert into contacts (id, project_id, email, subscribed, subscription_before)
+      select id, ${projectId}, email, ${subscribed}, ${subscribed} from unnest(${emails.map(() => newId())}::uuid[], ${emails}::text[]) as new (id, email) order by email
+      on conflict (project_id, email) do nothing`,
   );
 }
 
@@ -69,8 +69,12 @@ const valuesOf = (segment: StaticSegment, emails: readonly string[]) => [
 ];
 
 /** Makes the contacts of these addresses members, with their events where tracked. Answers the addresses that are members now. */
-export async function enterMembers(sql: Sql, segment: StaticSegment, emails: readonly string[]): Promise<Set<string>> {
-  const rows = await sql.rows<{ email: string }>(
+export async function enterMembers(
+  db: Database,
+  segment: StaticSegment,
+  emails: readonly string[],
+): Promise<Set<string>> {
+  const rows = await db.rows<{ email: string }>(
     `with ${foundContacts},
      entered as (
        insert into segment_memberships as m (segment_id, contact_id) select $2, id from found
@@ -85,8 +89,8 @@ export async function enterMembers(sql: Sql, segment: StaticSegment, emails: rea
 }
 
 /** Ends the memberships of the contacts of these addresses, with their events where tracked. Answers how many ended. */
-export async function endMemberships(sql: Sql, segment: StaticSegment, emails: readonly string[]): Promise<number> {
-  const row = await sql.row<{ removed: number }>(
+export async function endMemberships(db: Database, segment: StaticSegment, emails: readonly string[]): Promise<number> {
+  const row = await db.row<{ removed: number }>(
     `with ${foundContacts},
      ended as (
        update segment_memberships m set exited_at = now() from found

@@ -1,31 +1,36 @@
-import type { Sql } from '../../core/database/sql.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
 import type { OffsetPage } from '../../core/lib/offset-page.ts';
 import { compileCondition } from '../conditions/index.ts';
-import { contactsColumnsOf, contactsWithin, type ListedContact } from '../contacts/index.ts';
+import { contactColumns, contactsWithin, type ListedContact } from '../contacts/index.ts';
 import type { Definition } from './definition.ts';
 
 /** The rows of a page of the contacts that a condition holds for now, newest first. */
-export function pageOfMatching(
-  sql: Sql,
+export async function pageOfMatching(
+  db: Database,
   projectId: string,
   { condition, segments }: Definition,
   page: OffsetPage,
   now: Date,
 ): Promise<ListedContact[]> {
   const compiled = compileCondition(condition, { projectId, now, segments, firstParameter: 4 });
-  return sql.rows<ListedContact>(
-    contactsWithin(`select ${contactsColumnsOf} from contacts c where c.project_id = $1 and ${compiled.sql}
-     order by c.created_at desc, c.id desc limit $2 offset $3`),
+  const found = await db.rows<{ id: string }>(
+    `select c.id from contacts c where c.project_id = $1 and ${compiled.sql}
+     order by c.created_at desc, c.id desc limit $2 offset $3`,
     [projectId, page.pageSize, page.offset, ...compiled.params],
+  );
+  const ids = found.map(({ id }) => id);
+  return db.rows<ListedContact>(
+    contactsWithin(sql`
+      select ${contactColumns} from contacts c where c.id = any(${ids}::uuid[]) order by c.created_at desc, c.id desc`),
   );
 }
 
 /** The rows of a page of the current members of a STATIC segment, latest joined first. */
-export function pageOfMembers(sql: Sql, segmentId: string, page: OffsetPage): Promise<ListedContact[]> {
-  return sql.rows<ListedContact>(
-    contactsWithin(`select ${contactsColumnsOf} from segment_memberships m join contacts c on c.id = m.contact_id
-     where m.segment_id = $1 and m.exited_at is null
-     order by m.entered_at desc, m.contact_id desc limit $2 offset $3`),
-    [segmentId, page.pageSize, page.offset],
+export function pageOfMembers(db: Database, segmentId: string, page: OffsetPage): Promise<ListedContact[]> {
+  return db.rows<ListedContact>(
+    contactsWithin(sql`
+      select ${contactColumns} from segment_memberships m join contacts c on c.id = m.contact_id
+      where m.segment_id = ${segmentId} and m.exited_at is null
+      order by m.entered_at desc, m.contact_id desc limit ${page.pageSize} offset ${page.offset}`),
   );
 }

@@ -1,4 +1,4 @@
-import type { Database, Sql } from '../../core/database/sql.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
 import { badRequest, conflict, notFound } from '../../core/lib/errors.ts';
 import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
 import { checkSeen } from '../../core/lib/revision.ts';
@@ -35,17 +35,17 @@ export async function createSegment(
   const { name, description, type, trackMembership } = body;
   const tree =
     type === 'DYNAMIC' ? conditionObject(body.condition, '"condition" is required for a DYNAMIC segment') : null;
-  return db.transaction(async (sql) => {
+  return db.transaction(async (tx) => {
     const facts = { projectId, name, description: description ?? null, type, trackMembership, condition: tree };
-    const segment = sql.em.create(Segment, facts);
+    const segment = tx.em.create(Segment, facts);
     if (tree === null) {
-      await sql.em.flush();
+      await tx.em.flush();
       return segmentBody(segment);
     }
-    await lockDefinitions(sql, projectId);
-    const definition = await checkedDefinition(sql, projectId, tree);
-    await sql.em.flush();
-    return segmentBody(segment, await writeDefinition(sql, segment, definition, now));
+    await lockDefinitions(tx, projectId);
+    const definition = await checkedDefinition(tx, projectId, tree);
+    await tx.em.flush();
+    return segmentBody(segment, await writeDefinition(tx, segment, definition, now));
   });
 }
 
@@ -77,26 +77,26 @@ export async function patchSegment(
   now: Date,
   ifMatch = '',
 ): Promise<SegmentBody> {
-  return db.transaction(async (sql) => {
-    await lockDefinitions(sql, projectId);
-    await locked(sql, projectId, id);
-    const segment = await load(sql, projectId, id);
+  return db.transaction(async (tx) => {
+    await lockDefinitions(tx, projectId);
+    await locked(tx, projectId, id);
+    const segment = await load(tx, projectId, id);
     checkSeen('segment', '/segments/{id}', segment, ifMatch);
     const dynamic = segment.type === 'DYNAMIC';
     const tree =
       dynamic && body.condition !== undefined ? conditionObject(body.condition, '"condition" must be an object') : null;
-    const definition = tree && (await checkedDefinition(sql, projectId, tree, id));
+    const definition = tree && (await checkedDefinition(tx, projectId, tree, id));
     const retracked = body.trackMembership !== undefined && body.trackMembership !== segment.trackMembership;
     if (tree !== null) segment.condition = tree;
     if (body.name !== undefined) segment.name = body.name;
     if (body.description !== undefined) segment.description = body.description;
     if (body.trackMembership !== undefined) segment.trackMembership = body.trackMembership;
-    await sql.em.flush();
-    const memberCount = definition && (await writeDefinition(sql, segment, definition, now));
+    await tx.em.flush();
+    const memberCount = definition && (await writeDefinition(tx, segment, definition, now));
     // Whoever refers to this segment may match others now, and may depend on other things.
     if (dynamic && retracked)
-      await sql.count('update segments set settled_through = null, listed_through = null where id = $1', [id]);
-    if (dynamic && (definition !== null || retracked)) await settleAnew(sql, projectId, id);
+      await tx.count(sql`update segments set settled_through = null, listed_through = null where id = ${id}`);
+    if (dynamic && (definition !== null || retracked)) await settleAnew(tx, projectId, id);
     return segmentBody(segment, memberCount ?? segment.memberCount);
   });
 }
@@ -106,23 +106,23 @@ export async function patchSegment(
  * non-members. @throws 404, 409 while a campaign that is not over goes to it, or a scheduled workflow lets it in
  */
 export async function deleteSegment(db: Database, projectId: string, id: string): Promise<void> {
-  await db.transaction(async (sql) => {
-    await lockDefinitions(sql, projectId);
-    await locked(sql, projectId, id);
-    const campaigns = await campaignsUsing(sql, projectId, id);
+  await db.transaction(async (tx) => {
+    await lockDefinitions(tx, projectId);
+    await locked(tx, projectId, id);
+    const campaigns = await campaignsUsing(tx, projectId, id);
     if (campaigns > 0) {
       const which =
         campaigns === 1 ? 'A campaign that is not over goes' : `${campaigns} campaigns that are not over go`;
       throw conflict(`${which} to this segment: send, cancel or change them first`, { campaigns });
     }
-    const workflows = await automationsUsingSegment(sql, projectId, id);
+    const workflows = await automationsUsingSegment(tx, projectId, id);
     if (workflows.length > 0) {
       const names = workflows.slice(0, 5).map(({ name }) => `"${name}"`);
       throw conflict(`Scheduled workflows enroll this segment: ${names.join(', ')}`, { workflows: workflows.length });
     }
-    const dependents = await dependentsOf(sql, projectId, id);
-    await sql.count('delete from segments where id = $1', [id]);
-    await settleAnew(sql, projectId, id, dependents);
+    const dependents = await dependentsOf(tx, projectId, id);
+    await tx.count(sql`delete from segments where id = ${id}`);
+    await settleAnew(tx, projectId, id, dependents);
   });
 }
 
@@ -143,11 +143,11 @@ export async function segmentContacts(db: Database, projectId: string, id: strin
 export async function addMembers(db: Database, projectId: string, id: string, body: AddMembers) {
   const { spellings, malformed } = wantedAddresses(body.emails);
   const emails = [...spellings.keys()];
-  return db.transaction(async (sql) => {
-    const segment = await lockedStatic(sql, projectId, id);
-    if (body.createMissing) await sql.rows(setBased);
-    const created = body.createMissing ? await createContacts(sql, projectId, emails, body.subscribed) : 0;
-    const members = await enterMembers(sql, segment, emails);
+  return db.transaction(async (tx) => {
+    const segment = await lockedStatic(tx, projectId, id);
+    if (body.createMissing) await tx.rows(setBased);
+    const created = body.createMissing ? await createContacts(tx, projectId, emails, body.subscribed) : 0;
+    const members = await enterMembers(tx, segment, emails);
     const missing = new Set([...malformed, ...emails.filter((email) => !members.has(email)).map(spelled)]);
     return { added: members.size, created, notFound: body.emails.filter((spelling) => missing.delete(spelling)) };
   });
@@ -160,26 +160,26 @@ export async function addMembers(db: Database, projectId: string, id: string, bo
 /** Removes contacts from a STATIC segment. @throws 404, 400 for a DYNAMIC one */
 export async function removeMembers(db: Database, projectId: string, id: string, body: RemoveMembers) {
   const emails = [...wantedAddresses(body.emails).spellings.keys()];
-  return db.transaction(async (sql) => {
-    const segment = await lockedStatic(sql, projectId, id);
-    return { removed: await endMemberships(sql, segment, emails) };
+  return db.transaction(async (tx) => {
+    const segment = await lockedStatic(tx, projectId, id);
+    return { removed: await endMemberships(tx, segment, emails) };
   });
 }
 
 /** Evaluates a tracked segment for all contacts and writes its memberships and events. @throws 404, 400 untracked */
 export async function computeSegment(db: Database, projectId: string, id: string, now: Date): Promise<Computed> {
-  return db.transaction(async (sql) => {
-    const segment = await locked(sql, projectId, id);
+  return db.transaction(async (tx) => {
+    const segment = await locked(tx, projectId, id);
     if (!segment.trackMembership)
       throw badRequest('This segment does not track its membership: set "trackMembership" first');
-    const horizon = await settledHorizon(sql);
+    const horizon = await settledHorizon(tx);
     if (segment.type === 'STATIC') {
-      const total = await countNow(sql, segment, now);
-      await writeCount(sql, id, total, horizon);
+      const total = await countNow(tx, segment, now);
+      await writeCount(tx, id, total, horizon);
       return { added: 0, removed: 0, total };
     }
-    const definition = await storedDefinition(sql, projectId, segment.condition);
-    return computeMemberships(sql, segment, definition, { now, candidates: null, settledThrough: horizon });
+    const definition = await storedDefinition(tx, projectId, segment.condition);
+    return computeMemberships(tx, segment, definition, { now, candidates: null, settledThrough: horizon });
   });
 }
 
@@ -190,32 +190,32 @@ export async function refreshSegment(
   id: string,
   now: Date,
 ): Promise<{ memberCount: number }> {
-  return db.transaction(async (sql) => {
-    const segment = await locked(sql, projectId, id);
-    const horizon = await settledHorizon(sql);
-    const memberCount = await countNow(sql, segment, now);
-    await writeCount(sql, id, memberCount, horizon);
+  return db.transaction(async (tx) => {
+    const segment = await locked(tx, projectId, id);
+    const horizon = await settledHorizon(tx);
+    const memberCount = await countNow(tx, segment, now);
+    await writeCount(tx, id, memberCount, horizon);
     return { memberCount };
   });
 }
 
-async function writeDefinition(sql: Sql, segment: Segment, definition: Definition, now: Date): Promise<number> {
-  await writeWatchFacts(sql, segment.id, watchFacts(definition));
-  const horizon = await settledHorizon(sql);
-  const memberCount = await countMatching(sql, segment.projectId, definition, now);
-  await writeCount(sql, segment.id, memberCount, horizon);
+async function writeDefinition(db: Database, segment: Segment, definition: Definition, now: Date): Promise<number> {
+  await writeWatchFacts(db, segment.id, watchFacts(definition));
+  const horizon = await settledHorizon(db);
+  const memberCount = await countMatching(db, segment.projectId, definition, now);
+  await writeCount(db, segment.id, memberCount, horizon);
   return memberCount;
 }
 
 /** Has every segment that refers to this one evaluated in full, and writes what it depends on now. */
 async function settleAnew(
-  sql: Sql,
+  db: Database,
   projectId: string,
   id: string,
   dependents?: Awaited<ReturnType<typeof dependentsOf>>,
 ): Promise<void> {
-  for (const { id: dependentId, name, condition } of dependents ?? (await dependentsOf(sql, projectId, id))) {
-    const definition = await storedDefinition(sql, projectId, condition);
+  for (const { id: dependentId, name, condition } of dependents ?? (await dependentsOf(db, projectId, id))) {
+    const definition = await storedDefinition(db, projectId, condition);
     try {
       refuseOvergrowth(definition.condition, definition.segments);
     } catch {
@@ -224,7 +224,7 @@ async function settleAnew(
         segmentId: dependentId,
       });
     }
-    await writeWatchFacts(sql, dependentId, watchFacts(definition));
+    await writeWatchFacts(db, dependentId, watchFacts(definition));
   }
 }
 
@@ -234,14 +234,14 @@ async function load(db: Database, projectId: string, id: string): Promise<Segmen
   return segment;
 }
 
-async function locked(sql: Sql, projectId: string, id: string) {
-  const segment = await lockSegment(sql, projectId, id);
+async function locked(db: Database, projectId: string, id: string) {
+  const segment = await lockSegment(db, projectId, id);
   if (segment === null) throw notFound('segment', id);
   return segment;
 }
 
-async function lockedStatic(sql: Sql, projectId: string, id: string): Promise<StaticSegment> {
-  const segment = await locked(sql, projectId, id);
+async function lockedStatic(db: Database, projectId: string, id: string): Promise<StaticSegment> {
+  const segment = await locked(db, projectId, id);
   if (segment.type === 'STATIC') return segment;
   throw badRequest('Members of a DYNAMIC segment are found by its condition and cannot be added or removed');
 }

@@ -1,4 +1,4 @@
-import type { Database } from '../../core/database/sql.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
 import { type Settling, settleSegment } from './settle.ts';
@@ -67,8 +67,7 @@ export async function settlePage(
   let last = after;
   do {
     const next = await deps.db.row<{ id: string }>(
-      'select project_id as id from segments where project_id > $1 order by project_id limit 1',
-      [last !== null && isUuid(last) ? last : '00000000-0000-0000-0000-000000000000'],
+      sql`select project_id as id from segments where project_id > ${last !== null && isUuid(last) ? last : '00000000-0000-0000-0000-000000000000'} order by project_id limit 1`,
     );
     if (next === null) return { after: null, report };
     await settleAll(deps, next.id, await segmentsOf(deps.db, next.id), since, report);
@@ -98,10 +97,10 @@ async function settleAll(
 
 function segmentsOf(db: Database, projectId: string): Promise<Listed[]> {
   return db.rows<Listed>(
-    `select id, track_membership and type = 'DYNAMIC' as tracked, settled_through is not null as settled,
-       watched_segments as "watchedSegments"
-     from segments where project_id = $1 order by id`,
-    [projectId],
+    sql`
+      select id, track_membership and type = 'DYNAMIC' as tracked, settled_through is not null as settled,
+        watched_segments as "watchedSegments"
+      from segments where project_id = ${projectId} order by id`,
   );
 }
 

@@ -1,4 +1,4 @@
-import type { Database } from '../../core/database/sql.ts';
+import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { lostContacts, settledHorizon, touchedContacts, type Watch } from './changes.ts';
 import type { Definition } from './definition.ts';
 import { countMatching, countMembers } from './queries.ts';
@@ -22,12 +22,12 @@ const windowsAgeAfter = '10 seconds';
 /** A segment of the project with the total of its last list; null when there is none. */
 export function findListed(db: Database, projectId: string, id: string): Promise<ListedSegment | null> {
   return db.row<ListedSegment>(
-    `select id, project_id as "projectId", type, condition, watched_events as "watchedEvents",
-       watched_segments as "watchedSegments", reads_contacts as "readsContacts", listed_count as "listedCount",
-       listed_through::text as "listedThrough",
-       has_window and listed_at < now() - interval '${windowsAgeAfter}' as aged
-     from segments where project_id = $1 and id = $2`,
-    [projectId, id],
+    sql`
+      select id, project_id as "projectId", type, condition, watched_events as "watchedEvents",
+        watched_segments as "watchedSegments", reads_contacts as "readsContacts", listed_count as "listedCount",
+        listed_through::text as "listedThrough",
+        has_window and listed_at < now() - interval '${raw(windowsAgeAfter)}' as aged
+      from segments where project_id = ${projectId} and id = ${id}`,
   );
 }
 
@@ -56,10 +56,10 @@ export async function exactTotal(
       : await countMatching(db, segment.projectId, definition, now);
   // Only what a change of the segment has not overtaken is kept, and nobody waits for it.
   await db.count(
-    `update segments set listed_count = $2, listed_through = $3::timestamptz, listed_at = now()
-     where id = (select id from segments where id = $1 and listed_through is not distinct from $4::timestamptz
-       and condition is not distinct from $5::jsonb for no key update skip locked)`,
-    [segment.id, total, through, listedThrough, segment.condition === null ? null : JSON.stringify(segment.condition)],
+    sql`
+      update segments set listed_count = ${total}, listed_through = ${through}::timestamptz, listed_at = now()
+      where id = (select id from segments where id = ${segment.id} and listed_through is not distinct from ${listedThrough}::timestamptz
+        and condition is not distinct from ${segment.condition === null ? null : JSON.stringify(segment.condition)}::jsonb for no key update skip locked)`,
   );
   return total;
 }

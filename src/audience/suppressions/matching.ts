@@ -1,11 +1,10 @@
 import { domainOf, localPartOf } from '../../core/lib/email-address.ts';
 import { matchesGlob } from '../../core/lib/glob.ts';
-import type { MatchingRule } from './queries.ts';
-import type { SuppressionMatch } from './schema.ts';
+import type { MatchingRule, SuppressionMatch } from './schema.ts';
 
 /**
- * What the first rule that matches an address says of it, or null when none does (contract page 1, 6.1). Mail with a
- * match is kept with status SUPPRESSED and never handed over. `rules` are the enabled ones of the project in the order of
+ * The match of the first rule that matches an address, or null (contract page 1, 6.1). Mail with a match is kept with
+ * status SUPPRESSED and never sent. `rules` are the enabled ones of the project in the order of
  * their creation; `address` is in its stored form.
  */
 export function suppressionOf(rules: readonly MatchingRule[], address: string, at: Date): SuppressionMatch | null {

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { reply, route } from '../../core/http/route.ts';
 import { type AppError, badRequest, type FieldProblem } from '../../core/lib/errors.ts';
-import { allRules } from './queries.ts';
-import { createRule, deleteRule, previewRules, putRule } from './rules.ts';
+import { allRules, createRule, deleteRule, previewRules, replaceRule } from './rules.ts';
 import { isRuleKey, PreviewRule, RuleBody, RulePreview, WriteRule } from './schema.ts';
 
 /** The rules that suppress mail of a project. */
@@ -41,9 +40,9 @@ export const suppressionRoutes = [
     bodyError: refusedRule,
     reply: v.object({ success: v.literal(true) }),
     async handle({ app, db, project, params, body }) {
-      const done = await putRule(db, project.id, params.id, body);
+      await replaceRule(db, project.id, params.id, body);
       app.directory.forget(project.id);
-      return done;
+      return { success: true };
     },
   }),
   route({
@@ -71,7 +70,7 @@ export const suppressionRoutes = [
   }),
 ];
 
-// Keys that no rule has, and patterns that fit no address, are told as a 400 and not as a 422 (contract page 1, 6.1).
+// Keys that no rule has, and patterns that fit no address, are a 400 and not a 422 (contract page 1, 6.1).
 function refusedRule(problems: FieldProblem[], body: unknown): AppError | null {
   const given = (body as { pattern?: unknown }).pattern !== undefined;
   const refused = problems.find(({ field }) => !isRuleKey(field) || (field === 'pattern' && given));

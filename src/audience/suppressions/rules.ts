@@ -1,36 +1,61 @@
-import type { Database, Sql } from '../../core/database/sql.ts';
+import { isoText } from '../../core/database/columns.ts';
+import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { badRequest, notFound } from '../../core/lib/errors.ts';
+import { newId } from '../../core/lib/ids.ts';
+import { SuppressionRule } from './entity.ts';
 import { suppressionOf } from './matching.ts';
-import { enabledRules, insertRule, removeRule, replaceRule } from './queries.ts';
-import type { RuleBody, SuppressionMatch, WriteRule } from './schema.ts';
+import type { MatchingRule, RuleBody, RulePreview, WriteRule } from './schema.ts';
 
 const mostRules = 100;
+const columns =
+  raw(`id, name, kind, pattern, enabled, project_id as "projectId", ${isoText('created_at')} as "createdAt",
+  ${isoText('updated_at')} as "updatedAt"`);
+
+/** The enabled rules of a project, in the order in which they apply. */
+export function enabledRules(db: Database, projectId: string): Promise<MatchingRule[]> {
+  return db.rows<MatchingRule>(sql`
+    select id, name, kind, pattern from suppression_rules where project_id = ${projectId} and enabled
+    order by created_at, id`);
+}
+
+/** Every rule of a project, oldest first. */
+export function allRules(db: Database, projectId: string): Promise<RuleBody[]> {
+  return db.rows<RuleBody>(
+    sql`select ${columns} from suppression_rules where project_id = ${projectId} order by created_at, id`,
+  );
+}
 
 /** Adds a rule at the end. @throws 400 when the project has 100 of them */
 export async function createRule(db: Database, projectId: string, body: WriteRule): Promise<RuleBody> {
-  const rule = await db.transaction((sql) => insertRule(sql, projectId, body, mostRules));
+  const rule = await db.transaction(async (tx) => {
+    await tx.rows(sql`select pg_advisory_xact_lock(hashtextextended('suppressions ' || ${projectId}, 0))`);
+    return tx.row<RuleBody>(sql`
+      insert into suppression_rules (id, project_id, name, kind, pattern, enabled, created_at)
+      select ${newId()}, ${projectId}, ${body.name}, ${body.kind}, ${body.pattern}, ${body.enabled}, clock_timestamp()
+      where (select count(*) from suppression_rules where project_id = ${projectId}) < ${mostRules}
+      returning ${columns}`);
+  });
   if (rule === null) throw badRequest(`A project can have at most ${mostRules} suppression rules`);
   return rule;
 }
 
 /** Replaces a rule; its place in the order stays. @throws 404 */
-export async function putRule(sql: Sql, projectId: string, id: string, body: WriteRule): Promise<{ success: true }> {
-  if (!(await replaceRule(sql, projectId, id, body))) throw notFound('suppression rule', id);
-  return { success: true };
+export async function replaceRule(db: Database, projectId: string, id: string, body: WriteRule): Promise<void> {
+  const { name, kind, pattern, enabled } = body;
+  const count = await db.count(sql`
+    update suppression_rules set name = ${name}, kind = ${kind}, pattern = ${pattern}, enabled = ${enabled},
+      updated_at = now()
+    where project_id = ${projectId} and id = ${id}`);
+  if (count === 0) throw notFound('suppression rule', id);
 }
 
-/** Deletes a rule. The mail it has caught stays caught, and says by which rule. @throws 404 */
-export async function deleteRule(sql: Sql, projectId: string, id: string): Promise<void> {
-  if (!(await removeRule(sql, projectId, id))) throw notFound('suppression rule', id);
+/** Deletes a rule. Mail that it suppressed stays suppressed, and still names the rule. @throws 404 */
+export async function deleteRule(db: Database, projectId: string, id: string): Promise<void> {
+  if ((await db.em.nativeDelete(SuppressionRule, { projectId, id })) === 0) throw notFound('suppression rule', id);
 }
 
-/** What would become of mail to an address now. */
-export async function previewRules(
-  sql: Sql,
-  projectId: string,
-  address: string,
-  now: Date,
-): Promise<{ suppressed: boolean; match: SuppressionMatch | null }> {
-  const match = suppressionOf(await enabledRules(sql, projectId), address, now);
+/** Whether mail to an address would be suppressed now, and by which rule. */
+export async function previewRules(db: Database, projectId: string, address: string, now: Date): Promise<RulePreview> {
+  const match = suppressionOf(await enabledRules(db, projectId), address, now);
   return { suppressed: match !== null, match };
 }

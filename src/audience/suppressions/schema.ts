@@ -5,9 +5,6 @@ import { textField } from '../../core/lib/validation.ts';
 
 /** What a rule's pattern is compared with (contract page 1, 6.1). */
 export const suppressionKinds = ['ADDRESS', 'DOMAIN', 'PREFIX', 'SUFFIX', 'WILDCARD'] as const;
-/** The kind of a rule. */
-export type SuppressionKind = (typeof suppressionKinds)[number];
-
 const Kind = v.picklist(suppressionKinds, `must be one of ${suppressionKinds.join(', ')}`);
 
 /** A rule in an answer. */
@@ -22,12 +19,14 @@ export const RuleBody = v.object({
   updatedAt: v.pipe(v.string(), v.isoTimestamp()),
 });
 export type RuleBody = v.InferOutput<typeof RuleBody>;
+/** The parts of a rule that matching needs; the pattern is in lower case. */
+export type MatchingRule = Pick<RuleBody, 'id' | 'name' | 'kind' | 'pattern'>;
 
 const Ignored = v.optional(v.unknown());
 
 /**
  * A rule as a caller writes it, all of it; the pattern is stored in lower case. A whole rule that the API gave out may
- * be sent back. Other keys are refused: a misspelt one would let out mail that was meant to be caught.
+ * be sent back. Other keys are refused: a misspelled one would let mail through that was meant to be suppressed.
  */
 export const WriteRule = v.pipe(
   v.strictObject({
@@ -65,8 +64,9 @@ export type SuppressionMatch = v.InferOutput<typeof SuppressionMatch>;
 
 /** `POST /suppressions/preview`. */
 export const PreviewRule = v.object({ address: EmailField });
-/** What would become of mail to an address. */
+/** Whether mail to an address would be suppressed. */
 export const RulePreview = v.object({ suppressed: v.boolean(), match: v.nullable(SuppressionMatch) });
+export type RulePreview = v.InferOutput<typeof RulePreview>;
 
 /** `GET /suppressions/emails`. */
 export const ListSuppressed = v.object({ limit: v.optional(v.string()), cursor: CursorParameter });
@@ -126,7 +126,7 @@ export const SuppressedEmail = v.object({
 });
 export type SuppressedEmail = v.InferOutput<typeof SuppressedEmail>;
 
-function isPattern(kind: SuppressionKind, pattern: string): boolean {
+function isPattern(kind: RuleBody['kind'], pattern: string): boolean {
   if (/\s/.test(pattern)) return false;
   switch (kind) {
     case 'ADDRESS':

@@ -3,7 +3,6 @@ import { isoInstant } from '../../core/database/columns.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { splitData } from '../../core/lib/contact-data.ts';
 import { AppError } from '../../core/lib/errors.ts';
-import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { GraphStep, StepResult } from '../graph.ts';
 import { delayMs, readStepConfig, type StepConfigs, type StepType } from '../step-configs.ts';
@@ -110,8 +109,6 @@ async function updateContact({ tx, run, contact }: StepScene, step: GraphStep): 
     clearData: false,
     set,
     remove,
-    flipEventId: newId(),
-    emailId: null,
   }).catch(async (error: unknown) => {
     if (!(error instanceof ContactDataError)) throw error;
     await tx.count(sql`rollback to savepoint update_contact`);

@@ -1,6 +1,6 @@
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { isImageKey } from './key.ts';
+import { isImageKey } from './image-type.ts';
 import { type ImageStore, StoreUnusable } from './store.ts';
 
 const unusable = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR']);
@@ -17,7 +17,7 @@ export function localStore(folder: string, apiUrl: string): ImageStore {
       const target = join(root, key);
       try {
         await mkdir(dirname(target), { recursive: true });
-        // One step, so that the name never stands for a part of the file.
+        // Atomic, so that nobody reads a part of the file.
         await rename(file, target);
       } catch (error) {
         if (!unusable.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
@@ -51,7 +51,7 @@ export function localStore(folder: string, apiUrl: string): ImageStore {
   };
 }
 
-// What a process that was killed left behind.
+// Files of a process that was killed.
 async function removeLeftovers(incoming: string): Promise<void> {
   for (const name of await readdir(incoming)) {
     const file = join(incoming, name);

@@ -27,11 +27,11 @@ const rules: MultipartRules = {
   },
 };
 
-/** An image that has arrived whole. */
+/** An image that was received in full. */
 export interface ReceivedImage {
-  /** Where it lies until it is stored. */
+  /** Path of the temporary file. */
   file: string;
-  /** The client's name for it, to be shown only. */
+  /** The client's name for it, for display only. */
   filename: string;
   type: ImageType;
   size: number;
@@ -39,9 +39,9 @@ export interface ReceivedImage {
 
 /**
  * Takes the part `image` of a multipart request into a file of the folder and passes it to `use`; little of it is held in
- * memory. The file is gone afterwards, however this ends.
- * @throws bare 400 without exactly one such part, for a type that is not taken, or for bytes of another type than the one
- * declared; bare 413 over 10 MB; StoreUnusable when the folder cannot be made
+ * memory. The file is removed in the end.
+ * @throws bare 400 without exactly one such part, for a type that is not accepted, or for bytes of another type than the one
+ * declared; bare 413 over 10 MB; StoreUnusable when the folder cannot be created
  */
 export async function withImage<T>(
   request: IncomingMessage,
@@ -103,11 +103,11 @@ async function usable(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
   } catch (error) {
-    throw new StoreUnusable('The folder of arriving files cannot be made', { cause: error });
+    throw new StoreUnusable('The folder for incoming files cannot be created', { cause: error });
   }
 }
 
-// Only shown, never used as a name of ours.
+// For display only, never the name of a file here.
 function shownName(name: string | undefined): string {
   return (name ?? 'image')
     .replace(/\p{Cc}/gu, '')

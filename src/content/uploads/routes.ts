@@ -3,9 +3,8 @@ import { extname } from 'node:path';
 import { reply, route } from '../../core/http/route.ts';
 import { bareNotFound } from '../../core/lib/errors.ts';
 import { typeOfExtension } from './image-type.ts';
-import { deleteImage, imageUsage, listImages } from './list.ts';
 import { ImagePage, ImageUsage, ListImages, UploadedImage } from './schema.ts';
-import { uploadImage } from './service.ts';
+import { deleteImage, imageUsage, listImages, uploadImage } from './service.ts';
 
 /** Images for mail. */
 export const uploadRoutes = [
@@ -19,11 +18,7 @@ export const uploadRoutes = [
     bodyKind: 'stream',
     reply: UploadedImage,
     handle: ({ app, db, project, body, log }) =>
-      uploadImage(
-        { sql: db, store: app.images, log, now: app.clock() },
-        project.id,
-        body as unknown as IncomingMessage,
-      ),
+      uploadImage({ db, store: app.images, log }, project.id, body as unknown as IncomingMessage, app.clock()),
   }),
   route({
     method: 'GET',
@@ -52,7 +47,7 @@ export const uploadRoutes = [
     ids: { id: 'image' },
     status: 204,
     async handle({ app, db, project, params, log }) {
-      await deleteImage({ sql: db, store: app.images, log }, project.id, params.id);
+      await deleteImage({ db, store: app.images, log }, project.id, params.id);
       return reply(204);
     },
   }),

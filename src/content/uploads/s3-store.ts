@@ -38,20 +38,20 @@ export function s3Store(settings: S3Settings): ImageStore {
     ...(settings.endpoint === null ? {} : { endpoint: settings.endpoint }),
     credentials: { accessKeyId: settings.accessKeyId, secretAccessKey: settings.secretAccessKey },
     forcePathStyle: settings.forcePathStyle,
-    // Stores that only speak the older protocol refuse checksums that they don't know.
+    // Stores that only speak the older protocol refuse checksums that they do not know.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: 3,
   });
-  const turn = pLimit(atOnce);
+  const limit = pLimit(atOnce);
   const within = () => ({ abortSignal: AbortSignal.timeout(callMs) });
-  const told = (error: unknown) =>
-    `the bucket "${bucket}" for uploads could not be looked at or made: ${(error as Error).message}`;
+  const problem = (error: unknown) =>
+    `the bucket "${bucket}" for uploads could not be read or created: ${(error as Error).message}`;
   return {
     driver: 's3',
     incoming: join(tmpdir(), 'posthorn-incoming'),
     put: (key, file, contentType) =>
-      turn(async () => {
+      limit(async () => {
         const put = new PutObjectCommand({
           Bucket: bucket,
           Key: key,
@@ -75,20 +75,20 @@ export function s3Store(settings: S3Settings): ImageStore {
         await client.send(new HeadBucketCommand({ Bucket: bucket }), within());
         return null;
       } catch (error) {
-        if (statusOf(error) !== 404) return told(error);
+        if (statusOf(error) !== 404) return problem(error);
       }
       try {
         await client.send(new CreateBucketCommand({ Bucket: bucket }), within());
         await client.send(new PutBucketPolicyCommand({ Bucket: bucket, Policy: publicRead(bucket) }), within());
         return null;
       } catch (error) {
-        return told(error);
+        return problem(error);
       }
     },
   };
 }
 
-// What the store says of one request; anything else (away, no such bucket, no right to write) concerns all of them.
+// A refusal of this one request; anything else (unavailable, no such bucket, no permission) concerns all of them.
 function isAboutOne(error: unknown): boolean {
   const status = statusOf(error);
   return status >= 400 && status < 500 && ![401, 403, 404, 408, 429].includes(status);

@@ -29,11 +29,11 @@ export const ImagePage = v.object({
 });
 export type ImagePage = v.InferOutput<typeof ImagePage>;
 
-/** `GET /uploads/{id}/usage`: whose body has the image's address, a hundred of each at most. */
+/** `GET /uploads/{id}/usage`: templates and campaigns whose body has the image's address, at most 100 of each. */
 export const ImageUsage = v.object({
   templates: v.array(v.object({ id: v.string(), name: v.string() })),
   campaigns: v.array(v.object({ id: v.string(), name: v.string(), status: v.string() })),
-  /** Among how many of the newest campaigns was looked. */
+  /** How many of the newest campaigns were searched. */
   searchedCampaigns: v.number(),
 });
 export type ImageUsage = v.InferOutput<typeof ImageUsage>;

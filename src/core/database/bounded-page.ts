@@ -1,3 +1,5 @@
+import { type Query, raw, sql } from './sql.ts';
+
 const megabyte = 1024 * 1024;
 /** Most bytes of `data` that a list answers. */
 const mostListedBytes = 8 * megabyte;
@@ -27,11 +29,12 @@ export interface WithOmission<Data> {
  * SQL of a list whose column `data` stays within what an answer may carry: more than `most` bytes in a row, or more than 8 MB in
  * all rows so far, are left out by the database and never loaded. `rows` answers the rows in order, with `data` and `columns`.
  */
-export function boundedPage(rows: string, columns: string, most: number): string {
-  return `with page as materialized (${rows}),
-    placed as (select *, row_number() over () as place, ${sizeOf('data', most)} as size from page),
-    summed as (
-      select *, size <= ${most} and sum(case when size <= ${most} then size else 0 end) over (order by place) <= ${mostListedBytes} as fits
-      from placed)
-    select ${columns}, case when fits then data end as data, not fits as "dataOmitted" from summed order by place`;
+export function boundedPage(rows: Query, columns: string, most: number): Query {
+  const fits = raw(
+    `size <= ${most} and sum(case when size <= ${most} then size else 0 end) over (order by place) <= ${mostListedBytes}`,
+  );
+  return sql`with page as materialized (${rows}),
+    placed as (select *, row_number() over () as place, ${raw(sizeOf('data', most))} as size from page),
+    summed as (select *, ${fits} as fits from placed)
+    select ${raw(columns)}, case when fits then data end as data, not fits as "dataOmitted" from summed order by place`;
 }

@@ -1,7 +1,7 @@
 import { mostContactBytes } from '../../audience/contacts/index.ts';
 import { eventData, mostListedEventBytes } from '../../audience/events/index.ts';
 import { jsonWithin } from '../../core/database/bounded-page.ts';
-import { type Sql, statement } from '../../core/database/sql.ts';
+import { type Database, join, type Query, raw, sql } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { Bound } from './cursor.ts';
 import { type Source, sources } from './types.ts';
@@ -9,7 +9,7 @@ import { type Source, sources } from './types.ts';
 /** Items on a page at most. */
 export const longestPage = 100;
 
-/** A mail as an item tells of it, with what rendering its body needs. */
+/** The mail of an item, with what rendering its body needs. */
 interface ItemMail {
   subject: string | null;
   body: string | null;
@@ -31,7 +31,7 @@ interface ItemMail {
   createdAt: string;
 }
 
-/** A campaign as an item tells of it. */
+/** The campaign of an item. */
 interface ItemCampaign {
   campaignName: string;
   subject: string;
@@ -40,7 +40,7 @@ interface ItemCampaign {
   audienceType: string;
 }
 
-/** A run of an automation as an item tells of it. */
+/** The automation run of an item. */
 interface ItemRun {
   workflowName: string;
   status: string;
@@ -63,72 +63,6 @@ export interface FeedRow {
   run: ItemRun | null;
 }
 
-const before = (at: string, id: string, place: number) => {
-  const [boundAt, boundId] = [`($3::timestamptz[])[${place + 1}]`, `($4::uuid[])[${place + 1}]`];
-  return `${at} >= $2::timestamptz and ${at} <= ${boundAt} and (${at}, ${id}) < (${boundAt}, ${boundId})`;
-};
-
-// Each source answers its newest rows by an index of its own order, so that a page costs the same however deep it lies and
-// however much there is. A source that is not asked for is not read. What was sent to one contact is found in the ledger: an
-// index of its order would be paid for by every message of every campaign.
-function keysOf(source: Source, place: number, whose: string, ofContact: boolean): string {
-  const asked = `($5::boolean[])[${place + 1}]`;
-  const of = {
-    events: ['events', 'e.created_at', 'e.id', 'e.contact_id', whose],
-    mail: ['events', 'e.mail_at', 'e.email_id', 'e.contact_id', `${whose} and e.name = '${source.event}'`],
-    campaigns: ['campaigns', 'e.sent_at', 'e.id', 'null::uuid', whose],
-    runs: ['automation_runs', `e.${source.at}`, 'e.id', 'e.contact_id', whose],
-  } as const;
-  const sent = ['emails', 'e.sent_at', 'e.id', 'e.contact_id', whose] as const;
-  const [rows, at, id, contact, condition] = ofContact && source.event === 'email.sent' ? sent : of[source.rows];
-  return `(select ${place} as source, ${at} as at, ${id} as id, ${contact} as contact_id, '${source.prefix}' || ${id} || '${source.suffix}' as item
-    from ${rows} e where ${asked} and ${condition} and ${before(at, id, place)}
-    order by ${at} desc, ${id} desc limit ${longestPage + 1})`;
-}
-
-const mailFacts = `jsonb_build_object('subject', coalesce(m.subject, m.render ->> 'subject', k.subject),
-  'body', coalesce(m.render ->> 'body', m.body, k.body), 'rendered', m.render is null and m.body is not null,
-  'from', m."from", 'fromName', m.from_name, 'replyTo', m.reply_to, 'toName', m.to_name, 'toAddress', m.to_address,
-  'sourceType', m.source_type, 'messageClass', m.message_class, 'data', m.render -> 'data',
-  'contact', jsonb_build_object('subscribed', coalesce((m.render ->> 'subscribed')::boolean, c.subscribed),
-    'data', coalesce(m.render -> 'contact', ${jsonWithin('c.data', mostContactBytes)}, '{}')),
-  'error', mail_reason_text(m.reason), 'opens', m.opens, 'clicks', m.clicks, 'campaignName', k.name, 'workflowName', a.name, 'createdAt', m.created_at)`;
-
-const places = (rows: Source['rows']) =>
-  sources.flatMap((source, place) => (source.rows === rows ? [place] : [])).join(', ');
-const page = (whose: string, from: readonly Source[], ofContact: boolean) => `
-  select i.source, i.item as id, i.id as uuid, i.at::text as at, i.contact_id as "contactId", c.email as "contactEmail",
-    case when e.id is not null then jsonb_build_object('name', e.name,
-      'data', case when e.data is null then ${eventData('e')} else ${jsonWithin('e.data', mostListedEventBytes)} end) end as event,
-    case when m.id is not null then ${mailFacts} end as mail,
-    case when i.source in (${places('campaigns')}) then jsonb_build_object('campaignName', k.name, 'subject', k.subject,
-      'totalRecipients', k.total_recipients, 'segmentName', s.name, 'audienceType', k.audience_type) end as campaign,
-    case when r.id is not null and m.id is null then jsonb_build_object('workflowName', a.name, 'status', r.status,
-      'exitReason', r.exit_reason) end as run
-  from (
-    select * from (${from.map((source) => keysOf(source, sources.indexOf(source), whose, ofContact)).join(' union all ')}) found
-    order by at desc, item collate "C" desc limit $6::int) i
-    left join events e on i.source = 0 and e.id = i.id
-    left join emails m on i.source in (${places('mail')}) and m.id = i.id
-    left join campaigns k on k.id = case when i.source in (${places('campaigns')}) then i.id else m.campaign_id end
-    left join segments s on i.source in (${places('campaigns')}) and s.id = k.segment_id
-    left join automation_runs r on r.id = case when i.source in (${places('runs')}) then i.id else m.workflow_execution_id end
-    left join automations a on a.id = r.automation_id
-    left join contacts c on c.id = i.contact_id
-  order by i.at desc, i.item collate "C" desc`;
-
-const ofProject = statement('activity.page', page('e.project_id = $1', sources, false));
-// Rows of a contact are of its project, so that the contact alone has to be looked at.
-const ofContact = statement(
-  'activity.page_of_contact',
-  `with contact as materialized (select id from contacts where id = $7::uuid and project_id = $1)
-   ${page(
-     'e.contact_id = (select id from contact)',
-     sources.filter(({ rows }) => rows !== 'campaigns'),
-     true,
-   )}`,
-);
-
 /** What a page is asked for. `bounds` and `asked` have one entry for each of `sources`. */
 export interface FeedPageRequest {
   contactId: string | null;
@@ -139,18 +73,78 @@ export interface FeedPageRequest {
   limit: number;
 }
 
+// Each source has its newest rows read by an index of its own order, so that a page costs the same however deep it lies
+// and however much there is. A source that is not asked for is not read. Mail sent to one contact is found in the ledger:
+// an index of its order on events would cost every message of every campaign.
+function keysOf(source: Source, whose: Query, { contactId, from, bounds, asked }: FeedPageRequest): Query {
+  const place = sources.indexOf(source);
+  const [table, at, id, contact] = keyColumns(source, contactId !== null);
+  const named = table === 'events' && source.event !== null ? ` and e.name = '${source.event}'` : '';
+  const until = bounds[place]?.at?.toISOString() ?? 'infinity';
+  return sql`(select ${raw(place)} as source, ${raw(at)} as at, ${raw(id)} as id, ${raw(contact)} as contact_id,
+      ${raw(`'${source.prefix}' || ${id} || '${source.suffix}'`)} as item
+    from ${raw(table)} e
+    where ${asked[place]}::boolean and ${whose}${raw(named)}
+      and ${raw(at)} >= ${from}::timestamptz and ${raw(at)} <= ${until}::timestamptz
+      and (${raw(at)}, ${raw(id)}) < (${until}::timestamptz, ${bounds[place]?.uuid}::uuid)
+    order by ${raw(at)} desc, ${raw(id)} desc limit ${raw(longestPage + 1)})`;
+}
+
+function keyColumns(
+  { rows, event, at }: Source,
+  ofContact: boolean,
+): [table: string, at: string, id: string, contact: string] {
+  if (rows === 'campaigns') return ['campaigns', 'e.sent_at', 'e.id', 'null::uuid'];
+  if (rows === 'runs') return ['automation_runs', `e.${at}`, 'e.id', 'e.contact_id'];
+  if (event === null) return ['events', 'e.created_at', 'e.id', 'e.contact_id'];
+  return ofContact && event === 'email.sent'
+    ? ['emails', 'e.sent_at', 'e.id', 'e.contact_id']
+    : ['events', 'e.mail_at', 'e.email_id', 'e.contact_id'];
+}
+
+const mailFacts = raw(`jsonb_build_object('subject', coalesce(m.subject, m.render ->> 'subject', k.subject),
+  'body', coalesce(m.render ->> 'body', m.body, k.body), 'rendered', m.render is null and m.body is not null,
+  'from', m."from", 'fromName', m.from_name, 'replyTo', m.reply_to, 'toName', m.to_name, 'toAddress', m.to_address,
+  'sourceType', m.source_type, 'messageClass', m.message_class, 'data', m.render -> 'data',
+  'contact', jsonb_build_object('subscribed', coalesce((m.render ->> 'subscribed')::boolean, c.subscribed),
+    'data', coalesce(m.render -> 'contact', ${jsonWithin('c.data', mostContactBytes)}, '{}')),
+  'error', mail_reason_text(m.reason), 'opens', m.opens, 'clicks', m.clicks, 'campaignName', k.name,
+  'workflowName', a.name, 'createdAt', m.created_at)`);
+const eventFacts = raw(`jsonb_build_object('name', e.name, 'data',
+  case when e.data is null then ${eventData('e')} else ${jsonWithin('e.data', mostListedEventBytes)} end)`);
+
+const places = (rows: Source['rows']) =>
+  raw(sources.flatMap((source, place) => (source.rows === rows ? [place] : [])).join(', '));
+const [mails, campaigns, runs] = [places('mail'), places('campaigns'), places('runs')];
+
 /** The newest items below the bounds, in the order of the feed. */
-export function feedPage(sql: Sql, projectId: string, request: FeedPageRequest): Promise<FeedRow[]> {
-  const { contactId, from, bounds, asked, limit } = request;
-  const values = [
-    projectId,
-    from,
-    bounds.map(({ at }) => at?.toISOString() ?? 'infinity'),
-    bounds.map(({ uuid }) => uuid),
-    asked,
-    limit,
-  ];
-  return contactId === null
-    ? sql.rows<FeedRow>(ofProject, values)
-    : sql.rows<FeedRow>(ofContact, [...values, contactId]);
+export function feedPage(db: Database, projectId: string, request: FeedPageRequest): Promise<FeedRow[]> {
+  const { contactId, limit } = request;
+  const ofProject = contactId === null;
+  // Rows of a contact belong to its project, so that the contact alone has to be checked.
+  const contact = sql`with contact as materialized (
+    select id from contacts where id = ${contactId}::uuid and project_id = ${projectId})`;
+  const whose = ofProject ? sql`e.project_id = ${projectId}` : sql`e.contact_id = (select id from contact)`;
+  const keys = sources
+    .filter(({ rows }) => ofProject || rows !== 'campaigns')
+    .map((source) => keysOf(source, whose, request));
+  return db.rows<FeedRow>(sql`${ofProject ? raw('') : contact}
+    select i.source, i.item as id, i.id as uuid, i.at::text as at, i.contact_id as "contactId", c.email as "contactEmail",
+      case when e.id is not null then ${eventFacts} end as event,
+      case when m.id is not null then ${mailFacts} end as mail,
+      case when i.source in (${campaigns}) then jsonb_build_object('campaignName', k.name, 'subject', k.subject,
+        'totalRecipients', k.total_recipients, 'segmentName', s.name, 'audienceType', k.audience_type) end as campaign,
+      case when r.id is not null and m.id is null then jsonb_build_object('workflowName', a.name, 'status', r.status,
+        'exitReason', r.exit_reason) end as run
+    from (
+      select * from (${join(keys, ' union all ')}) found
+      order by at desc, item collate "C" desc limit ${limit}::int) i
+      left join events e on i.source = 0 and e.id = i.id
+      left join emails m on i.source in (${mails}) and m.id = i.id
+      left join campaigns k on k.id = case when i.source in (${campaigns}) then i.id else m.campaign_id end
+      left join segments s on i.source in (${campaigns}) and s.id = k.segment_id
+      left join automation_runs r on r.id = case when i.source in (${runs}) then i.id else m.workflow_execution_id end
+      left join automations a on a.id = r.automation_id
+      left join contacts c on c.id = i.contact_id
+    order by i.at desc, i.item collate "C" desc`);
 }

@@ -1,5 +1,5 @@
 import { isoInstant } from '../../core/database/columns.ts';
-import type { Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { badRequest } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
@@ -14,7 +14,7 @@ import { type ActivityType, type Source, sources, typesOf } from './types.ts';
 
 /** What the feed is read with. */
 export interface FeedDeps {
-  sql: Sql;
+  db: Database;
   now: Date;
   /** Setting EMAIL_BODY_RETENTION_DAYS: older mail is shown without its body. */
   bodyDays: number;
@@ -26,7 +26,7 @@ export interface FeedDeps {
  * @throws 400 for what is no date, an end before the beginning, a cursor of another list, a contact that is no UUID
  */
 export async function listActivity(deps: FeedDeps, project: ProjectFacts, query: ListActivity): Promise<ActivityPage> {
-  const { sql, now } = deps;
+  const { db, now } = deps;
   const limit = positiveInteger(query.limit, 50, longestPage);
   const place = query.cursor === undefined ? null : readCursor(query.cursor);
   const contactId = query.contactId === undefined || query.contactId === '' ? null : query.contactId.toLowerCase();
@@ -40,15 +40,15 @@ export async function listActivity(deps: FeedDeps, project: ProjectFacts, query:
     const end = boundAt(span.until);
     return place === null ? end : earlier(end, boundAfter(place, prefix, suffix));
   });
-  // Back from a cursor the feed goes on without end.
+  // From a cursor on, the feed has no first instant.
   const whole = sqlSpan({ from: place === null ? span.from : null, until: span.until }, hourMs);
   const [rows, total] = await Promise.all([
-    feedPage(sql, project.id, { contactId, from: whole.from, bounds, asked, limit: limit + 1 }),
+    feedPage(db, project.id, { contactId, from: whole.from, bounds, asked, limit: limit + 1 }),
     place !== null
       ? 0
       : contactId === null
-        ? totalOf(sql, project.id, whole, asked)
-        : totalOfContact(sql, project.id, contactId, whole, asked),
+        ? totalOf(db, project.id, whole, asked)
+        : totalOfContact(db, project.id, contactId, whole, asked),
   ]);
   const shown = rows.slice(0, limit);
   const bodies = bodiesOf(deps, project, shown);
@@ -113,8 +113,8 @@ function bodiesOf(deps: FeedDeps, project: ProjectFacts, rows: readonly FeedRow[
   return bodies;
 }
 
-// The ledger keeps no body for each recipient of a campaign: it is made again from the campaign, as it was sent unless the
-// contact's data has changed. It is gone for the reader when it would be for mail that keeps its own.
+// The ledger keeps no body for each recipient of a campaign: it is rendered again from the campaign, and differs only where
+// the contact's data has changed. It is not shown once it is as old as bodies that retention empties.
 function bodyOf(
   { compose, now, bodyDays }: FeedDeps,
   project: ProjectFacts,

@@ -67,7 +67,7 @@ export const activityRoutes = [
 
 function feedDeps(app: App): FeedDeps {
   return {
-    sql: app.db,
+    db: app.db,
     now: app.clock(),
     bodyDays: app.config.EMAIL_BODY_RETENTION_DAYS,
     compose: composerOf(app),

@@ -60,9 +60,11 @@ export const RecentCount = v.object({ count: v.number(), minutes: v.number() });
 
 /** `GET /activity/upcoming`. */
 export const UpcomingQuery = v.object({ limit: text, daysAhead: text });
+export type UpcomingQuery = v.InferOutput<typeof UpcomingQuery>;
 
 /** What is going to happen, the earliest first. */
 export const Upcoming = v.object({ activities: v.array(ActivityItem) });
+export type Upcoming = v.InferOutput<typeof Upcoming>;
 
 /** A positive whole number of a query string, up to a maximum; anything else is the default (contract page 3, 4). */
 export function positiveInteger(text: string | undefined, fallback: number, maximum: number): number {

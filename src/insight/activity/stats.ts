@@ -1,10 +1,18 @@
 import { upcomingMails } from '../../automations/index.ts';
 import { isoInstant } from '../../core/database/columns.ts';
-import type { Sql } from '../../core/database/sql.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
+import { firstIdAt } from '../../core/lib/ids.ts';
+import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { dayMs, hourMs, spanParameters, sqlSpan } from '../../core/lib/span.ts';
 import { mailCounts } from '../../sending/ledger/index.ts';
-import { type ActivityItem, type ActivityStats, positiveInteger, type StatsQuery } from './schema.ts';
-import { countSince, scheduledCampaigns } from './stats-queries.ts';
+import {
+  type ActivityItem,
+  type ActivityStats,
+  positiveInteger,
+  type StatsQuery,
+  type Upcoming,
+  type UpcomingQuery,
+} from './schema.ts';
 import { totalOf } from './total-queries.ts';
 import { sources } from './types.ts';
 
@@ -12,14 +20,19 @@ const onlyEvents = sources.map(({ type }) => type === 'event.triggered');
 
 /**
  * What happened within a window (contract page 3, 4.3). Mail is counted by when it was created, and its opens and clicks
- * with it; mail that a suppression rule caught is in no statistics.
+ * with it; suppressed mail is not counted.
  * @throws 400 for what is no date, and for an end before the beginning
  */
-export async function activityStats(sql: Sql, projectId: string, query: StatsQuery, now: Date): Promise<ActivityStats> {
+export async function activityStats(
+  db: Database,
+  projectId: string,
+  query: StatsQuery,
+  now: Date,
+): Promise<ActivityStats> {
   const span = sqlSpan(spanParameters(query, now, 30), hourMs);
   const [totalEvents, mail] = await Promise.all([
-    totalOf(sql, projectId, span, onlyEvents),
-    mailCounts(sql, projectId, span),
+    totalOf(db, projectId, span, onlyEvents),
+    mailCounts(db, projectId, span),
   ]);
   const totalEmailsSent = mail.outgoing + mail.incoming;
   return {
@@ -33,28 +46,37 @@ export async function activityStats(sql: Sql, projectId: string, query: StatsQue
   };
 }
 
-function percent(part: number, whole: number): number {
+/** A part as a percentage of a whole; 0 of nothing. */
+export function percent(part: number, whole: number): number {
   return whole === 0 ? 0 : (part / whole) * 100;
 }
 
-/** How much happened in the last minutes: events, mail that was created, and runs of automations. */
-export async function recentCount(sql: Sql, projectId: string, given: string | undefined, now: Date) {
+/** How many events were recorded, mails created and automation runs begun in the last minutes. */
+export async function recentCount(db: Database, projectId: string, given: string | undefined, now: Date) {
   const minutes = positiveInteger(given, 5, 60);
-  return { count: await countSince(sql, projectId, new Date(now.getTime() - minutes * 60_000)), minutes };
+  const since = new Date(now.getTime() - minutes * 60_000);
+  const at = sql`${since.toISOString()}::timestamptz`;
+  // The id of a mail says when it was created.
+  const row = await db.row<{ count: number }>(sql`
+    select ((select count(*) from events where project_id = ${projectId} and created_at > ${at})
+      + (select count(*) from emails where project_id = ${projectId} and id >= ${firstIdAt(since)}::uuid)
+      + (select count(*) from automation_runs where project_id = ${projectId} and started_at > ${at}))::float8 as count`);
+  return { count: row?.count ?? 0, minutes };
 }
 
-/** What is going to happen within some days, the earliest first. */
-export async function upcoming(
-  sql: Sql,
-  projectId: string,
-  query: { limit?: string | undefined; daysAhead?: string | undefined },
-  now: Date,
-): Promise<{ activities: ActivityItem[] }> {
+/** Scheduled campaigns and workflow mail of the next days, the earliest first. */
+export async function upcoming(db: Database, projectId: string, query: UpcomingQuery, now: Date): Promise<Upcoming> {
   const limit = positiveInteger(query.limit, 50, 100);
   const until = new Date(now.getTime() + positiveInteger(query.daysAhead, 30, 90) * dayMs);
   const [campaigns, mails] = await Promise.all([
-    scheduledCampaigns(sql, projectId, until, limit),
-    upcomingMails(sql, projectId, until, limit),
+    db.rows<{ id: string; at: string } & JsonObjectValue>(sql`
+      select c.id, c.scheduled_for::text as at, c.name as "campaignName", c.subject,
+        c.total_recipients as "totalRecipients", s.name as "segmentName", c.audience_type as "audienceType"
+      from campaigns c left join segments s on s.id = c.segment_id
+      where c.project_id = ${projectId} and c.status = 'SCHEDULED'
+        and c.scheduled_for <= ${until.toISOString()}::timestamptz
+      order by c.scheduled_for, c.id limit ${limit}`),
+    upcomingMails(db, projectId, until, limit),
   ]);
   const activities = [
     ...campaigns.map(

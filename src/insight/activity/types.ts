@@ -1,4 +1,4 @@
-/** What the feed tells of, in the order in which `GET /activity/types` lists it (contract page 3, 4.1, and ours last). */
+/** The types of the feed in the order of `GET /activity/types` (contract page 3, 4.1; the last one is an addition). */
 export const activityTypes = [
   'event.triggered',
   'email.sent',

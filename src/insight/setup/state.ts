@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { contactTotals } from '../../audience/contacts/index.ts';
-import { isoInstantOrNull } from '../../core/database/columns.ts';
-import { type Sql, statement } from '../../core/database/sql.ts';
+import { isoText } from '../../core/database/columns.ts';
+import { type Database, raw, sql } from '../../core/database/sql.ts';
 
 /** How far a project is set up (contract page 3, 2.3). */
 export const SetupState = v.object({
@@ -13,21 +13,18 @@ export const SetupState = v.object({
 });
 export type SetupState = v.InferOutput<typeof SetupState>;
 
-const facts = statement(
-  'projects.setup_state',
-  `select p.subscription is not null as "hasSubscription",
-     exists (select from domains d where d.project_id = p.id and d.verified) as "hasVerifiedDomain",
-     (select c.sent_at from campaigns c where c.project_id = p.id and c.status = 'SENT' and c.sent_at is not null
-      order by c.sent_at desc limit 1)::text as "lastCampaignSentAt",
-     exists (select from automations a where a.project_id = p.id and a.enabled) as "hasEnabledWorkflow"
-   from projects p where p.id = $1`,
-);
-
 /** How far a project is set up, or null when it is gone. */
-export async function setupState(sql: Sql, projectId: string): Promise<SetupState | null> {
+export async function setupState(db: Database, projectId: string): Promise<SetupState | null> {
   const [row, { contacts }] = await Promise.all([
-    sql.row<Omit<SetupState, 'contactCount'>>(facts, [projectId]),
-    contactTotals(sql, projectId),
+    db.row<Omit<SetupState, 'contactCount'>>(sql`
+      select p.subscription is not null as "hasSubscription",
+        exists (select from domains d where d.project_id = p.id and d.verified) as "hasVerifiedDomain",
+        (select ${raw(isoText('c.sent_at'))} from campaigns c
+         where c.project_id = p.id and c.status = 'SENT' and c.sent_at is not null
+         order by c.sent_at desc limit 1) as "lastCampaignSentAt",
+        exists (select from automations a where a.project_id = p.id and a.enabled) as "hasEnabledWorkflow"
+      from projects p where p.id = ${projectId}`),
+    contactTotals(db, projectId),
   ]);
-  return row && { ...row, contactCount: contacts, lastCampaignSentAt: isoInstantOrNull(row.lastCampaignSentAt) };
+  return row && { ...row, contactCount: contacts };
 }

@@ -67,15 +67,7 @@ async function storeFor(
   address: string,
   mail: ReceivedMail,
 ): Promise<void> {
-  const contact = await upsertContactRow(sql, projectId, {
-    newId: newId(),
-    email: sender,
-    subscribed: null,
-    subscribedWhenNew: true,
-    set: {},
-    remove: [],
-    flipEventId: newId(),
-  });
+  const contact = await upsertContactRow(sql, projectId, { email: sender, subscribed: null, set: {}, remove: [] });
   const { messageId, provider, timestamp, body, verdicts, processingTimeMillis } = mail;
   const subject = mail.subject ?? '(No subject)';
   const data = {
