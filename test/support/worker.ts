@@ -77,6 +77,8 @@ export async function testWorker({ activities, queues, queuePrefix, address }: T
         taskQueue: taskQueue(server.queuePrefix, kind),
         workflowBundle: workflows,
         activities,
+        // Workflows run in this thread. One more for each queue would cost a second of processor time at every start.
+        debugMode: true,
         maxCachedWorkflows: 50,
         maxConcurrentWorkflowTaskPolls: 2,
         maxConcurrentActivityTaskPolls: 2,
