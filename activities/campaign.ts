@@ -9,7 +9,7 @@ import {
 import {
   beginDueSend,
   type CleanUpReport,
-  cancelSend,
+  cancelByOperator,
   claimSize,
   claimsOpen,
   cleanUpCancelled,
@@ -22,15 +22,12 @@ import {
   type LaneSend,
   loadContent,
   loadExpansion,
-  lockCampaign,
-  lockCampaignSend,
   needsSubscription,
   noteRecipients,
   type PrepareCampaign,
   rewindClaims,
   runLane,
   type SendView,
-  unscheduleSend,
   viewSend,
 } from '../src/sending/campaigns/index.ts';
 import { holdSentence } from '../src/sending/engine/index.ts';
@@ -127,13 +124,7 @@ export function campaignActivities(deps: CampaignActivityDeps) {
 
     /** Cancels the campaign for an operator who cancelled the execution: the row first. */
     async cancelByOperator(campaignId: string, sendSeq: number): Promise<void> {
-      await db.transaction(async (sql) => {
-        const view = await viewSend(sql, campaignId, sendSeq);
-        if (view === null || (await lockCampaign(sql, view.projectId, campaignId)) === null) return;
-        if (await unscheduleSend(sql, campaignId, sendSeq)) return;
-        await lockCampaignSend(sql, campaignId, sendSeq);
-        await cancelSend(sql, campaignId, sendSeq);
-      });
+      await cancelByOperator(db, campaignId, sendSeq);
     },
 
     /** Ends a cancelled send: what is in doubt is settled, unsent rows are deleted or FAILED (see `cleanup.ts`). */

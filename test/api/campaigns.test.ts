@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { newId } from '../../src/core/lib/ids.ts';
-import { deleteUnsentRows } from '../../src/sending/campaigns/completion.ts';
+import { endUnsentRows } from '../../src/sending/campaigns/completion.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { contacts } from '../support/campaign-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -376,7 +376,7 @@ describe('cancelling', () => {
     );
     const answer = await call('POST', `/campaigns/${id}/cancel`);
     expect(answer.body).toMatchObject({ revertPending: false, data: { status: 'CANCELLED' } });
-    await deleteUnsentRows(database.db, id, 1, null, 1000);
+    await endUnsentRows(database.db, id, 1, 'delete', null);
     expect(await database.db.rows('select status from emails where campaign_id = $1', [id])).toEqual([
       { status: 'BOUNCED' },
     ]);

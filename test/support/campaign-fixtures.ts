@@ -7,7 +7,7 @@ import { newId } from '../../src/core/lib/ids.ts';
 import { systemClock } from '../../src/core/lib/time.ts';
 import { createGate } from '../../src/sending/campaigns/gate.ts';
 import { launchCampaign } from '../../src/sending/campaigns/launch.ts';
-import { scheduleSend, startSend } from '../../src/sending/campaigns/state.ts';
+import { openSend } from '../../src/sending/campaigns/state.ts';
 import { createComposer } from '../../src/sending/engine/compose.ts';
 import type { StartCommand } from '../../temporal/commands.ts';
 import type { TestProject } from './delivery-fixtures.ts';
@@ -63,7 +63,7 @@ export async function started(
   campaignId: string,
   recipients = 1000,
 ): Promise<StartCommand> {
-  const send = await startSend(sql, campaignId, recipients);
+  const send = await openSend(sql, campaignId, recipients, null);
   if (send === null) throw new Error('The campaign is no draft');
   return launchCampaign(
     { id: campaignId, projectId, name: 'Spring count', sendSeq: send.sendSeq },
@@ -79,7 +79,7 @@ export async function scheduled(sql: Sql, projectId: string, campaignId: string,
     [inMs],
   );
   const at = new Date(clock?.at ?? 0);
-  const send = await scheduleSend(sql, campaignId, 1000, at);
+  const send = await openSend(sql, campaignId, 1000, at);
   if (send === null) throw new Error('The campaign can not be scheduled');
   return launchCampaign(
     { id: campaignId, projectId, name: 'Spring count', sendSeq: send.sendSeq, dueAt: at.toISOString() },

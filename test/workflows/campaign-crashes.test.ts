@@ -11,7 +11,7 @@ import { createGate } from '../../src/sending/campaigns/gate.ts';
 import { runLane } from '../../src/sending/campaigns/lane.ts';
 import type { LaneDeps, LaneSend } from '../../src/sending/campaigns/lane-deps.ts';
 import { readRecipients } from '../../src/sending/campaigns/ledger.ts';
-import { startSend } from '../../src/sending/campaigns/state.ts';
+import { openSend } from '../../src/sending/campaigns/state.ts';
 import { bucketMade } from '../../src/sending/engine/throttle.ts';
 import { aCampaign, campaignRow, contacts, ledgerOf } from '../support/campaign-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -50,7 +50,7 @@ beforeEach(async () => {
     rate: 0,
     lagMs: 0,
   };
-  await startSend(db.db, campaign, people);
+  await openSend(db.db, campaign, people, null);
   await bucketMade(db.db, project.id);
 });
 

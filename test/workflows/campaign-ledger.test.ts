@@ -5,7 +5,7 @@ import { newId } from '../../src/core/lib/ids.ts';
 import { type Claim, claimRanges } from '../../src/sending/campaigns/claims.ts';
 import { expandPage, loadExpansion } from '../../src/sending/campaigns/expansion.ts';
 import { readRecipients, settleClaim } from '../../src/sending/campaigns/ledger.ts';
-import { startSend } from '../../src/sending/campaigns/state.ts';
+import { openSend } from '../../src/sending/campaigns/state.ts';
 import { bucketMade } from '../../src/sending/engine/throttle.ts';
 import { aCampaign, campaignRow, contacts } from '../support/campaign-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -24,7 +24,7 @@ beforeEach(async () => {
   project = await aProject(db.db);
   await contacts(db.db, project.id, people);
   campaign = await aCampaign(db.db, project);
-  await startSend(db.db, campaign, people);
+  await openSend(db.db, campaign, people, null);
   await bucketMade(db.db, project.id);
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pause } from '../../src/core/lib/time.ts';
 import { wakeCampaign } from '../../src/sending/campaigns/launch.ts';
-import { startSend, unscheduleSend } from '../../src/sending/campaigns/state.ts';
+import { openSend, unscheduleSend } from '../../src/sending/campaigns/state.ts';
 import {
   aCampaign,
   campaignActivitiesFor,
@@ -87,7 +87,7 @@ describe('mail of a scheduled campaign goes out exactly at its last time, or nev
     await expect
       .poll(async () => (await stateOf(start.id)).due?.toISOString())
       .toBe((later.searchAttributes as { DueAt: string }).DueAt);
-    await startSend(db.db, campaign, 9);
+    await openSend(db.db, campaign, 9, null);
     await wake(campaign);
     expect(await worker.result(start.id)).toMatchObject({ status: 'SENT', sent: 9 });
     expect(takenOf(project)).toHaveLength(9);

@@ -1,24 +1,8 @@
-import { type Sql, statement } from '../../core/database/sql.ts';
-import { notFound } from '../../core/lib/errors.ts';
+import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { ledgerHash } from './ledger-file.ts';
 import { countedSend } from './recipients-queries.ts';
 import type { CampaignAudit } from './report-schema.ts';
 import { type LedgerVerdict, reasonSql, verdictSql } from './verdicts.ts';
-
-interface Group {
-  verdict: LedgerVerdict;
-  reason: string | null;
-  count: number;
-}
-
-// Counted from the rows, not from counters: this is what the counters are held against. A provider names the recipient in
-// many of its refusals; without the address those of one kind are counted together.
-const groups = statement(
-  'campaigns.audit',
-  `select ${verdictSql('e')} as verdict, replace(${reasonSql('e')}, e.to_address, '…') as reason, count(*)::int as count
-   from emails e where e.campaign_id = $1::uuid and e.send_seq = $2::int
-   group by 1, 2 order by count desc, reason`,
-);
 
 const mostReasons = 10;
 
@@ -27,10 +11,14 @@ const mostReasons = 10;
  * has its verdict they must agree, except for rows that went with contacts who were deleted later.
  * @throws 404 CAMPAIGN_NOT_FOUND
  */
-export async function auditCampaign(sql: Sql, projectId: string, id: string): Promise<CampaignAudit> {
-  const send = await countedSend(sql, projectId, id);
-  if (send === null) throw notFound('campaign', id);
-  const rows = await sql.rows<Group>(groups, [id, send.sendSeq]);
+export async function auditCampaign(db: Database, projectId: string, id: string): Promise<CampaignAudit> {
+  const send = await countedSend(db, projectId, id);
+  // Counted from the rows, not from counters: this is what the counters are held against. A provider names the recipient in
+  // many of its refusals; without the address those of one kind are counted together.
+  const rows = await db.rows<{ verdict: LedgerVerdict; reason: string | null; count: number }>(sql`
+    select ${raw(verdictSql('e'))} as verdict, replace(${raw(reasonSql('e'))}, e.to_address, '…') as reason, count(*)::int as count
+    from emails e where e.campaign_id = ${id}::uuid and e.send_seq = ${send.sendSeq}::int
+    group by 1, 2 order by count desc, reason`);
   const of = (verdict: LedgerVerdict) => rows.reduce((sum, row) => sum + (row.verdict === verdict ? row.count : 0), 0);
   const counts = {
     recipients: rows.reduce((sum, { count }) => sum + count, 0),
@@ -54,7 +42,7 @@ export async function auditCampaign(sql: Sql, projectId: string, id: string): Pr
     ...counts,
     removed: isOver ? Math.max(0, send.total - counts.recipients) : 0,
     addsUp: isFinal && agrees,
-    hash: isFinal ? await ledgerHash(sql, send) : null,
+    hash: isFinal ? await ledgerHash(db, send) : null,
     reasons: rows.flatMap(({ reason, count }) => (reason === null ? [] : [{ reason, count }])).slice(0, mostReasons),
   };
 }

@@ -1,12 +1,5 @@
 import { retakeClaim } from './claims.ts';
-import {
-  closeCancelledSend,
-  deleteUnsentRows,
-  failUnsentRows,
-  type RowWalk,
-  revertToDraft,
-  viewSend,
-} from './completion.ts';
+import { closeCancelledSend, endUnsentRows, revertToDraft, viewSend } from './completion.ts';
 import { deliverClaim } from './deliver-claim.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
 import { hasDeparted } from './state.ts';
@@ -14,7 +7,6 @@ import { hasDeparted } from './state.ts';
 /** How a cleanup ended; `waitMs` says when the claims that are still in doubt can be asked for again. */
 export type CleanUpReport = { done: true; status: 'DRAFT' | 'CANCELLED' } | { done: false; waitMs: number };
 
-const rowsPerStep = 1000;
 const doubtPauseMs = 5000;
 
 /**
@@ -41,20 +33,19 @@ export async function cleanUpCancelled(
   if (left.open > 0) return { done: false, waitMs: Math.min(left.dueMs ?? doubtPauseMs, doubtPauseMs) };
 
   if (!(await hasDeparted(deps.db, campaignId, sendSeq))) {
-    await walk((after) => deleteUnsentRows(deps.db, campaignId, sendSeq, after, rowsPerStep));
+    await endUnsent('delete');
     if (await revertToDraft(deps.db, campaignId, sendSeq)) return { done: true, status: 'DRAFT' };
   }
   // A notification may have proved in the meantime that something departed after all; then the rest is kept as well.
-  await walk((after) => failUnsentRows(deps.db, campaignId, sendSeq, after, rowsPerStep));
+  await endUnsent('fail');
   await closeCancelledSend(deps.db, campaignId, sendSeq);
   return { done: true, status: 'CANCELLED' };
 
-  async function walk(step: (after: string | null) => Promise<RowWalk>): Promise<void> {
-    for (let after: string | null = null; ; ) {
-      const { through } = await step(after);
-      if (through === null) return;
-      after = through;
+  async function endUnsent(how: 'delete' | 'fail'): Promise<void> {
+    let after: string | null = null;
+    do {
+      after = await endUnsentRows(deps.db, campaignId, sendSeq, how, after);
       alive();
-    }
+    } while (after !== null);
   }
 }

@@ -1,6 +1,6 @@
 import type { OutgoingMessage } from '@posthorn/mail-providers';
 import type { TemplateType } from '../../content/templates/index.ts';
-import { type Sql, statement } from '../../core/database/sql.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
 import type { ClaimedRecipient } from './ledger.ts';
 
 /** Everything that is the same for each message of a send. It cannot change while the campaign is SENDING. */
@@ -24,19 +24,15 @@ export interface CampaignContent {
 /** Prepares a campaign's content once and answers what renders it for one recipient. What that throws fails one message. */
 export type PrepareCampaign = (content: CampaignContent) => (recipient: ClaimedRecipient) => OutgoingMessage;
 
-const load = statement(
-  'campaigns.content',
-  `select c.id as "campaignId", c.project_id as "projectId", c.subject, c.body, c."from", c.from_name as "fromName",
-     c.reply_to as "replyTo", c.type,
-     jsonb_build_object('name', p.name, 'tracking', p.tracking, 'language', p.language,
-       'escapeContactData', p.escape_contact_data) as project
-   from campaigns c join projects p on p.id = c.project_id
-   where c.id = $1 and c.send_seq = $2`,
-);
-
 /** The content of a send; null when the campaign is gone or has moved on to another send. */
-export function loadContent(sql: Sql, campaignId: string, sendSeq: number): Promise<CampaignContent | null> {
-  return sql.row<CampaignContent>(load, [campaignId, sendSeq]);
+export function loadContent(db: Database, campaignId: string, sendSeq: number): Promise<CampaignContent | null> {
+  return db.row(sql`
+    select c.id as "campaignId", c.project_id as "projectId", c.subject, c.body, c."from", c.from_name as "fromName",
+      c.reply_to as "replyTo", c.type,
+      jsonb_build_object('name', p.name, 'tracking', p.tracking, 'language', p.language,
+        'escapeContactData', p.escape_contact_data) as project
+    from campaigns c join projects p on p.id = c.project_id
+    where c.id = ${campaignId} and c.send_seq = ${sendSeq}`);
 }
 
 /** Message bytes that one claim may bring into memory at most, about. */

@@ -11,5 +11,5 @@ export { createGate } from './gate.ts';
 export { type LanePace, type LaneReport, runLane } from './lane.ts';
 export type { LaneDeps, LaneSend } from './lane-deps.ts';
 export { recoverableCampaigns } from './recovery.ts';
-export { cancelSend, lockCampaign, lockCampaignSend, unscheduleSend } from './state.ts';
 export { unscheduleCampaigns } from './stop-service.ts';
+export { cancelByOperator } from './stopping.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Options, stringify } from 'csv-stringify/sync';
-import type { Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import type { SendKey } from './ledger.ts';
 import { ledgerPage } from './recipients-queries.ts';
 import type { LedgerVerdict } from './verdicts.ts';
@@ -15,13 +15,13 @@ const rowsPerPage = 5000;
  * it changes once every row has its verdict, whatever recipients do later. `verdict` leaves out all other rows.
  */
 export async function* ledgerFile(
-  sql: Sql,
+  db: Database,
   send: Pick<SendKey, 'campaignId' | 'sendSeq'>,
   verdict: LedgerVerdict | null = null,
 ): AsyncGenerator<string> {
   yield stringify([[...columns]], format);
   for (let after: string | null = null; ; ) {
-    const rows = await ledgerPage(sql, send, after, rowsPerPage);
+    const rows = await ledgerPage(db, send, after, rowsPerPage);
     const lines = rows
       .filter((row) => verdict === null || row.verdict === verdict)
       .map((row) => columns.map((name) => row[name]));
@@ -32,8 +32,8 @@ export async function* ledgerFile(
 }
 
 /** SHA-256 of the whole ledger's CSV, in hex: whoever has the file can compute it again. */
-export async function ledgerHash(sql: Sql, send: Pick<SendKey, 'campaignId' | 'sendSeq'>): Promise<string> {
+export async function ledgerHash(db: Database, send: Pick<SendKey, 'campaignId' | 'sendSeq'>): Promise<string> {
   const hash = createHash('sha256');
-  for await (const text of ledgerFile(sql, send)) hash.update(text);
+  for await (const text of ledgerFile(db, send)) hash.update(text);
   return hash.digest('hex');
 }

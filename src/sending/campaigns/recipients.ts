@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
-import type { Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../../core/lib/cursor.ts';
-import { AppError, badRequest, notFound } from '../../core/lib/errors.ts';
+import { AppError, badRequest } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
 import { ledgerFile } from './ledger-file.ts';
 import { type CountedSend, countedOf, countedSend, ledgerPage, reportedPage } from './recipients-queries.ts';
@@ -27,21 +27,21 @@ const mostSeen = 20_000;
  * @throws 404, 400 for a verdict that there is none of or a cursor of another list
  */
 export async function listRecipients(
-  sql: Sql,
+  db: Database,
   projectId: string,
   id: string,
   query: ListRecipients,
 ): Promise<ListedRecipients> {
-  const send = await sendOf(sql, projectId, id);
+  const send = await countedSend(db, projectId, id);
   const limit = clampLimit(query.limit, 50, 100);
-  if (query.type !== undefined) return reportedRecipients(sql, send, query, limit);
+  if (query.type !== undefined) return reportedRecipients(db, send, query, limit);
   const verdict = readVerdict(query.verdict);
   const data: LedgerRecipient[] = [];
   let after = query.cursor === undefined ? null : contactOf(query.cursor);
   for (let seen = 0; ; ) {
     // Where few rows have the verdict, larger steps find them.
     const step = verdict === null ? limit + 1 : 2000;
-    const rows = await ledgerPage(sql, send, after, step);
+    const rows = await ledgerPage(db, send, after, step);
     seen += rows.length;
     for (const row of rows) {
       if (verdict !== null && row.verdict !== verdict) continue;
@@ -68,20 +68,25 @@ export async function listRecipients(
  * The ledger as a stream of CSV, of one verdict or of all.
  * @throws 404, 400 for a verdict that there is none of and for `type`, whose lists are no files
  */
-export async function recipientsCsv(sql: Sql, projectId: string, id: string, query: ListRecipients): Promise<Readable> {
-  const send = await sendOf(sql, projectId, id);
+export async function recipientsCsv(
+  db: Database,
+  projectId: string,
+  id: string,
+  query: ListRecipients,
+): Promise<Readable> {
+  const send = await countedSend(db, projectId, id);
   if (query.type !== undefined) throw badRequest('"type" has no CSV form: leave it out for the whole ledger');
-  return Readable.from(ledgerFile(sql, send, readVerdict(query.verdict)));
+  return Readable.from(ledgerFile(db, send, readVerdict(query.verdict)));
 }
 
 async function reportedRecipients(
-  sql: Sql,
+  db: Database,
   send: CountedSend,
   { type, cursor }: ListRecipients,
   limit: number,
 ): Promise<ListedRecipients> {
   const kind = type === 'complained' ? 'complained' : 'bounced';
-  const rows = await reportedPage(sql, kind, send, placeOf(cursor), limit + 1);
+  const rows = await reportedPage(db, kind, send, placeOf(cursor), limit + 1);
   const data = rows.slice(0, limit);
   const last = rows.length > limit ? data.at(-1) : undefined;
   return {
@@ -91,12 +96,6 @@ async function reportedRecipients(
     hasMore: last !== undefined,
     total: send[kind],
   };
-}
-
-async function sendOf(sql: Sql, projectId: string, id: string): Promise<CountedSend> {
-  const send = await countedSend(sql, projectId, id);
-  if (send === null) throw notFound('campaign', id);
-  return send;
 }
 
 function readVerdict(text: string | undefined): LedgerVerdict | null {

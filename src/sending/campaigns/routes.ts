@@ -3,7 +3,7 @@ import type { Database } from '../../core/database/sql.ts';
 import type { App } from '../../core/http/context.ts';
 import { route, taggedReply } from '../../core/http/route.ts';
 import { etagOf } from '../../core/lib/revision.ts';
-import { archiveCampaign, bulkUpdateCampaigns, deleteCampaign } from './archive.ts';
+import { bulkUpdateCampaigns, deleteCampaign } from './archive.ts';
 import { auditCampaign } from './audit.ts';
 import { CampaignAudit, CampaignStats } from './report-schema.ts';
 import { resendCampaign } from './resending.ts';
@@ -214,7 +214,8 @@ export const campaignRoutes = [
       reply: wrapped(CampaignWithSegment),
       async handle(input) {
         const { db, project, params } = input;
-        await archiveCampaign(db, project.id, params.id, action === 'archive');
+        const change = { ids: [params.id], archived: action === 'archive' };
+        await db.transaction((tx) => bulkUpdateCampaigns(tx, project.id, change));
         return ok(await getCampaign(depsOf(input), project.id, params.id));
       },
     }),
@@ -227,7 +228,7 @@ export const campaignRoutes = [
     body: BulkUpdateCampaigns,
     bodyLimit: 'data',
     reply: v.union([v.object({ deleted: v.number() }), v.object({ updated: v.number() })]),
-    handle: ({ db, project, body }) => db.transaction((sql) => bulkUpdateCampaigns(sql, project.id, body)),
+    handle: ({ db, project, body }) => db.transaction((tx) => bulkUpdateCampaigns(tx, project.id, body)),
   }),
   route({
     method: 'GET',

@@ -1,6 +1,6 @@
 import { checkSender, type SenderDomains } from '../../content/templates/index.ts';
-import type { Database, Sql } from '../../core/database/sql.ts';
-import { badRequest, notFound } from '../../core/lib/errors.ts';
+import type { Database } from '../../core/database/sql.ts';
+import { badRequest } from '../../core/lib/errors.ts';
 import { type Clock, parseDate } from '../../core/lib/time.ts';
 import type { Outbox } from '../../core/outbox/dispatcher.ts';
 import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
@@ -16,7 +16,7 @@ import { audienceSize, sourceTypeOf } from './audience.ts';
 import { launchCampaign, wakeCampaign } from './launch.ts';
 import type { CampaignStatus, CampaignWithSegment, SendCampaign } from './schema.ts';
 import { getCampaign } from './service.ts';
-import { type LockedCampaign, lockCampaign, scheduleSend, startSend } from './state.ts';
+import { type LockedCampaign, lockCampaign, openSend } from './state.ts';
 
 /** What starting and stopping a send needs. */
 export interface SendingDeps {
@@ -49,16 +49,15 @@ export async function sendCampaign(
   body: SendCampaign,
 ): Promise<Sent> {
   const at = readSchedule(body.scheduledFor);
-  const ticket = await deps.db.transaction(async (sql) => {
-    const campaign = await lockCampaign(sql, project.id, id);
-    if (campaign === null) throw notFound('campaign', id);
+  const ticket = await deps.db.transaction(async (tx) => {
+    const campaign = await lockCampaign(tx, project.id, id);
     if (campaign.status !== 'DRAFT' && campaign.status !== 'SCHEDULED') throw notSendable(campaign.status);
-    const recipients = await audienceSize(sql, campaign, deps.clock());
+    const recipients = await audienceSize(tx, campaign, deps.clock());
     if (recipients === 0) throw badRequest('The audience of this campaign is empty');
-    await checkRoom(sql, deps.billing, campaign, recipients);
+    await checkQuota(tx, deps.billing, campaign, recipients);
     if (at !== null && at.getTime() <= campaign.nowMs) throw badRequest('"scheduledFor" must lie in the future');
     await checkSender(deps.senderDomains, project.id, campaign.from);
-    return commitSend(sql, campaign, project.name, recipients, at);
+    return commitSend(tx, campaign, project.name, recipients, at);
   });
   deps.outbox.dispatchSoon(ticket);
   const campaign = await getCampaign(deps, project.id, id);
@@ -68,36 +67,36 @@ export async function sendCampaign(
   return { campaign: { ...campaign, status: 'SCHEDULED', scheduledFor }, message: `Scheduled for ${scheduledFor}` };
 }
 
-/** Looks whether the month's limit holds the campaign. @throws 402 when it is used up, 403 when too little is left */
-export async function checkRoom(
-  sql: Sql,
+/** Checks that the month's quota is enough for the campaign. @throws 402 when it is used up, 403 when too little is left */
+export async function checkQuota(
+  tx: Database,
   billing: BillingSettings,
   { projectId, type }: Pick<LockedCampaign, 'projectId' | 'type'>,
   recipients: number,
 ): Promise<void> {
   const category = usageCategory(sourceTypeOf(type), type);
-  const room = await quotaFor(sql, billing, { projectId, category, count: recipients });
-  if (room.granted >= recipients) return;
-  if ((room.usage ?? 0) >= (room.limit ?? 0)) throw limitExceeded(category, room);
-  throw campaignTooLarge(recipients, room);
+  const quota = await quotaFor(tx, billing, { projectId, category, count: recipients });
+  if (quota.granted >= recipients) return;
+  if ((quota.usage ?? 0) >= (quota.limit ?? 0)) throw limitExceeded(category, quota);
+  throw campaignTooLarge(recipients, quota);
 }
 
 /** Moves a locked campaign and writes down what Temporal must be told. @throws 400 when its status forbids it */
 export async function commitSend(
-  sql: Sql,
+  tx: Database,
   campaign: LockedCampaign,
   projectName: string,
   recipients: number,
   at: Date | null,
 ): Promise<OutboxTicket> {
   const { id, status } = campaign;
-  const moved = at === null ? await startSend(sql, id, recipients) : await scheduleSend(sql, id, recipients, at);
+  const moved = await openSend(tx, id, recipients, at);
   if (moved === null) throw notSendable(status);
   const { sendSeq } = moved;
   // A scheduled one has its execution, which re-checks the row.
-  if (status === 'SCHEDULED') return enqueue(sql, wakeCampaign(id, sendSeq));
+  if (status === 'SCHEDULED') return enqueue(tx, wakeCampaign(id, sendSeq));
   const dueAt = at?.toISOString() ?? null;
-  return enqueue(sql, launchCampaign({ ...campaign, sendSeq, dueAt }, projectName, recipients));
+  return enqueue(tx, launchCampaign({ ...campaign, sendSeq, dueAt }, projectName, recipients));
 }
 
 function notSendable(status: CampaignStatus) {

@@ -1,5 +1,5 @@
-import type { Sql } from '../../core/database/sql.ts';
-import { badRequest, notFound } from '../../core/lib/errors.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
+import { badRequest } from '../../core/lib/errors.ts';
 import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
 import { wakeCampaign } from './launch.ts';
 import { campaignBody } from './record.ts';
@@ -24,7 +24,7 @@ export interface Cancelled {
  * @throws 404, 400 for a draft or a campaign that was sent
  */
 export async function cancelCampaign(deps: StoppingDeps, projectId: string, id: string): Promise<Cancelled> {
-  const { sendSeq, ticket, wasScheduled } = await deps.db.transaction((sql) => moveToCancelled(sql, projectId, id));
+  const { sendSeq, ticket, wasScheduled } = await deps.db.transaction((tx) => moveToCancelled(tx, projectId, id));
   if (ticket !== null) deps.outbox.dispatchSoon(ticket);
   const campaign = campaignBody(await load(deps.db, projectId, id));
   if (wasScheduled) {
@@ -38,21 +38,19 @@ export async function cancelCampaign(deps: StoppingDeps, projectId: string, id: 
 }
 
 async function moveToCancelled(
-  sql: Sql,
+  tx: Database,
   projectId: string,
   id: string,
 ): Promise<{ sendSeq: number; ticket: OutboxTicket | null; wasScheduled: boolean }> {
-  const campaign = await lockCampaign(sql, projectId, id);
-  if (campaign === null) throw notFound('campaign', id);
-  const { sendSeq, status } = campaign;
+  const { sendSeq, status } = await lockCampaign(tx, projectId, id);
   // With the send locked no claim is being made, so that none can follow the commit.
-  if (status === 'SENDING') await lockCampaignSend(sql, id, sendSeq);
+  if (status === 'SENDING') await lockCampaignSend(tx, id, sendSeq);
   const moved =
     status === 'SCHEDULED'
-      ? await unscheduleSend(sql, id, sendSeq)
-      : status === 'CANCELLED' || (await cancelSend(sql, id, sendSeq));
+      ? await unscheduleSend(tx, id, sendSeq)
+      : status === 'CANCELLED' || (await cancelSend(tx, id, sendSeq));
   if (moved) {
-    const ticket = await enqueue(sql, wakeCampaign(id, sendSeq));
+    const ticket = await enqueue(tx, wakeCampaign(id, sendSeq));
     return { sendSeq, ticket, wasScheduled: status === 'SCHEDULED' };
   }
   throw badRequest(
@@ -65,6 +63,16 @@ function cancelMessage(status: CampaignStatus, revertPending: boolean): string {
   if (status === 'DRAFT') return 'Campaign returned to draft';
   if (revertPending) return 'Campaign cancelled: it returns to draft as soon as its unsent messages are removed';
   return 'Campaign cancelled: messages that had been handed over stay sent';
+}
+
+/** Cancels a send, scheduled or under way, whose execution an operator has cancelled. Leaves one that is over alone. */
+export async function cancelByOperator(db: Database, campaignId: string, sendSeq: number): Promise<void> {
+  await db.transaction(async (tx) => {
+    await tx.rows(sql`select from campaigns where id = ${campaignId} for no key update`);
+    if (await unscheduleSend(tx, campaignId, sendSeq)) return;
+    await lockCampaignSend(tx, campaignId, sendSeq);
+    await cancelSend(tx, campaignId, sendSeq);
+  });
 }
 
 /** A campaign after a pause or its end. */
@@ -84,15 +92,13 @@ export async function pauseCampaign(
   id: string,
   paused: boolean,
 ): Promise<Paused> {
-  const ticket = await deps.db.transaction(async (sql) => {
-    const campaign = await lockCampaign(sql, projectId, id);
-    if (campaign === null) throw notFound('campaign', id);
-    const { sendSeq, status } = campaign;
+  const ticket = await deps.db.transaction(async (tx) => {
+    const { sendSeq, status } = await lockCampaign(tx, projectId, id);
     const verb = paused ? 'paused' : 'resumed';
     if (status !== 'SENDING')
       throw badRequest(`A campaign that is ${status} cannot be ${verb}: only one that is SENDING can`, { status });
-    await lockCampaignSend(sql, id, sendSeq);
-    return (await setPaused(sql, id, sendSeq, paused)) ? enqueue(sql, wakeCampaign(id, sendSeq)) : null;
+    await lockCampaignSend(tx, id, sendSeq);
+    return (await setPaused(tx, id, sendSeq, paused)) ? enqueue(tx, wakeCampaign(id, sendSeq)) : null;
   });
   if (ticket !== null) deps.outbox.dispatchSoon(ticket);
   const campaign = await getCampaign(deps, projectId, id);

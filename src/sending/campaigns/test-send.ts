@@ -1,8 +1,7 @@
 import type { Mailer, OutgoingMessage } from '@posthorn/mail-providers';
 import { contentAsWritten, prepareContent } from '../../content/rendering/index.ts';
 import { checkSender, type SenderDomains, withinLimits } from '../../content/templates/index.ts';
-import type { Database } from '../../core/database/sql.ts';
-import { statement } from '../../core/database/sql.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
 import { AppError, forbidden } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
@@ -20,15 +19,6 @@ export interface TestDeps {
   senderDomains: SenderDomains;
 }
 
-const isMember = statement(
-  'campaigns.test_member',
-  `select 1 as member from memberships m join users u on u.id = m.user_id where m.project_id = $1 and lower(u.email) = $2`,
-);
-const findContact = statement(
-  'campaigns.test_contact',
-  'select id, email, subscribed, data from contacts where project_id = $1 and email = $2',
-);
-
 /**
  * Hands a campaign's message to one member of the project, at once: `[TEST]` before its subject, without footer, tracking
  * and List-Unsubscribe, and without a row, an event or a count (contract page 2, 2.5). It is filled in for the contact of
@@ -38,7 +28,10 @@ const findContact = statement(
  */
 export async function sendTest(deps: TestDeps, project: ProjectFacts, id: string, address: string): Promise<void> {
   const campaign = await load(deps.db, project.id, id);
-  if ((await deps.db.row(isMember, [project.id, address])) === null)
+  const member = await deps.db.row(sql`
+    select 1 as found from memberships m join users u on u.id = m.user_id
+    where m.project_id = ${project.id} and lower(u.email) = ${address}`);
+  if (member === null)
     throw forbidden(
       'A test can only be sent to a member of the project',
       { email: address },
@@ -88,10 +81,8 @@ async function contentFor(
   campaign: Campaign,
   address: string,
 ) {
-  const contact = await db.row<{ id: string; email: string; subscribed: boolean; data: JsonObjectValue }>(findContact, [
-    project.id,
-    address,
-  ]);
+  const contact = await db.row<{ id: string; email: string; subscribed: boolean; data: JsonObjectValue }>(sql`
+    select id, email, subscribed, data from contacts where project_id = ${project.id} and email = ${address}`);
   if (contact === null) return withinLimits(() => contentAsWritten(campaign));
   const prepared = prepareContent(
     {
