@@ -9,7 +9,7 @@ import {
 import {
   beginDueSend,
   type CleanUpReport,
-  cancelByOperator,
+  cancelCampaignByOperator,
   claimSize,
   claimsOpen,
   cleanUpCancelled,
@@ -124,7 +124,7 @@ export function campaignActivities(deps: CampaignActivityDeps) {
 
     /** Cancels the campaign for an operator who cancelled the execution: the row first. */
     async cancelByOperator(campaignId: string, sendSeq: number): Promise<void> {
-      await cancelByOperator(db, campaignId, sendSeq);
+      await cancelCampaignByOperator(db, campaignId, sendSeq);
     },
 
     /** Ends a cancelled send: what is in doubt is settled, unsent rows are deleted or FAILED (see `cleanup.ts`). */

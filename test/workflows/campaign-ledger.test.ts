@@ -241,7 +241,7 @@ function explaining(plans: string[]): Database {
             },
             row: async (statement, values) => {
               // What is locked first only has to say that it is there.
-              if (typeof statement !== 'string' && statement.name === 'campaigns.lock_send')
+              if (typeof statement !== 'string' && /from campaign_sends .* for update$/.test(statement.text))
                 return sql.row(statement, values);
               await explain(sql, statement, values);
               return null;

@@ -1,5 +1,5 @@
-import type { Database } from '../../core/database/sql.ts';
-import { type Audience, type AudienceRule, audienceRule, baseAudience, needsSubscription } from './audience.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
+import { type Audience, audienceRule, inBaseAudience } from './audience.ts';
 
 /** Reads the ids of an audience once, page by page, in their order. Close it. */
 export interface AudienceCursor {
@@ -29,7 +29,12 @@ export async function openAudience(
   audience: Audience,
   { after, createdBy, now }: AudienceStart,
 ): Promise<AudienceCursor> {
-  const rule = await audienceRule(db, audience, now, 5);
+  const { text, values } = sql`
+    declare campaign_audience no scroll cursor for
+    select c.id from contacts c
+    where ${inBaseAudience(audience)} and c.id > ${after}::uuid and c.created_at <= ${createdBy}::timestamptz
+      and ${await audienceRule(db, audience, now)}
+    order by c.id`;
   const client = await db.pool.connect();
   const close = async () => {
     const broken = await client.query('rollback').then(
@@ -42,8 +47,7 @@ export async function openAudience(
     await client.query('begin read only');
     // All rows are read: without this Postgres would plan for the first tenth of them.
     await client.query('set local cursor_tuple_fraction = 1');
-    const values = [audience.projectId, needsSubscription(audience.type), after, createdBy, ...rule.params];
-    await client.query(declare(rule), values);
+    await client.query(text, [...values]);
   } catch (error) {
     await close();
     throw error;
@@ -55,11 +59,4 @@ export async function openAudience(
     },
     close,
   };
-}
-
-function declare(rule: AudienceRule): string {
-  return `declare campaign_audience no scroll cursor for
-    select c.id from contacts c
-    where ${baseAudience} and c.id > $3::uuid and c.created_at <= $4::timestamptz and ${rule.sql}
-    order by c.id`;
 }

@@ -10,7 +10,13 @@ import {
 import type { Reason } from '../ledger/index.ts';
 import type { Claim } from './claims.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
-import { type ClaimEnd, type ClaimedRecipient, countSuppressed, provenInstant, type Settlement } from './ledger.ts';
+import {
+  type ClaimEnd,
+  type ClaimedRecipient,
+  countSuppressed,
+  provenInstant,
+  type RecipientSettlement,
+} from './ledger.ts';
 
 // What the provider took is usually found soon; the first look comes before its indexing lag is over.
 const firstLookMs = 2000;
@@ -22,7 +28,7 @@ const shortestRestMs = 100;
  * written down together when the pass has ended.
  */
 export class ClaimRound implements Ledger<ClaimedRecipient> {
-  readonly settlements: Settlement[] = [];
+  readonly settlements: RecipientSettlement[] = [];
   /** The stream of the messages that were composed; null while there is none. */
   stream: MailStream | null = null;
   readonly open: Set<ClaimedRecipient>;
@@ -70,9 +76,9 @@ export class ClaimRound implements Ledger<ClaimedRecipient> {
         textsOf: () => null,
       });
       if (found.rows.length > 0)
-        await db.transaction(async (sql) => {
-          await writeSuppressed(sql, found.rows, null);
-          await countSuppressed(sql, this.#send, found.rows.length);
+        await db.transaction(async (tx) => {
+          await writeSuppressed(tx, found.rows, null);
+          await countSuppressed(tx, this.#send, found.rows.length);
         });
       return found.mails;
     });
@@ -130,7 +136,7 @@ export class ClaimRound implements Ledger<ClaimedRecipient> {
     this.#close(recipient, { emailId: recipient.emailId, outcome, reason, subject });
   }
 
-  #close(recipient: ClaimedRecipient, settlement: Settlement): void {
+  #close(recipient: ClaimedRecipient, settlement: RecipientSettlement): void {
     this.settlements.push(settlement);
     this.open.delete(recipient);
   }

@@ -1,5 +1,7 @@
-import { byIndexes, type Database, type Sql, statement } from '../../core/database/sql.ts';
+import { byIndexes, type Database, type Query, raw, sql } from '../../core/database/sql.ts';
 import { bucketCtes } from '../engine/index.ts';
+import { lowestId } from './expansion.ts';
+import type { SendKey } from './ledger.ts';
 import { lockCampaignSend } from './state.ts';
 
 /**
@@ -21,6 +23,14 @@ export interface Claim {
   domainVerified: boolean;
 }
 
+/** An attempt that works on a send: `campaign_claims.holder` of its claims, and what that of every attempt of its activity begins with. */
+export interface ClaimHolder {
+  campaignId: string;
+  sendSeq: number;
+  holder: string;
+  prefix: string;
+}
+
 /** What `claimRanges` answers. */
 export interface ClaimAnswer {
   /** Whether the campaign is still SENDING this send. */
@@ -38,10 +48,7 @@ export interface ClaimAnswer {
 }
 
 /** How ranges are claimed. */
-export interface ClaimLimits {
-  projectId: string;
-  campaignId: string;
-  sendSeq: number;
+export interface RangeLimits extends SendKey {
   /** Recipients of one range at most. */
   size: number;
   /** Setting SEND_RATE_PER_PROJECT; 0 is no limit. */
@@ -51,9 +58,7 @@ export interface ClaimLimits {
   probing: boolean;
 }
 
-const lowest = `'00000000-0000-0000-0000-000000000000'::uuid`;
-
-const facts = (project: string, from: string) => `
+const facts = (project: Query, from: Query) => sql`
   (select p.disabled from projects p where p.id = ${project}) as "projectDisabled",
   exists (select from domains d where d.project_id = ${project} and d.verified
     and d.domain = lower(split_part(${from}, '@', 2))) as "domainVerified"`;
@@ -67,44 +72,48 @@ export const claimsTogether = 4;
 // Runs with the send locked, so that its snapshot sees every claim before it. A claim takes tokens for exactly what it takes,
 // leaves half of the bucket to mail that must not wait for a campaign, and waits until a worthwhile batch may go. What will be
 // refused as a whole needs no provider: it waits neither for a hold nor for tokens.
-// The limit stands in the text: with a parameter there Postgres would plan the statement anew each time.
-const claimStatement = (size: number) =>
-  statement(
-    `campaigns.claim_${size}`,
-    `with ${bucketCtes()},
+function claimStatement(limits: RangeLimits, claimIds: readonly string[], holder: string): Query {
+  const { projectId, campaignId, sendSeq, rate, provider, probing } = limits;
+  // Stands in the text: with a parameter there Postgres would plan the statement anew each time.
+  const size = raw(limits.size);
+  const factsOfSend = facts(sql`${projectId}::uuid`, sql`(select "from" from send)`);
+  return sql`with ${bucketCtes(projectId, rate)},
    send as materialized (
-     select coalesce(s.claimed_through, ${lowest}) as claimed_through, s.expanded, c.project_id, c."from", c.paused_at is not null as paused
+     select coalesce(s.claimed_through, ${lowestId}::uuid) as claimed_through, s.expanded, c.project_id, c."from",
+       c.paused_at is not null as paused
      from campaign_sends s join campaigns c on c.id = s.campaign_id
-     where s.campaign_id = $4::uuid and s.send_seq = $5::int and c.send_seq = s.send_seq and c.status = 'SENDING'),
+     where s.campaign_id = ${campaignId}::uuid and s.send_seq = ${sendSeq}::int and c.send_seq = s.send_seq and c.status = 'SENDING'),
    refused as materialized (
-     select "projectDisabled" or not "domainVerified" as whole from (select ${facts('$1::uuid', '(select "from" from send)')}) f),
-   gate as materialized (
+     select "projectDisabled" or not "domainVerified" as whole from (select ${factsOfSend}) f),
+   allowed as materialized (
      select
-       not $7::boolean and not (select whole from refused)
-         and exists (select from provider_holds where provider = $6 and held_until is not null) as held,
+       not ${probing}::boolean and not (select whole from refused)
+         and exists (select from provider_holds where provider = ${provider} and held_until is not null) as held,
        (select available - least(rate, burst / 2) from bucket where not (select whole from refused)) as spare,
        (select least(${size}, greatest(1, burst / 4)) from bucket) as worthwhile),
-   wanted as (select ${size} * cardinality($8::text[]) as most),
+   wanted as (select ${size} * cardinality(${claimIds}::text[]) as most),
    quota as materialized (
      select case when held or coalesce((select paused from send), false) then 0 when spare is null then w.most when spare < worthwhile then 0
-       else least(w.most, floor(spare))::int end as most from gate, wanted w),
+       else least(w.most, floor(spare))::int end as most from allowed, wanted w),
    frozen as materialized (
      select array(
        select e.contact_id from emails e
-       where e.campaign_id = $4::uuid and e.send_seq = $5::int and e.contact_id > (select claimed_through from send) and e.status = 'PENDING'
-       order by e.campaign_id, e.send_seq, e.contact_id limit ${size * claimsTogether}) as contacts),
+       where e.campaign_id = ${campaignId}::uuid and e.send_seq = ${sendSeq}::int
+         and e.contact_id > (select claimed_through from send) and e.status = 'PENDING'
+       order by e.campaign_id, e.send_seq, e.contact_id limit ${raw(limits.size * claimsTogether)}) as contacts),
    reach as (select contacts, least(cardinality(contacts), most) as last from frozen, quota),
    taken as materialized (
      select contacts[least(n * ${size}, last)] as through, contacts[(n - 1) * ${size}] as after,
-       least(${size}, last - (n - 1) * ${size}) as size, ($8::text[])[n] as id
-     from reach, generate_series(1, (last + ${size - 1}) / ${size}) n),
+       least(${size}, last - (n - 1) * ${size}) as size, (${claimIds}::text[])[n] as id
+     from reach, generate_series(1, (last + ${raw(limits.size - 1)}) / ${size}) n),
    moved as (
      update campaign_sends s set claimed_through = t.through, updated_at = now()
      from (select through from taken order by through desc limit 1) t
-     where s.campaign_id = $4::uuid and s.send_seq = $5::int),
+     where s.campaign_id = ${campaignId}::uuid and s.send_seq = ${sendSeq}::int),
    made as (
      insert into campaign_claims (id, campaign_id, send_seq, after_contact, through_contact, size, holder, handed_at)
-     select t.id, $4, $5, coalesce(t.after, send.claimed_through), t.through, t.size, $9, clock_timestamp()
+     select t.id, ${campaignId}::uuid, ${sendSeq}::int, coalesce(t.after, send.claimed_through), t.through, t.size, ${holder},
+       clock_timestamp()
      from send, taken t
      returning id, after_contact, through_contact),
    spent as (
@@ -112,17 +121,10 @@ const claimStatement = (size: number) =>
      from bucket k, (select sum(size) as size from taken) t
      where b.id = k.id and t.size > 0 and not (select whole from refused))
    select exists (select from send) as sending, coalesce((select paused from send), false) as paused,
-     coalesce((select expanded from send), false) as expanded, g.held,
-     case when g.spare < g.worthwhile then ceil(1000 * (g.worthwhile - g.spare) / (select rate from pace))::float8 else 0 end as "throttleMs",
-     m.id, m.after_contact as "afterContact", m.through_contact as "throughContact", ${facts('$1::uuid', '(select "from" from send)')}
-   from gate g left join made m on true order by m.through_contact`,
-  );
-const claimStatements = new Map<number, ReturnType<typeof claimStatement>>();
-
-function claimOf(size: number) {
-  const known = claimStatements.get(size) ?? claimStatement(size);
-  claimStatements.set(size, known);
-  return known;
+     coalesce((select expanded from send), false) as expanded, a.held,
+     case when a.spare < a.worthwhile then ceil(1000 * (a.worthwhile - a.spare) / (select rate from rate_limit))::float8 else 0 end as "throttleMs",
+     m.id, m.after_contact as "afterContact", m.through_contact as "throughContact", ${factsOfSend}
+   from allowed a left join made m on true order by m.through_contact`;
 }
 
 interface ClaimRow extends Omit<ClaimAnswer, 'claims'> {
@@ -140,15 +142,13 @@ interface ClaimRow extends Omit<ClaimAnswer, 'claims'> {
  */
 export async function claimRanges(
   db: Database,
-  limits: ClaimLimits,
+  limits: RangeLimits,
   claimIds: readonly string[],
   holder: string,
 ): Promise<ClaimAnswer> {
-  const { projectId, campaignId, sendSeq, size, rate, provider, probing } = limits;
-  const rows = await db.transaction(async (sql) => {
-    if (!(await lockCampaignSend(sql, campaignId, sendSeq))) return [];
-    const values = [projectId, rate, null, campaignId, sendSeq, provider, probing, claimIds, holder];
-    return sql.rows<ClaimRow>(claimOf(size), values);
+  const rows = await db.transaction(async (tx) => {
+    if (!(await lockCampaignSend(tx, limits.campaignId, limits.sendSeq))) return [];
+    return tx.rows<ClaimRow>(claimStatement(limits, claimIds, holder));
   }, byIndexes);
   const [first] = rows;
   if (first === undefined)
@@ -163,86 +163,64 @@ export async function claimRanges(
 }
 
 // Nobody works on a claim for as long as this: an activity may run for ten minutes.
-const abandonedAfter = `interval '12 minutes'`;
-
-const retake = statement(
-  'campaigns.retake',
-  `with due as (
-     select k.id from campaign_claims k join campaigns c on c.id = k.campaign_id
-     where k.campaign_id = $1::uuid and k.send_seq = $2::int and not k.settled and (
-       k.holder is null and k.due_at <= clock_timestamp()
-       or k.holder <> $4 and starts_with(k.holder, $3)
-       or k.taken_at < clock_timestamp() - ${abandonedAfter})
-       and (c.paused_at is null or c.status <> 'SENDING')
-     order by k.id limit 1 for update of k skip locked)
-   update campaign_claims k set holder = $4, taken_at = clock_timestamp()
-   from due, campaigns c where k.id = due.id and c.id = k.campaign_id
-   returning k.id, coalesce(k.after_contact, ${lowest}) as "afterContact", k.through_contact as "throughContact", k.attempts,
-     (1000 * extract(epoch from clock_timestamp() - k.claimed_at))::float8 as "ageMs",
-     (1000 * extract(epoch from clock_timestamp() - k.handed_at))::float8 as "handedMs",
-     c.status = 'SENDING' and c.send_seq = k.send_seq as sending, ${facts('c.project_id', 'c."from"')}`,
-);
+const abandonedAfter = raw(`interval '12 minutes'`);
 
 /**
  * Takes over an open claim of a send that is not paused: one that was put back and is due, one of a dead attempt of the
  * same activity (its holder begins with `prefix`), or one that nobody can be working on any more. Null when there is none.
  */
 export function retakeClaim(
-  sql: Sql,
-  campaignId: string,
-  sendSeq: number,
-  prefix: string,
-  holder: string,
+  db: Database,
+  { campaignId, sendSeq, prefix, holder }: ClaimHolder,
 ): Promise<(Claim & { sending: boolean }) | null> {
-  return sql.row(retake, [campaignId, sendSeq, prefix, holder]);
+  return db.row(sql`
+    with due as (
+      select k.id from campaign_claims k join campaigns c on c.id = k.campaign_id
+      where k.campaign_id = ${campaignId}::uuid and k.send_seq = ${sendSeq}::int and not k.settled and (
+        k.holder is null and k.due_at <= clock_timestamp()
+        or k.holder <> ${holder} and starts_with(k.holder, ${prefix})
+        or k.taken_at < clock_timestamp() - ${abandonedAfter})
+        and (c.paused_at is null or c.status <> 'SENDING')
+      order by k.id limit 1 for update of k skip locked)
+    update campaign_claims k set holder = ${holder}, taken_at = clock_timestamp()
+    from due, campaigns c where k.id = due.id and c.id = k.campaign_id
+    returning k.id, coalesce(k.after_contact, ${lowestId}::uuid) as "afterContact", k.through_contact as "throughContact", k.attempts,
+      (1000 * extract(epoch from clock_timestamp() - k.claimed_at))::float8 as "ageMs",
+      (1000 * extract(epoch from clock_timestamp() - k.handed_at))::float8 as "handedMs",
+      c.status = 'SENDING' and c.send_seq = k.send_seq as sending, ${facts(sql`c.project_id`, sql`c."from"`)}`);
 }
-
-const release = statement(
-  'campaigns.release',
-  `update campaign_claims set holder = null, due_at = clock_timestamp()
-   where campaign_id = $1::uuid and send_seq = $2::int and not settled and holder <> $4 and starts_with(holder, $3)`,
-);
 
 /**
  * Puts back what earlier attempts of an activity hold that ends itself now: nobody else knows that they are dead. Messages
  * of theirs that may be with the provider are looked up there by whoever takes the claims next.
  */
-export async function releaseClaims(
-  sql: Sql,
-  campaignId: string,
-  sendSeq: number,
-  prefix: string,
-  holder: string,
-): Promise<void> {
-  await sql.count(release, [campaignId, sendSeq, prefix, holder]);
+export async function releaseClaims(db: Database, { campaignId, sendSeq, prefix, holder }: ClaimHolder): Promise<void> {
+  await db.count(sql`
+    update campaign_claims set holder = null, due_at = clock_timestamp()
+    where campaign_id = ${campaignId}::uuid and send_seq = ${sendSeq}::int and not settled
+      and holder <> ${holder} and starts_with(holder, ${prefix})`);
 }
-
-const renew = statement(
-  'campaigns.renew',
-  `update campaign_claims set handed_at = clock_timestamp() where id = $1 and holder = $2 and not settled`,
-);
 
 /** Says that messages of the claim are about to be handed over again. Answers false when another one holds the claim. */
-export async function renewClaim(sql: Sql, claimId: string, holder: string): Promise<boolean> {
-  return (await sql.count(renew, [claimId, holder])) > 0;
+export async function renewClaim(db: Database, claimId: string, holder: string): Promise<boolean> {
+  const renewed = await db.count(sql`
+    update campaign_claims set handed_at = clock_timestamp() where id = ${claimId} and holder = ${holder} and not settled`);
+  return renewed > 0;
 }
-
-const openClaims = statement(
-  'campaigns.open_claims',
-  // greatest() passes over null, which must stay null here: nothing is due.
-  `select open, case when due is not null then greatest(0, 1000 * extract(epoch from due - clock_timestamp())) end::float8 as "dueMs"
-   from (
-     select count(*)::int as open, min(due_at) filter (where holder is null) as due
-     from campaign_claims where campaign_id = $1 and send_seq = $2 and not settled and holder is distinct from $3) as claims`,
-);
 
 /** Claims without a verdict that others hold or nobody does, and when the first of the latter is due; null for none. */
 export async function claimsOpen(
-  sql: Sql,
+  db: Database,
   campaignId: string,
   sendSeq: number,
   holder: string,
 ): Promise<{ open: number; dueMs: number | null }> {
-  const row = await sql.row<{ open: number; dueMs: number | null }>(openClaims, [campaignId, sendSeq, holder]);
+  // greatest() passes over null, which must stay null here: nothing is due.
+  const row = await db.row<{ open: number; dueMs: number | null }>(sql`
+    select open, case when due is not null then greatest(0, 1000 * extract(epoch from due - clock_timestamp())) end::float8 as "dueMs"
+    from (
+      select count(*)::int as open, min(due_at) filter (where holder is null) as due
+      from campaign_claims
+      where campaign_id = ${campaignId} and send_seq = ${sendSeq} and not settled and holder is distinct from ${holder}) as claims`);
   return row ?? { open: 0, dueMs: null };
 }

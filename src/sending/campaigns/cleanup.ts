@@ -20,11 +20,11 @@ export async function cleanUpCancelled(
   open: () => Promise<{ open: number; dueMs: number | null }>,
   alive: () => void,
 ): Promise<CleanUpReport> {
-  const { campaignId, sendSeq, prefix, holder } = send;
+  const { campaignId, sendSeq } = send;
   const view = await viewSend(deps.db, campaignId, sendSeq);
   if (view === null || view.status !== 'CANCELLED') return { done: true, status: 'DRAFT' };
   for (;;) {
-    const claim = await retakeClaim(deps.db, campaignId, sendSeq, prefix, holder);
+    const claim = await retakeClaim(deps.db, send);
     if (claim === null) break;
     await deliverClaim(deps, send, { ...claim, sending: false, probing: false, takenAt: performance.now() });
     alive();

@@ -3,7 +3,7 @@ import type { Reason } from '../ledger/index.ts';
 import { ClaimRound } from './claim-round.ts';
 import { type Claim, renewClaim } from './claims.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
-import { type ClaimEnd, type ClaimedRecipient, readRecipients, settleClaim, type Tally } from './ledger.ts';
+import { type ClaimEnd, type ClaimedRecipient, readRecipients, type SettledRecipients, settleClaim } from './ledger.ts';
 
 /** A claim in the hands of this process. */
 export interface ClaimInHand extends Claim, TakenClaim {
@@ -17,7 +17,7 @@ const settled: ClaimEnd = { settled: true };
  * Hands over the messages of a claim and writes down what became of them by one statement. What has no verdict afterwards
  * is put back with the claim. Rejects when that cannot be written; the claim then stays with its holder.
  */
-export async function deliverClaim(deps: LaneDeps, send: LaneSend, claim: ClaimInHand): Promise<Tally> {
+export async function deliverClaim(deps: LaneDeps, send: LaneSend, claim: ClaimInHand): Promise<SettledRecipients> {
   const recipients = await deps.gate.run(() => readRecipients(deps.db, send, claim));
   const round = new ClaimRound(deps, send, claim, recipients);
   const end = (await lookUp(deps, send, claim, round)) ?? (await sendOpen(deps, claim, round));
@@ -77,7 +77,7 @@ async function settle(
   claim: ClaimInHand,
   round: ClaimRound,
   end: ClaimEnd,
-): Promise<Tally> {
+): Promise<SettledRecipients> {
   const { projectId, campaignId, sendSeq, holder } = send;
   const place = { projectId, campaignId, sendSeq, holder, claim, provider: mailer.name, stream: round.stream };
   return persistently(() => gate.run(() => settleClaim(db, place, round.settlements, end)));

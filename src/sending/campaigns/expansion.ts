@@ -1,6 +1,7 @@
-import { type Database, localSettings, type Sql, type Statement, statement } from '../../core/database/sql.ts';
+import { type Database, localSettings, type Query, sql } from '../../core/database/sql.ts';
 import { type BillingSettings, reserveMail, usageCategory } from '../../platform/billing/index.ts';
-import { type Audience, baseAudience, needsSubscription, sourceTypeOf } from './audience.ts';
+import { simulatorDomains } from '../ledger/index.ts';
+import { type Audience, inBaseAudience, sourceTypeOf } from './audience.ts';
 import { lockCampaignSend } from './state.ts';
 
 /** How far the audience of a send is frozen into ledger rows. */
@@ -26,23 +27,19 @@ export interface ExpandedCampaign extends Audience {
   sentAt: string;
 }
 
-const load = statement(
-  'campaigns.expansion',
-  `select c.project_id as "projectId", c.id as "campaignId", s.send_seq as "sendSeq", c."from", c.from_name as "fromName",
-     c.reply_to as "replyTo", c.type, c.audience_type as "audienceType", c.audience_condition as "audienceCondition",
-     c.segment_id as "segmentId", c.resend_of as "resendOf", c.resend_seq as "resendSeq", c.sent_at::text as "sentAt",
-     c.status = 'SENDING' as sending, s.expanded, s.expanded_through as through, s.expanded_count as count
-   from campaigns c join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
-   where c.id = $1 and c.send_seq = $2`,
-);
-
 /** The send as an expansion begins or goes on; null when it is gone. */
 export function loadExpansion(
-  sql: Sql,
+  db: Database,
   campaignId: string,
   sendSeq: number,
 ): Promise<(ExpandedCampaign & Expansion) | null> {
-  return sql.row(load, [campaignId, sendSeq]);
+  return db.row(sql`
+    select c.project_id as "projectId", c.id as "campaignId", s.send_seq as "sendSeq", c."from", c.from_name as "fromName",
+      c.reply_to as "replyTo", c.type, c.audience_type as "audienceType", c.audience_condition as "audienceCondition",
+      c.segment_id as "segmentId", c.resend_of as "resendOf", c.resend_seq as "resendSeq", c.sent_at::text as "sentAt",
+      c.status = 'SENDING' as sending, s.expanded, s.expanded_through as through, s.expanded_count as count
+    from campaigns c join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
+    where c.id = ${campaignId} and c.send_seq = ${sendSeq}`);
 }
 
 /** Rows that one statement freezes. */
@@ -50,72 +47,6 @@ export const expansionPage = 5000;
 
 /** Lower than every id. A comparison with it can use the index; one with null cannot. */
 export const lowestId = '00000000-0000-0000-0000-000000000000';
-
-// Contacts are locked until their rows are there, for `emails` has no foreign key that would do it (see the migration
-// `ledger_writes`): whoever deletes one waits, and takes its row along.
-const locked = 'for key share of c';
-
-// A page of everybody is found by the index, from the cursor on.
-const wholePage = `
-  select c.id, c.email from contacts c
-  where ${baseAudience} and c.id > $10::uuid
-    and c.created_at <= (select sent_at from campaigns where id = $3::uuid and send_seq = $4::int and status = 'SENDING')
-  order by c.project_id, c.id limit $12::int ${locked}`;
-
-// A page of ids that were found before: whoever left or was deleted meanwhile drops out.
-const chosenPage = `
-  select c.id, c.email from contacts c
-  where ${baseAudience} and c.id = any($10::uuid[])
-    and exists (select from campaigns where id = $3::uuid and send_seq = $4::int and status = 'SENDING')
-  ${locked}`;
-
-// The page counts its rows itself (see the migration `counted_pages`): they are outgoing, and say something of the project
-// unless they go to a simulator.
-const countedHere = localSettings({ 'posthorn.mail_counted': 'on' });
-const insertPage = (name: string, page: string, tail: string) =>
-  statement(
-    name,
-    `with page as materialized (${page}),
-     written as (
-       insert into emails (id, project_id, contact_id, to_address, "from", from_name, reply_to, source_type, message_class,
-         campaign_id, send_seq, simulated)
-       select uuidv7(), $1, id, email, $5, $6, $7, $8, $9, $3, $4, split_part(email, '@', 2) = any ($11::text[])
-       from page ${tail}
-       returning simulated),
-     counted as (
-       insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated,
-         rated_bounced, rated_complained)
-       select $1, date_bin('1 hour', now(), timestamptz 'epoch'), count(*), 0, 0, 0, 0, 0, count(*) filter (where not simulated), 0, 0
-       from written having count(*) > 0)
-     select (select count(*) from page)::int as size, (select count(*) from written)::int as written,
-       (select id from page order by id desc limit 1) as through`,
-  );
-// The cursor keeps pages apart, so that a conflict can only come from a twin. Looking for one beforehand, row by row, would
-// cost a fifth of the insert.
-const ifMissing = 'on conflict do nothing';
-const inserts = {
-  whole: {
-    all: insertPage('campaigns.expand_page', wholePage, ''),
-    missing: insertPage('campaigns.expand_page_again', wholePage, ifMissing),
-  },
-  chosen: {
-    all: insertPage('campaigns.expand_ids', chosenPage, ''),
-    missing: insertPage('campaigns.expand_ids_again', chosenPage, ifMissing),
-  },
-};
-
-const moveCursor = statement(
-  'campaigns.expand_move',
-  `update campaign_sends s set expanded_through = coalesce($4::uuid, s.expanded_through),
-     expanded_count = s.expanded_count + $5::int, expanded = $6::boolean, updated_at = now()
-   from campaigns c
-   where s.campaign_id = $1::uuid and s.send_seq = $2::int and not s.expanded and s.expanded_through is not distinct from $3::uuid
-     and c.id = s.campaign_id and c.send_seq = s.send_seq and c.status = 'SENDING'
-   returning true as sending, s.expanded, s.expanded_through as through, s.expanded_count as count`,
-);
-
-/** Recipients there are simulators, whose bounces and complaints say nothing of a project (contract page 3, 10.7). */
-const simulatorDomains = ['sandbox.test', 'simulator.amazonses.com', 'bounce-testing.postmarkapp.com'];
 
 class CursorMoved extends Error {}
 
@@ -138,40 +69,40 @@ export async function expandPage(
   through: string | null,
   page: PageOfContacts,
 ): Promise<Expansion | null> {
-  const { projectId, campaignId, sendSeq, type } = campaign;
+  const { campaignId, sendSeq } = campaign;
   const chosen = 'ids' in page;
-  const values = [
-    projectId,
-    needsSubscription(type),
-    campaignId,
-    sendSeq,
-    campaign.from,
-    campaign.fromName,
-    campaign.replyTo,
-    sourceTypeOf(type),
-    type,
-    chosen ? page.ids : (through ?? lowestId),
-    simulatorDomains,
-    ...(chosen ? [] : [page.size]),
-  ];
-  const expandWith = (insert: Statement) =>
-    db.transaction(async (sql) => {
-      const rows = await sql.row<{ size: number; written: number; through: string | null }>(insert, values);
+  const expandWith = (conflict: Query) =>
+    db.transaction(async (tx) => {
+      const rows = await tx.row<{ size: number; written: number; through: string | null }>(
+        insertPage(
+          campaign,
+          chosen ? chosenPage(campaign, page.ids) : wholePage(campaign, through, page.size),
+          conflict,
+        ),
+      );
       const { size = 0, written = 0 } = rows ?? {};
       const reached = chosen ? (page.ids.at(-1) ?? null) : (rows?.through ?? null);
-      await holdLimit(sql, billing, campaign, through, reached, written);
+      await holdLimit(tx, billing, campaign, through, reached, written);
       // The lock comes last and for a moment, for every claim waits on it.
-      await lockCampaignSend(sql, campaignId, sendSeq);
+      await lockCampaignSend(tx, campaignId, sendSeq);
       const last = chosen ? page.last : size < page.size;
-      const expansion = await sql.row<Expansion>(moveCursor, [campaignId, sendSeq, through, reached, written, last]);
+      const expansion = await tx.row<Expansion>(sql`
+        update campaign_sends s set expanded_through = coalesce(${reached}::uuid, s.expanded_through),
+          expanded_count = s.expanded_count + ${written}::int, expanded = ${last}::boolean, updated_at = now()
+        from campaigns c
+        where s.campaign_id = ${campaignId}::uuid and s.send_seq = ${sendSeq}::int and not s.expanded
+          and s.expanded_through is not distinct from ${through}::uuid
+          and c.id = s.campaign_id and c.send_seq = s.send_seq and c.status = 'SENDING'
+        returning true as sending, s.expanded, s.expanded_through as through, s.expanded_count as count`);
       if (expansion === null) throw new CursorMoved();
       return expansion;
     }, countedHere);
-  const { all, missing } = chosen ? inserts.chosen : inserts.whole;
   try {
-    return await expandWith(all).catch((error: unknown) => {
+    // The cursor keeps pages apart, so that a conflict can only come from a twin. Looking for one beforehand, row by row, would
+    // cost a fifth of the insert.
+    return await expandWith(sql``).catch((error: unknown) => {
       if ((error as { code?: unknown }).code !== uniqueViolation) throw error;
-      return expandWith(missing);
+      return expandWith(sql`on conflict do nothing`);
     });
   } catch (error) {
     if (error instanceof CursorMoved) return null;
@@ -179,21 +110,61 @@ export async function expandPage(
   }
 }
 
-const refuseBeyond = statement(
-  'campaigns.expand_refuse',
-  `with refused as (
-     update emails set status = 'FAILED', reason = '{"code": "limit_reached"}'
-     where id in (
-       select id from emails where campaign_id = $1::uuid and send_seq = $2::int and contact_id > $3::uuid
-         and contact_id <= $4::uuid and status = 'PENDING'
-       order by contact_id desc limit $5)
-     returning 1)
-   update campaigns set failed_count = failed_count + (select count(*) from refused) where id = $1 and send_seq = $2`,
-);
+// Contacts are locked until their rows are there, for `emails` has no foreign key that would do it (see the migration
+// `ledger_writes`): whoever deletes one waits, and takes its row along.
+const locked = sql`for key share of c`;
+
+// A page of everybody is found by the index, from the cursor on.
+function wholePage(campaign: ExpandedCampaign, through: string | null, size: number): Query {
+  return sql`
+    select c.id, c.email from contacts c
+    where ${inBaseAudience(campaign)} and c.id > ${through ?? lowestId}::uuid
+      and c.created_at <= (select sent_at from campaigns
+        where id = ${campaign.campaignId}::uuid and send_seq = ${campaign.sendSeq}::int and status = 'SENDING')
+    order by c.project_id, c.id limit ${size}::int ${locked}`;
+}
+
+// A page of ids that were found before: whoever left or was deleted meanwhile drops out.
+function chosenPage(campaign: ExpandedCampaign, ids: readonly string[]): Query {
+  return sql`
+    select c.id, c.email from contacts c
+    where ${inBaseAudience(campaign)} and c.id = any(${ids}::uuid[])
+      and exists (select from campaigns
+        where id = ${campaign.campaignId}::uuid and send_seq = ${campaign.sendSeq}::int and status = 'SENDING')
+    ${locked}`;
+}
+
+// The page counts its rows itself (see the migration `counted_pages`): they are outgoing, and say something of the project
+// unless they go to a simulator.
+const countedHere = localSettings({ 'posthorn.mail_counted': 'on' });
+
+function insertPage(
+  { projectId, campaignId, sendSeq, from, fromName, replyTo, type }: ExpandedCampaign,
+  page: Query,
+  conflict: Query,
+): Query {
+  return sql`
+    with page as materialized (${page}),
+    written as (
+      insert into emails (id, project_id, contact_id, to_address, "from", from_name, reply_to, source_type, message_class,
+        campaign_id, send_seq, simulated)
+      select uuidv7(), ${projectId}::uuid, id, email, ${from}, ${fromName}, ${replyTo}, ${sourceTypeOf(type)}, ${type},
+        ${campaignId}::uuid, ${sendSeq}::int, split_part(email, '@', 2) = any (${simulatorDomains}::text[])
+      from page ${conflict}
+      returning simulated),
+    counted as (
+      insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated,
+        rated_bounced, rated_complained)
+      select ${projectId}::uuid, date_bin('1 hour', now(), timestamptz 'epoch'), count(*), 0, 0, 0, 0, 0,
+        count(*) filter (where not simulated), 0, 0
+      from written having count(*) > 0)
+    select (select count(*) from page)::int as size, (select count(*) from written)::int as written,
+      (select id from page order by id desc limit 1) as through`;
+}
 
 // The rows are there, so that the ledger says of everybody what became of them.
 async function holdLimit(
-  sql: Sql,
+  tx: Database,
   billing: BillingSettings,
   { projectId, campaignId, sendSeq, type }: ExpandedCampaign,
   after: string | null,
@@ -202,18 +173,24 @@ async function holdLimit(
 ): Promise<void> {
   if (written === 0) return;
   const category = usageCategory(sourceTypeOf(type), type);
-  const { granted } = await reserveMail(sql, billing, { projectId, category, count: written, partly: true });
-  if (granted < written)
-    await sql.count(refuseBeyond, [campaignId, sendSeq, after ?? lowestId, through, written - granted]);
+  const { granted } = await reserveMail(tx, billing, { projectId, category, count: written, partly: true });
+  if (granted >= written) return;
+  await tx.count(sql`
+    with refused as (
+      update emails set status = 'FAILED', reason = '{"code": "limit_reached"}'
+      where id in (
+        select id from emails where campaign_id = ${campaignId}::uuid and send_seq = ${sendSeq}::int
+          and contact_id > ${after ?? lowestId}::uuid and contact_id <= ${through}::uuid and status = 'PENDING'
+        order by contact_id desc limit ${written - granted})
+      returning 1)
+    update campaigns set failed_count = failed_count + (select count(*) from refused)
+    where id = ${campaignId} and send_seq = ${sendSeq}`);
 }
 
-const countRecipients = statement(
-  'campaigns.count_recipients',
-  `update campaigns c set total_recipients = s.expanded_count from campaign_sends s
-   where c.id = $1 and c.send_seq = $2 and c.status = 'SENDING' and s.campaign_id = c.id and s.send_seq = c.send_seq and s.expanded`,
-);
-
 /** Replaces the estimate of the recipients by the number of rows, once all are there. */
-export async function noteRecipients(sql: Sql, campaignId: string, sendSeq: number): Promise<void> {
-  await sql.count(countRecipients, [campaignId, sendSeq]);
+export async function noteRecipients(db: Database, campaignId: string, sendSeq: number): Promise<void> {
+  await db.count(sql`
+    update campaigns c set total_recipients = s.expanded_count from campaign_sends s
+    where c.id = ${campaignId} and c.send_seq = ${sendSeq} and c.status = 'SENDING' and s.campaign_id = c.id
+      and s.send_seq = c.send_seq and s.expanded`);
 }

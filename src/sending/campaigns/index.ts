@@ -12,4 +12,4 @@ export { type LanePace, type LaneReport, runLane } from './lane.ts';
 export type { LaneDeps, LaneSend } from './lane-deps.ts';
 export { recoverableCampaigns } from './recovery.ts';
 export { unscheduleCampaigns } from './stop-service.ts';
-export { cancelByOperator } from './stopping.ts';
+export { cancelCampaignByOperator } from './stopping.ts';

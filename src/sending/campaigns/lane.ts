@@ -11,7 +11,7 @@ import {
 } from './claims.ts';
 import { deliverClaim } from './deliver-claim.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
-import { settleClaim, type Tally } from './ledger.ts';
+import { type SettledRecipients, settleClaim } from './ledger.ts';
 
 /** How a lane paces itself. */
 export interface LanePace {
@@ -22,7 +22,7 @@ export interface LanePace {
 }
 
 /** How a lane ended. */
-export interface LaneReport extends Tally {
+export interface LaneReport extends SettledRecipients {
   /**
    * `empty`: nothing is left that it could claim. `share`: its time was over. `held`: the provider is. `paused`: the
    * campaign is. `stopped`: the campaign is no longer SENDING, or the worker stops.
@@ -48,9 +48,9 @@ const othersMs = 5000;
  * answers are there. Claims of dead attempts come first. Rejects when Postgres does, once what is under way has ended.
  */
 export async function runLane(deps: LaneDeps, send: LaneSend, pace: LanePace, stop: AbortSignal): Promise<LaneReport> {
-  const { campaignId, sendSeq, projectId, holder, prefix } = send;
+  const { campaignId, sendSeq, projectId, holder } = send;
   const { db, gate, mailer } = deps;
-  const total: Tally = { sent: 0, skipped: 0, failed: 0 };
+  const total: SettledRecipients = { sent: 0, skipped: 0, failed: 0 };
   const slots = new Set<Promise<void>>();
   let failure: { error: unknown } | null = null;
   let claims = 0;
@@ -62,13 +62,13 @@ export async function runLane(deps: LaneDeps, send: LaneSend, pace: LanePace, st
     await Promise.all(slots);
     if (failure !== null) throw (failure as { error: unknown }).error;
     // A hold, a pause or the end of its share may have come before all of them were taken over.
-    await releaseClaims(db, campaignId, sendSeq, prefix, holder);
+    await releaseClaims(db, send);
     return { ...total, ...end };
   } finally {
     await Promise.allSettled(slots);
   }
 
-  async function loop(): Promise<Omit<LaneReport, keyof Tally>> {
+  async function loop(): Promise<Omit<LaneReport, keyof SettledRecipients>> {
     const started = performance.now();
     let retakeAt = 0;
     for (;;) {
@@ -79,7 +79,7 @@ export async function runLane(deps: LaneDeps, send: LaneSend, pace: LanePace, st
         continue;
       }
       if (performance.now() >= retakeAt) {
-        const claim = await gate.run(() => retakeClaim(db, campaignId, sendSeq, prefix, holder));
+        const claim = await gate.run(() => retakeClaim(db, send));
         if (claim !== null) {
           const hold = await reopen(claim);
           if (hold !== null) return heldEnd(hold);
@@ -171,6 +171,6 @@ export async function runLane(deps: LaneDeps, send: LaneSend, pace: LanePace, st
   }
 }
 
-function heldEnd(hold: Hold): Omit<LaneReport, keyof Tally> {
+function heldEnd(hold: Hold): Omit<LaneReport, keyof SettledRecipients> {
   return { end: 'held', waitMs: Math.min(hold.waitMs, longestHeldMs), hold };
 }

@@ -1,8 +1,8 @@
 import type { MailStream } from '@posthorn/mail-providers';
 import { isoInstant } from '../../core/database/columns.ts';
-import { byIndexes, type Database, type Sql, statement } from '../../core/database/sql.ts';
+import { byIndexes, type Database, sql } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { type Reason, storedReason } from '../ledger/index.ts';
+import { type Reason, storable, storedReason } from '../ledger/index.ts';
 import type { Claim } from './claims.ts';
 
 /** One recipient of a claim whose row has no verdict yet, with the contact as it is now. */
@@ -18,21 +18,6 @@ export interface ClaimedRecipient {
   provenAt: string | null;
 }
 
-// The range is one of whole keys of the campaign's index, so that no other can be taken for it: that of contacts would read all
-// the mail they ever got.
-const read = statement(
-  'campaigns.recipients',
-  `select e.id as "emailId", e.contact_id as "contactId", e.to_address as "toAddress", c.subscribed, c.email, c.data,
-     e.message_id as "messageId",
-     case when e.message_id is not null
-       then coalesce(e.delivered_at, e.opened_at, e.clicked_at, e.bounced_at, e.complained_at, e.updated_at) end as "provenAt"
-   from emails e join contacts c on c.id = e.contact_id and c.project_id = $5::uuid
-   where e.campaign_id is not null and (e.campaign_id, e.send_seq, e.contact_id) > ($1::uuid, $2::int, $3::uuid)
-     and (e.campaign_id, e.send_seq, e.contact_id) <= ($1::uuid, $2::int, $4::uuid)
-     and e.sent_at is null and (e.status = 'PENDING' or e.message_id is not null)
-   order by e.campaign_id, e.send_seq, e.contact_id`,
-);
-
 /** A send, by the ids that its rows share. */
 export interface SendKey {
   projectId: string;
@@ -43,12 +28,24 @@ export interface SendKey {
 /** The recipients of a claim that have no verdict yet. */
 export function readRecipients(db: Database, send: SendKey, claim: Claim): Promise<ClaimedRecipient[]> {
   const { campaignId, sendSeq, projectId } = send;
-  const values = [campaignId, sendSeq, claim.afterContact, claim.throughContact, projectId];
-  return db.transaction((sql) => sql.rows<ClaimedRecipient>(read, values), byIndexes);
+  const keyOf = (contactId: string) => sql`(${campaignId}::uuid, ${sendSeq}::int, ${contactId}::uuid)`;
+  // The range is one of whole keys of the campaign's index, so that no other can be taken for it: that of contacts would read
+  // all the mail they ever got.
+  const query = sql`
+    select e.id as "emailId", e.contact_id as "contactId", e.to_address as "toAddress", c.subscribed, c.email, c.data,
+      e.message_id as "messageId",
+      case when e.message_id is not null
+        then coalesce(e.delivered_at, e.opened_at, e.clicked_at, e.bounced_at, e.complained_at, e.updated_at) end as "provenAt"
+    from emails e join contacts c on c.id = e.contact_id and c.project_id = ${projectId}::uuid
+    where e.campaign_id is not null and (e.campaign_id, e.send_seq, e.contact_id) > ${keyOf(claim.afterContact)}
+      and (e.campaign_id, e.send_seq, e.contact_id) <= ${keyOf(claim.throughContact)}
+      and e.sent_at is null and (e.status = 'PENDING' or e.message_id is not null)
+    order by e.campaign_id, e.send_seq, e.contact_id`;
+  return db.transaction((tx) => tx.rows<ClaimedRecipient>(query), byIndexes);
 }
 
 /** What became of one recipient's message. Rows without a settlement stay as they are. */
-export type Settlement =
+export type RecipientSettlement =
   /** The provider has it; `at` is an ISO instant. */
   | { emailId: string; outcome: 'SENT'; messageId: string; at: string; subject: string | null }
   /** It will never be sent; BOUNCED when the provider refuses the recipient for an earlier bounce or complaint. */
@@ -68,31 +65,17 @@ export type ClaimEnd =
     };
 
 /** How many rows got a verdict. */
-export interface Tally {
+export interface SettledRecipients {
   sent: number;
   /** Left out on purpose. */
   skipped: number;
   failed: number;
 }
 
-// One statement for a claim: rows, the contact that the provider refuses, events, counters, and the claim itself (migration
-// `settle_claim`). A row that the provider took becomes SENT whoever says so; every other verdict counts only for a row that
-// waits. sent_at is the guard: the event is written once, and without data: what it says of its mail is read from the row (see
-// `eventData`), for a copy would cost as much as the row itself. Its id is that of its mail, which costs nothing to make and
-// lets no mail be told of twice. The claim moves only for the attempt that holds it.
-const settle = statement(
-  'campaigns.settle',
-  'select sent, skipped, failed from settle_claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)',
-);
-
-const countCaught = statement(
-  'campaigns.count_caught',
-  'update campaigns set skipped_count = skipped_count + $3 where id = $1 and send_seq = $2',
-);
-
 /** Counts rows that a suppression rule ended, in the transaction that ended them. */
-export async function countSuppressed(sql: Sql, { campaignId, sendSeq }: SendKey, rows: number): Promise<void> {
-  await sql.count(countCaught, [campaignId, sendSeq, rows]);
+export async function countSuppressed(tx: Database, { campaignId, sendSeq }: SendKey, rows: number): Promise<void> {
+  await tx.count(sql`
+    update campaigns set skipped_count = skipped_count + ${rows} where id = ${campaignId} and send_seq = ${sendSeq}`);
 }
 
 /** Where a settlement happens. */
@@ -104,31 +87,25 @@ export interface SettlePlace extends SendKey {
 }
 
 /**
- * Writes down what became of the recipients of a claim and ends or puts back the claim, by one statement. Safe to repeat:
- * what is settled stays as it is.
+ * Writes down what became of the recipients of a claim and ends or puts back the claim, by one statement (function
+ * `settle_claim`): rows, the contact that the provider refuses, events, counters, and the claim itself. Safe to repeat. A row that
+ * the provider took becomes SENT whoever says so; every other verdict counts only for a row that waits. sent_at is the guard:
+ * the event is written once, and without data: what it says of its mail is read from the row (see `eventData`), for a copy would
+ * cost as much as the row itself. Its id is that of its mail, which costs nothing to make and lets no mail have two. The claim
+ * moves only for the attempt that holds it.
  */
 export async function settleClaim(
-  sql: Sql,
-  place: SettlePlace,
-  settlements: readonly Settlement[],
+  db: Database,
+  { claim, campaignId, sendSeq, projectId, provider, stream, holder }: SettlePlace,
+  settlements: readonly RecipientSettlement[],
   end: ClaimEnd,
-): Promise<Tally> {
-  const { claim, campaignId, sendSeq, projectId, provider, stream, holder } = place;
-  const values = [
-    claim.id,
-    campaignId,
-    sendSeq,
-    projectId,
-    provider,
-    stream,
-    ...verdictArrays(settlements),
-    end.settled,
-    end.settled ? 0 : end.delayMs,
-    !end.settled && end.doubtful,
-    !end.settled && end.attempt ? 1 : 0,
-    holder,
-  ];
-  const row = await sql.row<Tally>(settle, values);
+): Promise<SettledRecipients> {
+  const { ids, outcomes, messageIds, instants, subjects, reasons } = verdictArrays(settlements);
+  const { delayMs, doubtful, attempt } = end.settled ? { delayMs: 0, doubtful: false, attempt: false } : end;
+  const row = await db.row<SettledRecipients>(sql`
+    select sent, skipped, failed from settle_claim(${claim.id}, ${campaignId}, ${sendSeq}, ${projectId}, ${provider}, ${stream},
+      ${ids}, ${outcomes}, ${messageIds}, ${instants}, ${subjects}, ${reasons}, ${end.settled}, ${delayMs}, ${doubtful},
+      ${attempt ? 1 : 0}, ${holder})`);
   return row ?? { sent: 0, skipped: 0, failed: 0 };
 }
 
@@ -138,10 +115,10 @@ export function provenInstant(recipient: ClaimedRecipient): string | null {
 }
 
 /**
- * Settlements as the arrays of `settle_claim`: ids, outcomes, message ids, instants, subjects, reasons. What all of them share is
- * left out, for arrays cost by their elements: no outcomes where all were sent, one instant where it is the same for all.
+ * Settlements as the arrays of `settle_claim`. What all of them share is left out, for arrays cost by their elements: no
+ * outcomes where all were sent, one instant where it is the same for all.
  */
-function verdictArrays(settlements: readonly Settlement[]) {
+function verdictArrays(settlements: readonly RecipientSettlement[]) {
   const ids: string[] = [];
   const messageIds: (string | null)[] = [];
   const subjects: (string | null)[] = [];
@@ -158,24 +135,19 @@ function verdictArrays(settlements: readonly Settlement[]) {
       allSent = false;
     }
   }
-  const each = <Value>(value: (one: Settlement) => Value) => settlements.map(value);
-  return [
-    plainArray(ids),
-    allSent ? [] : each(({ outcome }) => outcome),
-    plainArray(messageIds),
-    instants.size <= 1 ? [...instants] : plainArray(each((one) => (one.outcome === 'SENT' ? one.at : null))),
+  const each = <Value>(value: (one: RecipientSettlement) => Value) => settlements.map(value);
+  return {
+    ids: plainArray(ids),
+    outcomes: allSent ? [] : each(({ outcome }) => outcome),
+    messageIds: plainArray(messageIds),
+    instants: instants.size <= 1 ? [...instants] : plainArray(each((one) => (one.outcome === 'SENT' ? one.at : null))),
     subjects,
-    allSent ? [] : each((one) => (one.outcome === 'SENT' ? null : storedReason(one.reason))),
-  ];
+    reasons: allSent ? [] : each((one) => (one.outcome === 'SENT' ? null : storedReason(one.reason))),
+  };
 }
 
 // Ids and instants need none of the quoting that makes arrays of text slow to write.
 function plainArray(values: readonly (string | null)[]): string | readonly (string | null)[] {
   const isPlain = values.every((value) => value === null || (/^[\w:.+-]+$/.test(value) && value !== 'NULL'));
   return isPlain ? `{${values.map((value) => value ?? 'NULL').join(',')}}` : values;
-}
-
-// U+0000 is the one character that Postgres cannot store; a filter of a template can make one.
-function storable(text: string | null): string | null {
-  return text?.includes('\0') ? text.replaceAll('\0', '') : text;
 }

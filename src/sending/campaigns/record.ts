@@ -1,5 +1,5 @@
 import { segmentsByIds } from '../../audience/segments/index.ts';
-import type { Database, Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { type Hold, holdFor, holdSentence } from '../engine/index.ts';
 import type { Campaign } from './entity.ts';
 import type { CampaignBody, CampaignWithSegment } from './schema.ts';
@@ -60,8 +60,8 @@ export async function withSegments(
 }
 
 /** Why a campaign that is SENDING stands still, as a sentence; null while it moves. `provider`: the mailer's name. */
-export async function heldSentence(sql: Sql, provider: string, campaign: Campaign): Promise<string | null> {
-  return mayBeHeld(campaign) ? heldBy(await holdFor(sql, provider), campaign) : null;
+export async function heldSentence(db: Database, provider: string, campaign: Campaign): Promise<string | null> {
+  return mayBeHeld(campaign) ? heldBy(await holdFor(db, provider), campaign) : null;
 }
 
 /** Recipients of a campaign that is under way without a verdict yet, by its counters. */

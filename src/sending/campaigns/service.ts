@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { LockMode } from '@mikro-orm/core';
 import { checkedDefinition } from '../../audience/segments/index.ts';
 import { checkSender, checkSources, type SenderDomains } from '../../content/templates/index.ts';
-import { type Database, type Sql, statement } from '../../core/database/sql.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
 import { badRequest, notFound } from '../../core/lib/errors.ts';
 import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
 import { checkSeen } from '../../core/lib/revision.ts';
@@ -74,9 +74,9 @@ export async function createCampaign(
   checkCompanions(body);
   checkSources(body);
   await checkSender(senderDomains, projectId, body.from);
-  return db.transaction(async (sql) => {
-    await checkAudience(sql, projectId, body);
-    const campaign = sql.em.create(Campaign, {
+  return db.transaction(async (tx) => {
+    await checkAudience(tx, projectId, body);
+    const campaign = tx.em.create(Campaign, {
       projectId,
       ...body,
       description: body.description ?? null,
@@ -84,9 +84,9 @@ export async function createCampaign(
       replyTo: body.replyTo ?? null,
       audienceCondition: body.audienceCondition ?? null,
       segmentId: body.segmentId ?? null,
-      totalRecipients: await audienceSize(sql, { projectId, ...body }, clock()),
+      totalRecipients: await audienceSize(tx, { projectId, ...body }, clock()),
     });
-    await sql.em.flush();
+    await tx.em.flush();
     return campaignBody(campaign);
   });
 }
@@ -112,9 +112,9 @@ export async function updateCampaign(
   body: UpdateCampaign,
   ifMatch = '',
 ): Promise<CampaignBody> {
-  return db.transaction(async (sql) => {
+  return db.transaction(async (tx) => {
     // Locked, so that a send that begins at the same moment sends either the old content or the new one.
-    const campaign = await load(sql, projectId, id, LockMode.PESSIMISTIC_WRITE);
+    const campaign = await load(tx, projectId, id, LockMode.PESSIMISTIC_WRITE);
     checkSeen('campaign', '/campaigns/{id}', campaign, ifMatch);
     const { status } = campaign;
     if (status !== 'DRAFT' && status !== 'SCHEDULED')
@@ -135,13 +135,13 @@ export async function updateCampaign(
         resendOf: campaign.resendOf,
       });
     const keys = [body.audienceType, body.audienceCondition, body.segmentId];
-    if (keys.some((value) => value !== undefined)) await checkAudience(sql, projectId, audience);
+    if (keys.some((value) => value !== undefined)) await checkAudience(tx, projectId, audience);
     for (const [field, value] of Object.entries(body))
-      if (value !== undefined) sql.em.assign(campaign, { [field]: value });
+      if (value !== undefined) tx.em.assign(campaign, { [field]: value });
     if (campaign.fromName === '') campaign.fromName = null;
     if (status === 'DRAFT' && [body.type, ...keys].some((value) => value !== undefined))
-      campaign.totalRecipients = await audienceSize(sql, campaign, clock());
-    await sql.em.flush();
+      campaign.totalRecipients = await audienceSize(tx, campaign, clock());
+    await tx.em.flush();
     return campaignBody(campaign);
   });
 }
@@ -211,27 +211,24 @@ function checkCompanions(body: UpdateCampaign): void {
     throw badRequest('"audienceCondition" is required with audienceType FILTERED');
 }
 
-// Held until the transaction ends, so that the segment cannot be deleted before the campaign that uses it is there.
-const holdSegment = statement(
-  'campaigns.hold_segment',
-  'select 1 as found from segments where project_id = $1 and id = $2 for key share',
-);
-
 /** @throws 404 for a segment that the project does not have, 400 for a faulty condition */
 async function checkAudience(
-  sql: Sql,
+  tx: Database,
   projectId: string,
   {
     audienceType,
     segmentId,
     audienceCondition,
-  }: Pick<Partial<Campaign>, 'segmentId' | 'audienceCondition'> & {
-    audienceType: Campaign['audienceType'];
-  },
+  }: Pick<UpdateCampaign, 'audienceType' | 'segmentId' | 'audienceCondition'>,
 ): Promise<void> {
-  if (audienceType === 'SEGMENT' && segmentId && (await sql.row(holdSegment, [projectId, segmentId])) === null)
-    throw notFound('segment', segmentId);
-  if (audienceType === 'FILTERED' && audienceCondition) await checkedDefinition(sql, projectId, audienceCondition);
+  if (audienceType === 'SEGMENT' && segmentId) {
+    // Held until the transaction ends, so that the segment cannot be deleted before the campaign that uses it is there.
+    const held = await tx.row(
+      sql`select 1 as found from segments where project_id = ${projectId} and id = ${segmentId} for key share`,
+    );
+    if (held === null) throw notFound('segment', segmentId);
+  }
+  if (audienceType === 'FILTERED' && audienceCondition) await checkedDefinition(tx, projectId, audienceCondition);
 }
 
 function changesAudience(campaign: Campaign, body: UpdateCampaign): boolean {

@@ -66,7 +66,7 @@ function cancelMessage(status: CampaignStatus, revertPending: boolean): string {
 }
 
 /** Cancels a send, scheduled or under way, whose execution an operator has cancelled. Leaves one that is over alone. */
-export async function cancelByOperator(db: Database, campaignId: string, sendSeq: number): Promise<void> {
+export async function cancelCampaignByOperator(db: Database, campaignId: string, sendSeq: number): Promise<void> {
   await db.transaction(async (tx) => {
     await tx.rows(sql`select from campaigns where id = ${campaignId} for no key update`);
     if (await unscheduleSend(tx, campaignId, sendSeq)) return;

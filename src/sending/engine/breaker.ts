@@ -1,6 +1,6 @@
 import type { Verdict } from '@posthorn/mail-providers';
 import { isoInstant } from '../../core/database/columns.ts';
-import { type Sql, statement } from '../../core/database/sql.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
 import { longestAskedMs } from './attempts.ts';
 
 /** Why nobody calls the provider at the moment. Instants are ISO; `waitMs` is measured by the database's clock. */
@@ -49,37 +49,21 @@ export function backOff(failures: number, account: boolean, afterMs: number | nu
   return Math.round(Math.max(wait * (0.75 + random / 4), Math.min(afterMs ?? 0, longestAskedMs)));
 }
 
-const read = statement(
-  'breaker.read',
-  `select reason, held_since as since, held_until as until,
-     ceil(1000 * extract(epoch from held_until - clock_timestamp()))::float8 as "waitMs"
-   from provider_holds where provider = $1 and held_until is not null`,
-);
-
 /** Why the provider is held, or null when it may be called. For people; callers ask `mayCall`. */
-export async function holdFor(sql: Sql, provider: string): Promise<Hold | null> {
-  const row = await sql.row<{ reason: string | null; since: string; until: string; waitMs: number }>(read, [provider]);
-  if (row === null) return null;
-  return {
-    reason: row.reason ?? 'provider does not answer',
-    since: isoInstant(row.since),
-    until: isoInstant(row.until),
-    waitMs: row.waitMs,
-  };
+export async function holdFor(db: Database, provider: string): Promise<Hold | null> {
+  const row = await db.row<Hold>(sql`
+    select coalesce(reason, 'provider does not answer') as reason, held_since as since, held_until as until,
+      ceil(1000 * extract(epoch from held_until - clock_timestamp()))::float8 as "waitMs"
+    from provider_holds where provider = ${provider} and held_until is not null`);
+  return row && { ...row, since: isoInstant(row.since), until: isoInstant(row.until) };
 }
-
-const probe = statement(
-  'breaker.probe',
-  `update provider_holds set held_until = clock_timestamp() + $2 * interval '1 millisecond'
-   where provider = $1 and held_until <= clock_timestamp()`,
-);
 
 /** Leave to claim mail for the provider. `probing`: its hold is over but for a call that gets through; see `takeProbe`. */
 export type Leave = { hold: null; probing: boolean } | { hold: Hold };
 
 /** Asks before mail is claimed. Takes nothing: several may get leave to probe, and the first who has a call to make does. */
-export async function mayCall(sql: Sql, provider: string): Promise<Leave> {
-  const hold = await holdFor(sql, provider);
+export async function mayCall(db: Database, provider: string): Promise<Leave> {
+  const hold = await holdFor(db, provider);
   if (hold === null) return { hold: null, probing: false };
   return hold.waitMs <= 0 ? { hold: null, probing: true } : { hold };
 }
@@ -88,68 +72,57 @@ export async function mayCall(sql: Sql, provider: string): Promise<Leave> {
  * Asks with leave to probe, right before the call: null for the one caller that makes it. The others are answered the hold,
  * prolonged until that call has been noted by `noteCall` or is overdue. Null as well when the hold has ended meanwhile.
  */
-export async function takeProbe(sql: Sql, provider: string): Promise<Hold | null> {
-  if ((await sql.count(probe, [provider, probeMs])) > 0) return null;
-  const hold = await holdFor(sql, provider);
+export async function takeProbe(db: Database, provider: string): Promise<Hold | null> {
+  const taken = await db.count(sql`
+    update provider_holds set held_until = clock_timestamp() + ${probeMs} * interval '1 millisecond'
+    where provider = ${provider} and held_until <= clock_timestamp()`);
+  if (taken > 0) return null;
+  const hold = await holdFor(db, provider);
   return hold && { ...hold, waitMs: Math.max(hold.waitMs, 100) };
 }
-
-// A probe that said nothing of the provider leaves the question to the next one.
-const handBack = statement(
-  'breaker.hand_back',
-  `update provider_holds set held_until = date_trunc('milliseconds', clock_timestamp())
-   where provider = $1 and held_until > clock_timestamp()`,
-);
-
-// Only the probe's answer counts while a hold lasts: calls that were already under way when it began neither end nor
-// lengthen it.
-const close = statement(
-  'breaker.close',
-  `update provider_holds set failures = 0, reason = null, held_since = null, held_until = null
-   where provider = $1 and failures > 0 and ($2 or held_until is null or held_until <= clock_timestamp())`,
-);
-
-const countFailure = statement(
-  'breaker.count',
-  `insert into provider_holds as h (provider, failures, reason, held_since) values ($1, 1, $2, clock_timestamp())
-   on conflict (provider) do update set failures = h.failures + 1, reason = excluded.reason,
-     held_since = coalesce(h.held_since, excluded.held_since)
-   where $3 or h.held_until is null or h.held_until <= clock_timestamp()
-   returning failures`,
-);
-
-const open = statement(
-  'breaker.open',
-  `update provider_holds set held_until = clock_timestamp() + $2 * interval '1 millisecond'
-   where provider = $1 and failures > 0`,
-);
 
 /**
  * Notes how a call went: a success ends a hold, consecutive failures begin or lengthen one, and a probe that told nothing is
  * free for the next caller. Answers whether a failed call left the provider held.
  */
 export async function noteCall(
-  sql: Sql,
+  db: Database,
   provider: string,
   report: CallReport,
   probing: boolean,
   random = Math.random(),
 ): Promise<boolean> {
   if (report === null) {
-    if (probing) await sql.count(handBack, [provider]);
+    // A probe that said nothing of the provider leaves the question to the next one.
+    if (probing)
+      await db.count(sql`
+        update provider_holds set held_until = date_trunc('milliseconds', clock_timestamp())
+        where provider = ${provider} and held_until > clock_timestamp()`);
     return false;
   }
+  // Only the probe's answer counts while a hold lasts: calls that were already under way when it began neither end nor
+  // lengthen it.
   if (report.ok) {
-    await sql.count(close, [provider, probing]);
+    await db.count(sql`
+      update provider_holds set failures = 0, reason = null, held_since = null, held_until = null
+      where provider = ${provider} and failures > 0 and (${probing} or held_until is null or held_until <= clock_timestamp())`);
     return false;
   }
   const { reason, afterMs, account } = report;
-  const counted = await sql.row<{ failures: number }>(countFailure, [provider, reason, probing]);
+  const counted = await db.row<{ failures: number }>(sql`
+    insert into provider_holds as h (provider, failures, reason, held_since) values (${provider}, 1, ${reason}, clock_timestamp())
+    on conflict (provider) do update set failures = h.failures + 1, reason = excluded.reason,
+      held_since = coalesce(h.held_since, excluded.held_since)
+    where ${probing} or h.held_until is null or h.held_until <= clock_timestamp()
+    returning failures`);
   if (counted === null) return true;
   const atOnce = account || afterMs !== null;
   if (!probing && !atOnce && counted.failures < patience) return false;
   const step = atOnce ? counted.failures : Math.max(1, counted.failures - patience + 1);
-  await sql.count(open, [provider, backOff(step, account, afterMs, random)]);
+  await db.count(sql`
+    update provider_holds
+    set held_until = clock_timestamp() + ${backOff(step, account, afterMs, random)} * interval '1 millisecond'
+    where provider = ${provider} and failures > 0`);
   return true;
 }
 

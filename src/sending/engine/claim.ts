@@ -1,4 +1,4 @@
-import { type Sql, statement } from '../../core/database/sql.ts';
+import { type Database, type Query, sql } from '../../core/database/sql.ts';
 import type { ClaimedMail } from '../ledger/index.ts';
 import { bucketCtes, bucketMade } from './throttle.ts';
 
@@ -17,11 +17,11 @@ export interface ClaimLimits {
 // they are read, for the ledger may store them compressed to a hundredth.
 const claimBytes = 16 * 1024 * 1024;
 
-const projectFacts = `jsonb_build_object('name', p.name, 'disabled', p.disabled, 'tracking', p.tracking,
+const projectFacts = sql`jsonb_build_object('name', p.name, 'disabled', p.disabled, 'tracking', p.tracking,
   'language', p.language, 'escapeContactData', p.escape_contact_data)`;
 
 // A mail from the ledger row `e`, with the state of the world that rendering and the last checks need.
-const mailColumns = `
+const mailColumns = sql`
   e.id, e.project_id as "projectId", e.contact_id as "contactId", e.to_address as "toAddress", e.to_name as "toName",
   e."from", e.from_name as "fromName", e.reply_to as "replyTo", e.subject, e.body, e.render, e.headers, e.attachments,
   e.source_type as "sourceType", e.message_class as "messageClass", e.template_id as "templateId",
@@ -30,73 +30,68 @@ const mailColumns = `
   exists (select from domains d where d.project_id = e.project_id and d.verified
     and d.domain = lower(split_part(e."from", '@', 2))) as "domainVerified"`;
 
-const due = 'project_id = $1::uuid and claim_id is null and due_at <= clock_timestamp()';
-
-// One round trip: the hold is respected, tokens are spent on exactly what is taken, and everything that rendering and the
-// last checks need comes along. Rows beyond the claim's bytes are only locked for the moment.
-// The queue is mostly empty when Postgres counts it, so that it expects one row; a join would then be made the slow way
-// round (seconds for a claim). Rows are reached by arrays of their ids instead, which leaves nothing to choose.
-const claim = statement(
-  'email_queue.claim',
-  `with ${bucketCtes({ when: `exists (select from email_queue where ${due})` })},
-   refused as materialized (select disabled from projects where id = $1::uuid),
-   picked as (
-     select email_id, due_at, bytes from email_queue
-     where ${due}
-       and ($7::boolean or (select disabled from refused)
-         or not exists (select from provider_holds where provider = $6 and held_until is not null))
-       and (select disabled or exists (select from bucket) or not exists (select from pace) from refused)
-     order by due_at, email_id
-     limit (select case when (select disabled from refused) then $5::int
-       else least($5::int, coalesce((select floor(available) from bucket), $5::int)) end)
-     for update skip locked),
-   weighed as (
-     select p.email_id, row_number() over inorder as place, sum(greatest(p.bytes,
-       coalesce(pg_column_size(e.attachments), 0) + coalesce(pg_column_size(e.body), 0) + coalesce(pg_column_size(e.render), 0)
-     )) over inorder as bytes
-     from picked p join emails e on e.id = p.email_id
-     window inorder as (order by p.due_at, p.email_id rows unbounded preceding)),
-   claimed as (
-     update email_queue q set claim_id = $4, claimed_at = clock_timestamp(), lookups = 0
-     where q.email_id = any (array(select email_id from weighed where bytes <= ${claimBytes} or place = 1))
-     returning q.email_id, q.attempts, q.due_at, 1000 * extract(epoch from clock_timestamp() - q.created_at) as age_ms),
-   spent as (
-     update send_buckets b set tokens = k.available - (select count(*) from claimed), refilled_at = k.at
-     from bucket k where b.id = k.id and exists (select from claimed) and not (select disabled from refused))
-   select ${mailColumns}, q.attempts, q.age_ms::float8 as "ageMs",
-     (select ${projectFacts} from projects p where p.id = $1::uuid) as project
-   from claimed q join emails e on e.id = q.email_id join contacts c on c.id = e.contact_id
-   order by q.due_at, q.email_id`,
-);
+const isDue = (projectId: string): Query =>
+  sql`project_id = ${projectId}::uuid and claim_id is null and due_at <= clock_timestamp()`;
 
 /**
  * Takes mail of a project that is due and not claimed, oldest first, as far as the throttle and a hold of the provider
  * allow. Nothing is waited for: an empty answer means that there is nothing to send at this moment (see `nextWork`).
  */
-export function claimQueued(sql: Sql, projectId: string, claimId: string, limits: ClaimLimits): Promise<ClaimedMail[]> {
-  const { messages, rate, provider, probing = false } = limits;
-  return sql.rows<ClaimedMail>(claim, [projectId, rate, null, claimId, messages, provider, probing]);
+export function claimQueued(
+  db: Database,
+  projectId: string,
+  claimId: string,
+  { messages, rate, provider, probing = false }: ClaimLimits,
+): Promise<ClaimedMail[]> {
+  // One round trip: the hold is respected, tokens are spent on exactly what is taken, and everything that rendering and the
+  // last checks need comes along. Rows beyond the claim's bytes are only locked for the moment.
+  // The queue is mostly empty when Postgres counts it, so that it expects one row; a join would then be made the slow way
+  // round (seconds for a claim). Rows are reached by arrays of their ids instead, which leaves nothing to choose.
+  return db.rows(sql`
+    with ${bucketCtes(projectId, rate, { when: sql`exists (select from email_queue where ${isDue(projectId)})` })},
+    refused as materialized (select disabled from projects where id = ${projectId}::uuid),
+    picked as (
+      select email_id, due_at, bytes from email_queue
+      where ${isDue(projectId)}
+        and (${probing}::boolean or (select disabled from refused)
+          or not exists (select from provider_holds where provider = ${provider} and held_until is not null))
+        and (select disabled or exists (select from bucket) or not exists (select from rate_limit) from refused)
+      order by due_at, email_id
+      limit (select case when (select disabled from refused) then ${messages}::int
+        else least(${messages}::int, coalesce((select floor(available) from bucket), ${messages}::int)) end)
+      for update skip locked),
+    weighed as (
+      select p.email_id, row_number() over inorder as place, sum(greatest(p.bytes,
+        coalesce(pg_column_size(e.attachments), 0) + coalesce(pg_column_size(e.body), 0) + coalesce(pg_column_size(e.render), 0)
+      )) over inorder as bytes
+      from picked p join emails e on e.id = p.email_id
+      window inorder as (order by p.due_at, p.email_id rows unbounded preceding)),
+    claimed as (
+      update email_queue q set claim_id = ${claimId}, claimed_at = clock_timestamp(), lookups = 0
+      where q.email_id = any (array(select email_id from weighed where bytes <= ${claimBytes} or place = 1))
+      returning q.email_id, q.attempts, q.due_at, 1000 * extract(epoch from clock_timestamp() - q.created_at) as age_ms),
+    spent as (
+      update send_buckets b set tokens = k.available - (select count(*) from claimed), refilled_at = k.at
+      from bucket k where b.id = k.id and exists (select from claimed) and not (select disabled from refused))
+    select ${mailColumns}, q.attempts, q.age_ms::float8 as "ageMs",
+      (select ${projectFacts} from projects p where p.id = ${projectId}::uuid) as project
+    from claimed q join emails e on e.id = q.email_id join contacts c on c.id = e.contact_id
+    order by q.due_at, q.email_id`);
 }
-
-const look = statement('email_queue.look', `select 1 as due from email_queue where ${due} limit 1`);
 
 /** Whether a project has mail that is due and not claimed. Much cheaper than a claim that finds nothing. */
-export async function anyDue(sql: Sql, projectId: string): Promise<boolean> {
-  return (await sql.row(look, [projectId])) !== null;
+export async function anyDue(db: Database, projectId: string): Promise<boolean> {
+  return (await db.row(sql`select 1 as due from email_queue where ${isDue(projectId)} limit 1`)) !== null;
 }
 
-const load = statement(
-  'email_queue.load',
-  `select ${mailColumns}, q.attempts, (1000 * extract(epoch from clock_timestamp() - q.created_at))::float8 as "ageMs",
-     ${projectFacts} as project
-   from email_queue q join emails e on e.id = q.email_id join contacts c on c.id = e.contact_id
-     join projects p on p.id = e.project_id
-   where q.email_id = any ($1::uuid[])`,
-);
-
 /** Reads queued mails as a claim would, without claiming them. In no particular order. */
-export function readQueued(sql: Sql, emailIds: readonly string[]): Promise<ClaimedMail[]> {
-  return sql.rows<ClaimedMail>(load, [emailIds]);
+export function readQueued(db: Database, emailIds: readonly string[]): Promise<ClaimedMail[]> {
+  return db.rows(sql`
+    select ${mailColumns}, q.attempts, (1000 * extract(epoch from clock_timestamp() - q.created_at))::float8 as "ageMs",
+      ${projectFacts} as project
+    from email_queue q join emails e on e.id = q.email_id join contacts c on c.id = e.contact_id
+      join projects p on p.id = e.project_id
+    where q.email_id = any (${emailIds}::uuid[])`);
 }
 
 /** What a project's queue holds when nothing could be claimed. Times are milliseconds from now, never negative. */
@@ -112,26 +107,22 @@ export interface NextWork {
   throttleMs: number;
 }
 
-const next = statement(
-  'email_queue.next',
-  `with ${bucketCtes({ lock: false })},
-   waiting as (
-     select due_at from email_queue where project_id = $1::uuid and claim_id is null order by due_at, email_id limit 100000)
-   select
-     (select count(*) from waiting where due_at <= clock_timestamp())::int as ready,
-     (select count(*) from waiting)::int as waiting,
-     (select greatest(0, 1000 * extract(epoch from due_at - clock_timestamp()))::float8 from waiting
-       where due_at > clock_timestamp() order by due_at limit 1) as "dueMs",
-     (select greatest(0, 1000 * extract(epoch from due_at - clock_timestamp()))::float8 from email_queue
-       where claim_id is not null and lookups > 0 and project_id = $1::uuid order by due_at limit 1) as "doubtMs",
-     coalesce((select case when available < 1 then ceil(1000 * least($4::int, burst) / rate) else 0 end from bucket), 0)::float8
-       as "throttleMs",
-     exists (select from pace) and not exists (select from bucket) as "bucketMissing"`,
-);
-
 /** Says what a project's queue waits for. `batch` is how many tokens are worth waiting for. */
-export async function nextWork(sql: Sql, projectId: string, rate: number, batch: number): Promise<NextWork> {
-  const row = await sql.row<NextWork & { bucketMissing: boolean }>(next, [projectId, rate, null, batch]);
-  if (row?.bucketMissing) await bucketMade(sql, projectId);
+export async function nextWork(db: Database, projectId: string, rate: number, batch: number): Promise<NextWork> {
+  const row = await db.row<NextWork & { bucketMissing: boolean }>(sql`
+    with ${bucketCtes(projectId, rate, { lock: false })},
+    waiting as (
+      select due_at from email_queue where project_id = ${projectId}::uuid and claim_id is null order by due_at, email_id limit 100000)
+    select
+      (select count(*) from waiting where due_at <= clock_timestamp())::int as ready,
+      (select count(*) from waiting)::int as waiting,
+      (select greatest(0, 1000 * extract(epoch from due_at - clock_timestamp()))::float8 from waiting
+        where due_at > clock_timestamp() order by due_at limit 1) as "dueMs",
+      (select greatest(0, 1000 * extract(epoch from due_at - clock_timestamp()))::float8 from email_queue
+        where claim_id is not null and lookups > 0 and project_id = ${projectId}::uuid order by due_at limit 1) as "doubtMs",
+      coalesce((select case when available < 1 then ceil(1000 * least(${batch}::int, burst) / rate) else 0 end from bucket), 0)::float8
+        as "throttleMs",
+      exists (select from rate_limit) and not exists (select from bucket) as "bucketMissing"`);
+  if (row?.bucketMissing) await bucketMade(db, projectId);
   return row ?? { ready: 0, waiting: 0, dueMs: null, doubtMs: null, throttleMs: 0 };
 }

@@ -1,5 +1,5 @@
 import { enabledRules, suppressionOf } from '../../audience/suppressions/index.ts';
-import type { Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { type SuppressedRow, writeSuppressed } from './suppression-queries.ts';
 
 /** How mail is checked before it is handed over. */
@@ -19,11 +19,11 @@ export interface Suppressed<Mail> {
 
 /** Which mail a rule of the project matches by now. Writes nothing. */
 export async function findSuppressed<Mail extends { toAddress: string }>(
-  sql: Sql,
+  db: Database,
   mails: readonly Mail[],
   { projectId, idOf, textsOf }: SuppressionOptions<Mail>,
 ): Promise<Suppressed<Mail>> {
-  const rules = mails.length === 0 ? [] : await enabledRules(sql, projectId);
+  const rules = mails.length === 0 ? [] : await enabledRules(db, projectId);
   if (rules.length === 0) return { mails: new Set(), rows: [] };
   const now = new Date();
   const suppressed = mails.flatMap((mail) => {
@@ -42,12 +42,12 @@ export async function findSuppressed<Mail extends { toAddress: string }>(
  * where `claimId` still holds it. Answers that mail; the rest may go.
  */
 export async function suppressQueued<Mail extends { toAddress: string }>(
-  sql: Sql,
+  db: Database,
   mails: readonly Mail[],
   claimId: string,
   options: SuppressionOptions<Mail>,
 ): Promise<ReadonlySet<Mail>> {
-  const suppressed = await findSuppressed(sql, mails, options);
-  if (suppressed.rows.length > 0) await writeSuppressed(sql, suppressed.rows, claimId);
+  const suppressed = await findSuppressed(db, mails, options);
+  if (suppressed.rows.length > 0) await writeSuppressed(db, suppressed.rows, claimId);
   return suppressed.mails;
 }

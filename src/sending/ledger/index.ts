@@ -2,10 +2,10 @@
 
 export { Email } from './entity.ts';
 export { foldMailChanges, type MailCounts, mailByDay, mailCounts } from './mail-count-queries.ts';
-export { contentBytes, insertQueued, isSimulated, type NewMail } from './queries.ts';
+export { contentBytes, insertQueued, isSimulated, type NewMail, simulatorDomains } from './queries.ts';
 export { hasReason, isLeftOut, type Reason, reasonText, storedReason } from './reasons.ts';
 export { receiptKey } from './receipt-key.ts';
 export { emptyOldBodies, removeExpiredKeys, removeOldLosses } from './retention/queries.ts';
-export { type Settlement, settleQueued } from './settle.ts';
+export { type Settlement, settleQueued, storable } from './settle.ts';
 export { statusRank, withoutBytes } from './sql.ts';
 export { type ClaimedMail, refusalOf } from './types.ts';

@@ -30,8 +30,8 @@ interface StoredRenderContent {
   render: StoredRender;
 }
 
-// Recipients there are simulators, whose bounces and complaints say nothing of a project (contract page 3, 10.7).
-const simulatorDomains = ['sandbox.test', 'simulator.amazonses.com', 'bounce-testing.postmarkapp.com'];
+/** Recipients there are simulators, whose bounces and complaints say nothing of a project (contract page 3, 10.7). */
+export const simulatorDomains = ['sandbox.test', 'simulator.amazonses.com', 'bounce-testing.postmarkapp.com'];
 
 /** Whether an address belongs to a simulator, so that what happens to it counts for no reputation. */
 export function isSimulated(address: string): boolean {

@@ -144,7 +144,7 @@ export async function settleQueued(
 
 type Final = Exclude<Settlement, { outcome: 'RETRY' | 'DOUBT' }>;
 
-// U+0000 is the one character that Postgres cannot store; a filter of a template can make one.
-function storable(text: string | null): string | null {
+/** A text without U+0000, the one character that Postgres cannot store; a filter of a template can make one. */
+export function storable(text: string | null): string | null {
   return text?.includes('\0') ? text.replaceAll('\0', '') : text;
 }
