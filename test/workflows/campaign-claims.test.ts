@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Claim, claimRanges } from '../../src/sending/campaigns/claims.ts';
+import { claimRanges, type RangeClaim } from '../../src/sending/campaigns/claims.ts';
 import { createGate } from '../../src/sending/campaigns/gate.ts';
 import { runLane } from '../../src/sending/campaigns/lane.ts';
 import { bucketMade } from '../../src/sending/engine/throttle.ts';

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/lib/time.ts';
 import { auditCampaign } from '../../src/sending/campaigns/audit.ts';
-import { type Claim, claimRanges } from '../../src/sending/campaigns/claims.ts';
+import { claimRanges, type RangeClaim } from '../../src/sending/campaigns/claims.ts';
 import { finishSend } from '../../src/sending/campaigns/completion.ts';
 import { deliverClaim } from '../../src/sending/campaigns/deliver-claim.ts';
 import { expandFrom } from '../../src/sending/campaigns/expand-audience.ts';
@@ -101,7 +101,7 @@ async function claimed(): Promise<Claim> {
   if (claim === undefined) throw new Error('Nothing was claimed');
   return claim;
 }
-async function handedOver(claim: Claim): Promise<void> {
+async function handedOver(claim: RangeClaim): Promise<void> {
   const recipients = await readRecipients(db.db, sendOf(1), claim);
   await mailer.send(claim.id, recipients.map(sendOf(1).compose));
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { eventually } from '../../packages/local-stack/test/fakes.ts';
 import { type Database, Query, type Sql, type Statement } from '../../src/core/database/sql.ts';
 import { newId } from '../../src/core/lib/ids.ts';
-import { type Claim, claimRanges } from '../../src/sending/campaigns/claims.ts';
+import { claimRanges, type RangeClaim } from '../../src/sending/campaigns/claims.ts';
 import { expandPage, loadExpansion } from '../../src/sending/campaigns/expansion.ts';
 import { readRecipients, settleClaim } from '../../src/sending/campaigns/ledger.ts';
 import { openSend } from '../../src/sending/campaigns/state.ts';
@@ -199,7 +199,7 @@ describe('a batch costs the same however many rows there are', () => {
     const explained = explaining(plans);
     const key = { projectId: project.id, campaignId: campaign, sendSeq: 1 };
     const limits = { ...key, size: 500, rate: 0, provider: 'postmark', probing: false };
-    const claim = { id: 'plan.1', afterContact: newId(), throughContact: newId() } as Claim;
+    const claim = { id: 'plan.1', afterContact: newId(), throughContact: newId() } as RangeClaim;
     if (step === 'claiming') await claimRanges(explained, limits, ['plan.1'], 'plan').catch(() => undefined);
     else await readRecipients(explained, key, claim);
     const plan = plans.find((one) => one.includes(' emails e')) ?? '';

@@ -8,7 +8,7 @@ import {
   writeSuppressed,
 } from '../engine/index.ts';
 import type { Reason } from '../ledger/index.ts';
-import type { Claim } from './claims.ts';
+import type { RangeClaim } from './claims.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
 import {
   type ClaimEnd,
@@ -35,12 +35,12 @@ export class ClaimRound implements Ledger<ClaimedRecipient> {
   readonly projectId: string;
   readonly #deps: LaneDeps;
   readonly #send: LaneSend;
-  readonly #claim: Claim;
+  readonly #claim: RangeClaim;
   #unconfirmed = false;
   #refused = false;
   #delayMs = shortestRestMs;
 
-  constructor(deps: LaneDeps, send: LaneSend, claim: Claim, recipients: readonly ClaimedRecipient[]) {
+  constructor(deps: LaneDeps, send: LaneSend, claim: RangeClaim, recipients: readonly ClaimedRecipient[]) {
     this.#deps = deps;
     this.#send = send;
     this.#claim = claim;

@@ -8,7 +8,7 @@ import { lockCampaignSend } from './state.ts';
  * A claim: a range of contact ids whose ledger rows one attempt hands over. Its id travels in the metadata of the messages,
  * so that one search at the provider tells what became of all of them.
  */
-export interface Claim {
+export interface RangeClaim {
   id: string;
   afterContact: string;
   throughContact: string;
@@ -44,7 +44,7 @@ export interface ClaimAnswer {
   /** Milliseconds until the throttle lets the next range through; 0 when it does. */
   throttleMs: number;
   /** What was claimed, in the order of contacts; empty when nothing was. */
-  claims: Claim[];
+  claims: RangeClaim[];
 }
 
 /** How ranges are claimed. */
@@ -172,7 +172,7 @@ const abandonedAfter = raw(`interval '12 minutes'`);
 export function retakeClaim(
   db: Database,
   { campaignId, sendSeq, prefix, holder }: ClaimHolder,
-): Promise<(Claim & { sending: boolean }) | null> {
+): Promise<(RangeClaim & { sending: boolean }) | null> {
   return db.row(sql`
     with due as (
       select k.id from campaign_claims k join campaigns c on c.id = k.campaign_id

@@ -1,12 +1,12 @@
 import { handOver, judgeUnconfirmed, lookUpClaim, persistently, type TakenClaim } from '../engine/index.ts';
 import type { Reason } from '../ledger/index.ts';
 import { ClaimRound } from './claim-round.ts';
-import { type Claim, renewClaim } from './claims.ts';
+import { type RangeClaim, renewClaim } from './claims.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
 import { type ClaimEnd, type ClaimedRecipient, readRecipients, type SettledRecipients, settleClaim } from './ledger.ts';
 
 /** A claim in the hands of this process. */
-export interface ClaimInHand extends Claim, TakenClaim {
+export interface ClaimInHand extends RangeClaim, TakenClaim {
   /** Whether the campaign was SENDING when the claim was taken; without that, nothing is handed over any more. */
   sending: boolean;
 }

@@ -1,11 +1,11 @@
 import { pause } from '../../core/lib/time.ts';
 import { bucketMade, type Hold, longestHeldMs, mayCall, probeSize } from '../engine/index.ts';
 import {
-  type Claim,
   type ClaimAnswer,
   claimRanges,
   claimsOpen,
   claimsTogether,
+  type RangeClaim,
   releaseClaims,
   retakeClaim,
 } from './claims.ts';
@@ -127,7 +127,7 @@ export async function runLane(deps: LaneDeps, send: LaneSend, pace: LanePace, st
   }
 
   /** Goes on with a claim that was taken over, unless it needs the provider and that is held: then it is put back. */
-  async function reopen(claim: Claim & { sending: boolean }): Promise<Hold | null> {
+  async function reopen(claim: RangeClaim & { sending: boolean }): Promise<Hold | null> {
     if (claim.handedMs === null && (claim.projectDisabled || !claim.domainVerified)) {
       start(claim, claim.sending, false);
       return null;
@@ -144,7 +144,7 @@ export async function runLane(deps: LaneDeps, send: LaneSend, pace: LanePace, st
     return leave.hold;
   }
 
-  function start(claim: Claim, sending: boolean, probing: boolean): void {
+  function start(claim: RangeClaim, sending: boolean, probing: boolean): void {
     const taken = { ...claim, sending, probing, takenAt: performance.now() };
     const slot: Promise<void> = deliverClaim(deps, send, taken)
       .then(

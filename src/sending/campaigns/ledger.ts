@@ -3,7 +3,7 @@ import { isoInstant } from '../../core/database/columns.ts';
 import { byIndexes, type Database, sql } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { type Reason, storable, storedReason } from '../ledger/index.ts';
-import type { Claim } from './claims.ts';
+import type { RangeClaim } from './claims.ts';
 
 /** One recipient of a claim whose row has no verdict yet, with the contact as it is now. */
 export interface ClaimedRecipient {
@@ -26,7 +26,7 @@ export interface SendKey {
 }
 
 /** The recipients of a claim that have no verdict yet. */
-export function readRecipients(db: Database, send: SendKey, claim: Claim): Promise<ClaimedRecipient[]> {
+export function readRecipients(db: Database, send: SendKey, claim: RangeClaim): Promise<ClaimedRecipient[]> {
   const { campaignId, sendSeq, projectId } = send;
   const keyOf = (contactId: string) => sql`(${campaignId}::uuid, ${sendSeq}::int, ${contactId}::uuid)`;
   // The range is one of whole keys of the campaign's index, so that no other can be taken for it: that of contacts would read
@@ -80,7 +80,7 @@ export async function countSuppressed(tx: Database, { campaignId, sendSeq }: Sen
 
 /** Where a settlement happens. */
 export interface SettlePlace extends SendKey {
-  claim: Claim;
+  claim: RangeClaim;
   holder: string;
   provider: string;
   stream: MailStream | null;

@@ -1,12 +1,7 @@
 import type { Sources } from './imports.ts';
 
 /** Exported names of the service that stand for two things, each with the reason why both may keep it. */
-export const sharedNames: Readonly<Record<string, string>> = {
-  Claim: 'what a sender took at once: of the queue by ids, of a campaign by a range of contacts; no file needs both',
-  ClaimLimits: 'how much such a claim may take, of either kind',
-  Settlement: 'what becomes of the rows of such a claim, of either kind',
-  Tally: 'what such claims came to, of either kind',
-};
+export const sharedNames: Readonly<Record<string, string>> = {};
 
 const declaration =
   /^export (?:declare )?(?:abstract )?(?:async )?(?:function\*?|const|let|class|interface|type|enum) (\w+)/gm;
