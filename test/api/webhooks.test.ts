@@ -60,7 +60,7 @@ async function report(mail: Mail, RecordType: string, more: object = {}) {
 
 const rowOf = async (mail: Mail) =>
   store.db.row<Record<string, unknown>>(
-    `select status, message_id, error, opens, clicks, delivered_at::text, opened_at::text, clicked_at::text, bounced_at::text,
+    `select status, message_id, mail_reason_text(reason) as error, opens, clicks, delivered_at::text, opened_at::text, clicked_at::text, bounced_at::text,
        complained_at::text from emails where id = $1`,
     [mail.id],
   );

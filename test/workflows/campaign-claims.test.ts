@@ -117,7 +117,7 @@ test.each([
 });
 
 /** How many frozen rows lie in each range, and that the ranges follow one another. */
-async function sizes(campaign: string, claims: readonly Claim[], after: string | null) {
+async function sizes(campaign: string, claims: readonly RangeClaim[], after: string | null) {
   const counts: number[] = [];
   let edge = after;
   for (const { afterContact, throughContact } of claims) {

@@ -93,7 +93,7 @@ async function expand(pages = Number.POSITIVE_INFINITY): Promise<void> {
 }
 
 /** What the first attempt claimed before it died. */
-async function claimed(): Promise<Claim> {
+async function claimed(): Promise<RangeClaim> {
   const { size, holder, projectId, campaignId, sendSeq } = sendOf(1);
   const limits = { projectId, campaignId, sendSeq, size, rate: 0, provider: mailer.name, probing: false };
   const { claims } = await claimRanges(db.db, limits, [`${holder}.1`], holder);

@@ -51,7 +51,7 @@ test('a rule that comes after the mail was accepted still catches it, with the t
   expect(mailer.recipients.toSorted()).toEqual(['anna@example.com', 'qa@acme.test']);
   expect(mailer.sent.map(({ projectId }) => projectId).toSorted()).toEqual([project.id, other.id].toSorted());
   const row = await db.db.row(
-    `select status, subject, body, suppression, sent_at as "sentAt", error,
+    `select status, subject, body, suppression, sent_at as "sentAt", mail_reason_text(reason) as error,
        exists (select from email_queue where email_id = e.id) as queued from emails e where id = $1`,
     [caught],
   );
