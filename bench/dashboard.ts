@@ -106,7 +106,7 @@ async function pages(viewer: Viewer, data: DashboardData): Promise<void> {
 
 async function lists(viewer: Viewer, { seeded }: DashboardData): Promise<void> {
   const project = `/app/${seeded.project}`;
-  const recipients = (page: Page) => page.locator('.endless').last().scrollIntoViewIfNeeded();
+  const recipients = (page: Page) => page.locator('[data-slot=rows]').last().scrollIntoViewIfNeeded();
   console.log(` long lists, scrolled a sixth of their height with each frame for ${scrollSeconds} s`);
   const wanted: [string, string, ((page: Page) => Promise<void>)?][] = [
     ['contacts', '/contacts'],

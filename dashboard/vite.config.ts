@@ -1,3 +1,4 @@
+import tailwind from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
@@ -6,7 +7,7 @@ const service = process.env.POSTHORN_URL ?? 'http://localhost:3000';
 const pages = /^\/($|app(\/|$)|src\/|@|node_modules\/|icon\.svg$|index\.html$)/;
 
 export default defineConfig({
-  plugins: [react()],
+  plugins: [react(), tailwind()],
   build: {
     target: 'es2023',
     assetsDir: 'assets',

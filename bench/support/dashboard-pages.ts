@@ -55,7 +55,7 @@ export interface Scrolled {
   reached: number;
 }
 
-/** Scrolls the list of a page (`.endless`) downwards for some seconds, a sixth of its height with each frame. */
+/** Scrolls the list of a page (`[data-slot=rows]`) downwards for some seconds, a sixth of its height with each frame. */
 export function scrollList(viewer: Viewer, path: string, seconds: number, prepare?: (page: Page) => Promise<void>) {
   return inWindow(viewer, async (page) => {
     const calls = callsOf(page);
@@ -63,7 +63,7 @@ export function scrollList(viewer: Viewer, path: string, seconds: number, prepar
     await page.goto(viewer.url + path, { waitUntil: 'commit' });
     await untilShown(page, calls);
     await prepare?.(page);
-    await page.locator('.endless li').first().waitFor();
+    await page.locator('[data-slot=rows] li').first().waitFor();
     const scrolled = await page.evaluate<Scrolled>(`(${scrolling})(${seconds * 1_000})`);
     return { ...scrolled, calls: calls.done.length };
   });
@@ -121,7 +121,7 @@ async function untilShown(page: Page, { underWay }: Calls): Promise<number> {
 // Notes when the page last began to have a heading and nothing that is loading, in milliseconds since it was asked for.
 const whenShown = `(() => {
   const look = () => {
-    const complete = document.querySelector('main h1') !== null && document.querySelector('.loading') === null;
+    const complete = document.querySelector('main h1') !== null && document.querySelector('[data-slot=loading]') === null;
     if (!complete) window.shownAt = null;
     else window.shownAt ??= performance.now();
   };
@@ -129,7 +129,7 @@ const whenShown = `(() => {
 })()`;
 
 const scrolling = `async (forMs) => {
-  const list = document.querySelector('.endless');
+  const list = document.querySelector('[data-slot=rows]');
   const found = { frames: 0, slow: 0, longest: 0, mostRows: 0, reached: 0 };
   const frame = () => new Promise(requestAnimationFrame);
   const began = await frame();

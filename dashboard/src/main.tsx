@@ -9,10 +9,7 @@ import { SignInAgain } from './app/SignInAgain.tsx';
 import { whoAmI } from './app/session.ts';
 import { router } from './router.tsx';
 import { Toasts } from './ui/toasts.tsx';
-import './styles/tokens.css';
-import './styles/base.css';
-import './ui/ui.css';
-import './app/shell.css';
+import './styles/app.css';
 
 const queries = new QueryClient({
   defaultOptions: {

@@ -94,7 +94,7 @@ test('a forgotten password is replaced by the link of a mail', async () => {
     await heading(page, 'A new password').waitFor();
     await page.getByLabel('Email address').fill(person.email);
     await button(page, 'Send the link').click();
-    await page.locator('.note[data-tone="good"]').waitFor();
+    await page.locator('[data-slot=note][data-tone=good]').waitFor();
     await page.goto(await linkTo(person.email, '/auth/reset-password'));
     await page.getByLabel('New password').fill('tern');
     await button(page, 'Change the password').click();
@@ -191,7 +191,8 @@ test('an admin hides the secret key from members, who see the public one and why
 test('signing out ends the session, also for a copy of its cookie', async () => {
   await as(admin, async (page) => {
     await open(page, 'settings');
-    await button(page, 'Sign out').click();
+    await page.getByRole('button', { name: /^Account/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.waitForURL('**/auth/login');
   });
   expect((await world.api.call(null, 'GET', '/users/@me', undefined, admin.session)).status).toBe(401);

@@ -92,7 +92,7 @@ const sticksOut = (page: Page) =>
 async function settled(page: Page): Promise<void> {
   await page.locator('h1').first().waitFor();
   await page.waitForLoadState('networkidle');
-  await eventually(async () => (await page.locator('.loading').count()) === 0);
+  await eventually(async () => (await page.locator('[data-slot=loading]').count()) === 0);
 }
 
 describe.each([
@@ -130,7 +130,7 @@ describe.each([
         await page.goto(`${api.url}/app/${project.id}/segments`);
         await settled(page);
         await menu();
-        await page.getByRole('button', { name: /Change project/ }).click();
+        await page.getByRole('button', { name: /Switch project/ }).click();
         await page.getByRole('menu').waitFor();
         expect(await sticksOut(page)).toEqual([]);
         await page.keyboard.press('Escape');
@@ -145,13 +145,13 @@ describe.each([
           await dialog.getByRole('button', { name: 'Cancel' }).click();
           await dialog.waitFor({ state: 'detached' });
           await page.getByRole('button', { name: 'Count anew' }).click();
-          await page.locator('.toast').first().waitFor();
+          await page.locator('[data-slot=toast]').first().waitFor();
           expect(await sticksOut(page)).toEqual([]);
         }
         await page.goto(`${api.url}/app/${project.id}/contacts?search=${encodeURIComponent(longest)}`);
         await page.getByRole('link', { name: longest }).click();
         await page.getByRole('button', { name: /^(Uns|S)ubscribe$/ }).click();
-        await page.locator('.toast', { hasText: longest }).waitFor();
+        await page.locator('[data-slot=toast]', { hasText: longest }).waitFor();
         expect(await sticksOut(page)).toEqual([]);
       },
       { viewport },

@@ -117,7 +117,7 @@ test('a paying project sees its month, its invoices and its limits, and the way 
   };
   for (const [call, answer] of Object.entries(answers)) stripe.answers.set(call, answer);
   await inBilling(project, async (page) => {
-    const figure = (name: string) => page.locator('.figure', { hasText: name }).locator('dd').textContent();
+    const figure = (name: string) => page.locator('[data-slot=figure]', { hasText: name }).locator('dd').textContent();
     expect(await figure('Next invoice so far')).toBe('€1.52');
     expect(await figure('Credit')).toBe('€2.00');
     const invoices = page.getByRole('region', { name: 'Invoices' });

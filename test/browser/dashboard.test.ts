@@ -122,9 +122,11 @@ describe('the dashboard in Chromium', () => {
       await button(page, 'Send …').click();
       await button(page, 'Send to 12').click();
       await page.getByText('The rows add up: every recipient has one verdict.').waitFor();
-      const audit = page.locator('.card', { has: page.getByRole('heading', { name: 'Audit' }) });
-      expect(await audit.locator('.figure', { hasText: 'Handed over' }).locator('dd').textContent()).toBe('12');
-      expect(await audit.locator('.figure', { hasText: 'Failed' }).locator('dd').textContent()).toBe('0');
+      const audit = page.locator('[data-slot=card]', { has: page.getByRole('heading', { name: 'Audit' }) });
+      expect(await audit.locator('[data-slot=figure]', { hasText: 'Handed over' }).locator('dd').textContent()).toBe(
+        '12',
+      );
+      expect(await audit.locator('[data-slot=figure]', { hasText: 'Failed' }).locator('dd').textContent()).toBe('0');
       expect(await page.getByText('Sent', { exact: true }).count()).toBeGreaterThan(0);
       const ledger = page.getByRole('region', { name: 'Recipients' });
       await ledger.getByText(written[0] ?? '').waitFor();
@@ -135,9 +137,9 @@ describe('the dashboard in Chromium', () => {
       );
       await page.reload();
       await page.getByText('With 30,000 recipients that takes a while').waitFor();
-      expect(await audit.locator('.figure').count()).toBe(0);
+      expect(await audit.locator('[data-slot=figure]').count()).toBe(0);
       await button(page, 'Audit the ledger').click();
-      await audit.locator('.figure', { hasText: 'Handed over' }).getByText('12').waitFor();
+      await audit.locator('[data-slot=figure]', { hasText: 'Handed over' }).getByText('12').waitFor();
     });
     for (const email of written) expect(await world.mailTo(email), email).toHaveLength(1);
     const { body } = await world.api.call(project.secretKey, 'GET', '/campaigns');
@@ -181,7 +183,7 @@ describe('the dashboard in Chromium', () => {
         (route) => route.abort('connectionrefused'),
       );
       await page.getByRole('link', { name: 'Campaigns', exact: true }).click();
-      const banner = page.getByText('The service does not answer.');
+      const banner = page.getByText('Posthorn can’t be reached.');
       await banner.waitFor();
       await page.unrouteAll();
       await banner.waitFor({ state: 'detached' });

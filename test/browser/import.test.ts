@@ -55,7 +55,12 @@ test('a file of an audience is previewed, imported with progress, counted, and i
       await dialog.getByRole('button', { name: 'Import' }).click();
       await dialog.getByText('Created', { exact: true }).waitFor();
       const figure = async (name: string) =>
-        Number((await dialog.locator('.figure', { hasText: name }).locator('dd').textContent())?.replace(/\D/g, ''));
+        Number(
+          (await dialog.locator('[data-slot=figure]', { hasText: name }).locator('dd').textContent())?.replace(
+            /\D/g,
+            '',
+          ),
+        );
       expect(await figure('Created')).toBe(audience().length);
       const failed = await figure('Failed');
       expect(failed).toBeGreaterThan(0);

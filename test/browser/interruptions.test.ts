@@ -34,7 +34,7 @@ async function start(): Promise<void> {
 
 const inDashboard = (work: (page: Page) => Promise<void>) => asOwner(browser, { api, database, project }, work);
 const open = (page: Page, place: string) => page.goto(`${api.url}/app/${project.id}/${place}`);
-const banner = (page: Page) => page.getByText('The service does not answer.');
+const banner = (page: Page) => page.getByText('Posthorn can’t be reached.');
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 test('a service that stops is shown as such, and the page goes on without a reload, also to pages it had not loaded', async () => {

@@ -87,7 +87,7 @@ async function shoot(
     await page.goto(url + path);
     await page.locator('h1').first().waitFor();
     await page.waitForLoadState('networkidle');
-    await eventually(async () => (await page.locator('.loading').count()) === 0);
+    await eventually(async () => (await page.locator('[data-slot=loading]').count()) === 0);
     const file = join(folder, `${name}${suffix}.png`);
     const size = await lightEnough(page, file);
     console.log(`${name}${suffix}.png, ${Math.ceil(size / 1000)} kB`);

@@ -30,7 +30,7 @@ export function PagedTable<Row extends { id: string }>({
   none: ReactNode;
   noneFits: string;
 }) {
-  const [{ page: _, ...filters }, change] = useFilters();
+  const [{ page: _, dialog: __, ...filters }, change] = useFilters();
   const set = Object.keys(filters);
   const clear = () => change(Object.fromEntries([...set, 'page'].map((name) => [name, undefined])));
   return (

@@ -21,7 +21,7 @@ export function RouteProblem({ error }: { error: unknown }) {
 /** There is no such address. */
 export function NotFound() {
   return (
-    <main className="outside">
+    <main className="mx-auto mt-[10dvh] flex w-[min(26rem,100%)] flex-col gap-4 p-4">
       <Page title="There is no such page">
         <p>
           The address may be mistyped, or what it showed was deleted. <Link to="/app">Go to your project</Link>.

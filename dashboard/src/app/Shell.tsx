@@ -1,15 +1,28 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useParams, useRouterState } from '@tanstack/react-router';
-import { ChevronsUpDown, LogOut, Menu as MenuIcon, Plus } from 'lucide-react';
-import { DropdownMenu } from 'radix-ui';
-import { useEffect, useState, useSyncExternalStore } from 'react';
+import { ChevronsUpDown, CircleUser, Keyboard, LogOut, Menu as MenuIcon, Plus, Search } from 'lucide-react';
+import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from 'react';
 import { selectProject } from '../api/client.ts';
+import { loaded } from '../api/load.ts';
 import { reachable } from '../api/signals.ts';
 import { Button } from '../ui/Button.tsx';
+import { Kbd } from '../ui/Kbd.tsx';
+import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../ui/Menu.tsx';
 import { Note } from '../ui/States.tsx';
 import { places } from './places.ts';
-import { myProjects, whoAmI } from './session.ts';
-import { ThemeChoice } from './ThemeChoice.tsx';
+import { myProjects, useSignOut, whoAmI } from './session.ts';
+import { type Opened, paletteKeys, useShortcuts } from './shortcuts.ts';
+import { chooseTheme, theme, themes } from './theme.ts';
+
+const CommandPalette = lazy(() =>
+  loaded(() => import('./CommandPalette.tsx')).then((part) => ({ default: part.CommandPalette })),
+);
+const Shortcuts = lazy(() =>
+  loaded(() => import('./ShortcutsDialog.tsx')).then((part) => ({ default: part.ShortcutsDialog })),
+);
+
+const switcher =
+  'flex w-full min-w-0 cursor-pointer items-center gap-2 rounded-md px-2 py-1.5 text-start hover:bg-pressed [&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-muted';
 
 /** What surrounds every page of a project: where one is, where one can go, and whether the service is there. */
 export function Shell() {
@@ -17,39 +30,64 @@ export function Shell() {
   const isReachable = useSyncExternalStore(reachable.subscribe, reachable.get);
   const { pathname } = useRouterState({ select: (state) => state.location });
   const [isOpen, setOpen] = useState(false);
+  const [opened, setOpened] = useState<Opened>(null);
+  useShortcuts(project, setOpened);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page has been opened
   useEffect(() => setOpen(false), [pathname]);
   return (
-    <div className="shell" data-open={isOpen || undefined}>
-      <a className="skip" href="#content">
-        Skip to the page
+    <div className="grid min-h-dvh grid-rows-[auto_1fr] md:grid-cols-[14.5rem_minmax(0,1fr)] md:grid-rows-1">
+      <a
+        className="absolute -top-40 z-50 rounded-md bg-raised px-3 py-2 shadow-float focus:top-2 focus:left-2"
+        href="#content"
+      >
+        Skip to content
       </a>
-      <aside>
-        <div className="brand">
-          <Link className="home-link" to="/app/$project" params={{ project }}>
-            <img src="/icon.svg" alt="" width="28" height="28" /> Posthorn
-          </Link>
-          <Button
-            look="plain"
-            size="small"
-            aria-expanded={isOpen}
-            aria-controls="places"
-            aria-label="Menu"
-            onClick={() => setOpen(!isOpen)}
+      <aside className="flex flex-col border-line bg-sunken max-md:border-b md:sticky md:top-0 md:h-dvh md:border-e">
+        <div className="flex items-center justify-between px-4 py-3">
+          <Link
+            className="flex items-center gap-2 font-semibold text-ink no-underline"
+            to="/app/$project"
+            params={{ project }}
           >
-            <MenuIcon aria-hidden />
-          </Button>
+            <img src="/icon.svg" alt="" width="22" height="22" /> Posthorn
+          </Link>
+          <span className="md:hidden">
+            <Button
+              look="plain"
+              size="small"
+              aria-expanded={isOpen}
+              aria-controls="places"
+              aria-label="Menu"
+              onClick={() => setOpen(!isOpen)}
+            >
+              <MenuIcon aria-hidden />
+            </Button>
+          </span>
         </div>
-        <div className="side" id="places">
+        <div className={`min-h-0 flex-1 flex-col gap-2 px-2 pb-2 md:flex ${isOpen ? 'flex' : 'hidden'}`} id="places">
           <ProjectSwitch current={project} />
-          <nav aria-label="Pages">
+          <button
+            type="button"
+            className="mx-1 flex cursor-pointer items-center gap-2 rounded-md border border-edge bg-surface px-2 py-1 text-muted hover:text-ink"
+            onClick={() => setOpened('palette')}
+          >
+            <Search aria-hidden className="size-4" />
+            <span className="flex-1 text-start">Search</span>
+            <span aria-hidden className="flex gap-0.5">
+              {paletteKeys.map((key) => (
+                <Kbd key={key}>{key}</Kbd>
+              ))}
+            </span>
+          </button>
+          <nav aria-label="Pages" className="min-h-0 flex-1 overflow-y-auto">
             {places.map(({ title, pages }) => (
-              <section key={title} aria-label={title}>
-                <h2>{title}</h2>
+              <section key={title} aria-label={title} className="mt-3 first:mt-1">
+                <h2 className="px-2 pb-1 text-xs font-medium tracking-normal text-muted">{title}</h2>
                 <ul>
                   {pages.map(({ name, to, icon: Icon }) => (
                     <li key={to}>
                       <Link
+                        className="flex items-center gap-2 rounded-md px-2 py-1 text-ink no-underline hover:bg-pressed aria-[current]:bg-pressed aria-[current]:font-medium [&_svg]:size-4 [&_svg]:text-muted aria-[current]:[&_svg]:text-accent"
                         to={to}
                         params={{ project }}
                         activeOptions={{ exact: to === '/app/$project', includeSearch: false }}
@@ -63,17 +101,27 @@ export function Shell() {
               </section>
             ))}
           </nav>
-          <Account />
+          <Account onShortcuts={() => setOpened('shortcuts')} />
         </div>
       </aside>
-      <main id="content" tabIndex={-1}>
+      <main
+        id="content"
+        tabIndex={-1}
+        className="mx-auto w-full max-w-7xl min-w-0 px-4 py-5 outline-none md:px-8 md:py-6"
+      >
         {isReachable ? null : (
-          <Note tone="warn">
-            The service does not answer. What you typed stays here; this page goes on by itself as soon as it is back.
-          </Note>
+          <div className="sticky top-2 z-10 mb-4">
+            <Note tone="warn">
+              Posthorn can’t be reached. Your changes stay on this page, which reconnects by itself.
+            </Note>
+          </div>
         )}
         <Outlet />
       </main>
+      <Suspense>
+        {opened === 'palette' ? <CommandPalette project={project} onOpen={setOpened} /> : null}
+        {opened === 'shortcuts' ? <Shortcuts onClose={() => setOpened(null)} /> : null}
+      </Suspense>
     </div>
   );
 }
@@ -83,53 +131,61 @@ function ProjectSwitch({ current }: { current: string }) {
   const navigate = useNavigate();
   const name = projects.find(({ id }) => id === current)?.name ?? 'Project';
   return (
-    <DropdownMenu.Root>
-      <DropdownMenu.Trigger asChild>
-        <button type="button" className="button switch" aria-label={`Project: ${name}. Change project`}>
-          <span>{name}</span> <ChevronsUpDown aria-hidden />
-        </button>
-      </DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
-        <DropdownMenu.Content className="menu" align="start">
-          <DropdownMenu.RadioGroup
-            value={current}
-            onValueChange={(project) => {
-              selectProject(project);
-              void navigate({ to: '/app/$project', params: { project } });
-            }}
+    <Menu
+      trigger={
+        <button type="button" className={switcher} aria-label={`Project: ${name}. Switch project`}>
+          <span
+            aria-hidden
+            className="flex size-5 shrink-0 items-center justify-center rounded bg-accent-solid text-xs font-semibold text-page"
           >
-            {projects.map(({ id, name: each }) => (
-              <DropdownMenu.RadioItem key={id} value={id}>
-                {each}
-              </DropdownMenu.RadioItem>
-            ))}
-          </DropdownMenu.RadioGroup>
-          <DropdownMenu.Separator />
-          <DropdownMenu.Item onSelect={() => void navigate({ to: '/new-project' })}>
-            <Plus aria-hidden size="1em" /> New project
-          </DropdownMenu.Item>
-        </DropdownMenu.Content>
-      </DropdownMenu.Portal>
-    </DropdownMenu.Root>
+            {[...name][0]?.toUpperCase()}
+          </span>
+          <span className="min-w-0 flex-1 truncate font-medium">{name}</span> <ChevronsUpDown aria-hidden />
+        </button>
+      }
+    >
+      <MenuLabel>Projects</MenuLabel>
+      <MenuChoice
+        label="Projects"
+        value={current}
+        choices={projects.map(({ id, name: each }) => [id, each] as const)}
+        onChange={(project) => {
+          selectProject(project);
+          void navigate({ to: '/app/$project', params: { project } });
+        }}
+      />
+      <MenuSeparator />
+      <MenuItem onSelect={() => void navigate({ to: '/new-project' })}>
+        <Plus aria-hidden /> New project
+      </MenuItem>
+    </Menu>
   );
 }
 
-function Account() {
+function Account({ onShortcuts }: { onShortcuts: () => void }) {
   const { data: user } = useQuery(whoAmI);
-  const queries = useQueryClient();
-  const navigate = useNavigate();
-  const signOut = async () => {
-    await fetch('/auth/logout');
-    queries.clear();
-    await navigate({ to: '/auth/login' });
-  };
+  const chosen = useSyncExternalStore(theme.subscribe, theme.get);
+  const signOut = useSignOut();
   return (
-    <footer>
-      <p className="break">{user?.email}</p>
-      <ThemeChoice />
-      <Button size="small" look="plain" onClick={() => void signOut()}>
-        <LogOut aria-hidden /> Sign out
-      </Button>
-    </footer>
+    <div className="border-t border-line pt-2">
+      <Menu
+        trigger={
+          <button type="button" className={switcher} aria-label={`Account: ${user?.email ?? ''}`}>
+            <CircleUser aria-hidden />
+            <span className="min-w-0 flex-1 truncate">{user?.email}</span> <ChevronsUpDown aria-hidden />
+          </button>
+        }
+      >
+        <MenuLabel>Theme</MenuLabel>
+        <MenuChoice label="Theme" value={chosen} choices={themes} onChange={chooseTheme} />
+        <MenuSeparator />
+        <MenuItem onSelect={onShortcuts}>
+          <Keyboard aria-hidden /> <span className="flex-1">Keyboard shortcuts</span> <Kbd>?</Kbd>
+        </MenuItem>
+        <MenuItem onSelect={() => void signOut()}>
+          <LogOut aria-hidden /> Sign out
+        </MenuItem>
+      </Menu>
+    </div>
   );
 }

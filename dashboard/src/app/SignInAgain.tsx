@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react';
 import { reportSignedIn, signedOut } from '../api/signals.ts';
 import { ProviderLinks } from '../pages/auth/ProviderLinks.tsx';
 import { SignInForm } from '../pages/auth/SignInForm.tsx';
-import { Button } from '../ui/Button.tsx';
+import { Button, buttonClass } from '../ui/Button.tsx';
 import { Dialog } from '../ui/Dialog.tsx';
 import { Note } from '../ui/States.tsx';
 import { whoAmI } from './session.ts';
@@ -32,7 +32,7 @@ export function SignInAgain() {
       <ProviderLinks target="_blank" />
       {look.data === false ? <Note tone="warn">You are not signed in yet.</Note> : null}
       <footer>
-        <a className="button" href="/auth/login">
+        <a className={buttonClass()} href="/auth/login">
           Leave this page
         </a>
         <Button busy={look.isPending} onClick={() => look.mutate()}>

@@ -22,3 +22,9 @@ export function useFilters(): [
   };
   return [search, change];
 }
+
+/** A dialog of a page that its address can open, as `dialog`; null while none is. */
+export function useDialog(): [string | null, (name: string | null) => void] {
+  const [{ dialog }, change] = useFilters();
+  return [dialog ?? null, (name) => change({ dialog: name ?? undefined })];
+}

@@ -9,55 +9,57 @@ import {
   type LucideIcon,
   MousePointerClick,
   Send,
+  Settings,
   ShieldBan,
-  SlidersHorizontal,
   Tags,
   Users,
   Workflow,
 } from 'lucide-react';
 
-interface Place {
+export interface Place {
   name: string;
   to: Extract<LinkProps['to'], `/app/$project${string}`>;
   icon: LucideIcon;
+  /** The key that opens it after `g`. */
+  letter: string;
 }
 
-/** The pages that the menu leads to, in its order. */
+/** The pages that the sidebar leads to, in its order. */
 export const places: { title: string; pages: Place[] }[] = [
   {
     title: 'Project',
     pages: [
-      { name: 'Overview', to: '/app/$project', icon: House },
-      { name: 'Activity', to: '/app/$project/activity', icon: Activity },
-      { name: 'Analytics', to: '/app/$project/analytics', icon: ChartLine },
+      { name: 'Overview', to: '/app/$project', icon: House, letter: 'o' },
+      { name: 'Activity', to: '/app/$project/activity', icon: Activity, letter: 'a' },
+      { name: 'Analytics', to: '/app/$project/analytics', icon: ChartLine, letter: 'n' },
     ],
   },
   {
     title: 'Audience',
     pages: [
-      { name: 'Contacts', to: '/app/$project/contacts', icon: Users },
-      { name: 'Segments', to: '/app/$project/segments', icon: ListFilter },
-      { name: 'Events', to: '/app/$project/events', icon: MousePointerClick },
-      { name: 'Fields', to: '/app/$project/contact-fields', icon: Tags },
+      { name: 'Contacts', to: '/app/$project/contacts', icon: Users, letter: 'c' },
+      { name: 'Segments', to: '/app/$project/segments', icon: ListFilter, letter: 's' },
+      { name: 'Events', to: '/app/$project/events', icon: MousePointerClick, letter: 'e' },
+      { name: 'Fields', to: '/app/$project/contact-fields', icon: Tags, letter: 'f' },
     ],
   },
   {
-    title: 'Mail',
+    title: 'Email',
     pages: [
-      { name: 'Campaigns', to: '/app/$project/campaigns', icon: Send },
-      { name: 'Templates', to: '/app/$project/templates', icon: FileText },
-      { name: 'Suppressions', to: '/app/$project/suppressions', icon: ShieldBan },
+      { name: 'Campaigns', to: '/app/$project/campaigns', icon: Send, letter: 'm' },
+      { name: 'Templates', to: '/app/$project/templates', icon: FileText, letter: 't' },
+      { name: 'Suppressions', to: '/app/$project/suppressions', icon: ShieldBan, letter: 'u' },
     ],
   },
   {
     title: 'Automation',
-    pages: [{ name: 'Workflows', to: '/app/$project/workflows', icon: Workflow }],
+    pages: [{ name: 'Workflows', to: '/app/$project/workflows', icon: Workflow, letter: 'w' }],
   },
   {
-    title: 'Set-up',
+    title: 'Setup',
     pages: [
-      { name: 'Domains', to: '/app/$project/domains', icon: Globe },
-      { name: 'Settings', to: '/app/$project/settings', icon: SlidersHorizontal },
+      { name: 'Domains', to: '/app/$project/domains', icon: Globe, letter: 'd' },
+      { name: 'Settings', to: '/app/$project/settings', icon: Settings, letter: ',' },
     ],
   },
 ];

@@ -1,4 +1,5 @@
-import { queryOptions } from '@tanstack/react-query';
+import { queryOptions, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { answer, api } from '../api/client.ts';
 import { toApiError, Unreachable } from '../api/errors.ts';
 import { reportUnreachable } from '../api/signals.ts';
@@ -46,4 +47,15 @@ export function lastProject(): string | null {
 /** Remembers which project is being looked at. */
 export function rememberProject(id: string): void {
   localStorage.setItem(remembered, id);
+}
+
+/** Ends the session and leads to the sign-in. */
+export function useSignOut(): () => Promise<void> {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  return async () => {
+    await fetch('/auth/logout');
+    queries.clear();
+    await navigate({ to: '/auth/login' });
+  };
 }

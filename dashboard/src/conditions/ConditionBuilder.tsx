@@ -1,12 +1,12 @@
 import { CopyPlus, ListTree, Plus, Trash2 } from 'lucide-react';
 import { Button } from '../ui/Button.tsx';
+import { inputClass } from '../ui/Field.tsx';
 import { Note } from '../ui/States.tsx';
 import { changeFilter, changeGroup, newFilter, newForm, newGroup } from './edits.ts';
 import { FilterRow } from './FilterRow.tsx';
 import { maxFilters, maxLevels } from './grammar.ts';
 import { type Form, type FormGroup, filtersIn } from './tree.ts';
 import { useVocabulary, type Vocabulary } from './vocabulary.tsx';
-import './conditions.css';
 
 /** What the service says about one place of a condition. */
 export interface PlacedProblem {
@@ -63,12 +63,12 @@ function ConditionBox({
   const change = (next: Form) => onChange(next.groups.length === 0 ? null : next);
   const place = (index: number) => `${path === '' ? '' : `${path}.`}groups.${index}`;
   return (
-    <fieldset className="condition" data-level={level % 2}>
-      <legend className="visually-hidden">{level === 1 ? 'Condition' : `Nested condition, level ${level}`}</legend>
+    <fieldset className={`flex min-w-0 flex-col gap-3 ${level > 1 ? 'border-s-2 border-accent-line ps-3' : ''}`}>
+      <legend className="sr-only">{level === 1 ? 'Condition' : `Nested condition, level ${level}`}</legend>
       <div className="row">
         <span>{level === 1 ? 'People who fit' : 'and who fit'}</span>
         <select
-          className="input logic"
+          className={`${inputClass} w-auto!`}
           aria-label={level === 1 ? 'How the groups are joined' : `How the groups of level ${level} are joined`}
           value={form.logic}
           onChange={(event) => onChange({ ...form, logic: event.target.value === 'OR' ? 'OR' : 'AND' })}
@@ -78,8 +78,8 @@ function ConditionBox({
         </select>
       </div>
       {form.groups.map((group, index) => (
-        <div key={group.key} className="group-with-joint">
-          {index > 0 ? <span className="joint">{form.logic === 'AND' ? 'and' : 'or'}</span> : null}
+        <div key={group.key} className="flex flex-col gap-2">
+          {index > 0 ? <span className="text-sm text-muted">{form.logic === 'AND' ? 'and' : 'or'}</span> : null}
           <GroupBox
             group={group}
             path={place(index)}
@@ -127,8 +127,10 @@ function GroupBox({
   const { known, problem, isFull } = shared;
   const change = (next: FormGroup) => onChange(next.filters.length === 0 && next.nested === null ? null : next);
   return (
-    <fieldset className="group">
-      <legend>
+    <fieldset
+      className={`flex min-w-0 flex-col gap-3 rounded-lg border border-edge p-3 ${level % 2 === 0 ? 'bg-surface' : 'bg-sunken'}`}
+    >
+      <legend className="px-1 text-xs font-medium text-muted">
         Group {number}
         {level > 1 ? `, level ${level}` : ''}
       </legend>

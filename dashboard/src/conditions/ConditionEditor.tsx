@@ -35,9 +35,13 @@ export function ConditionEditor({
   };
   const problem = placeOf(preview.error) ?? (refused === answered ? null : placeOf(refused));
   return (
-    <div className="condition-editor">
+    <div className="grid items-start gap-4 @3xl:grid-cols-[minmax(0,1fr)_minmax(14rem,18rem)]">
       <ConditionBuilder form={form} problem={problem} exceptSegment={exceptSegment} onChange={change} />
-      <section className="found" aria-label="People whom this finds" aria-busy={preview.isFetching}>
+      <section
+        className="min-h-32 rounded-lg border border-line p-3 aria-busy:opacity-70 @3xl:sticky @3xl:top-4"
+        aria-label="People whom this finds"
+        aria-busy={preview.isFetching}
+      >
         {missing > 0 ? (
           <Note>
             {missing === 1 ? 'One filter is' : `${count(missing)} filters are`} not filled in yet. Then you see here
@@ -91,7 +95,7 @@ function Found({ total, contacts }: { total: number; contacts: { id: string; ema
       </p>
       <ul>
         {contacts.map(({ id, email, subscribed }) => (
-          <li key={id}>
+          <li key={id} className="flex flex-wrap gap-x-2 gap-y-1 py-0.5 text-sm">
             <span className="break">{email}</span>
             {subscribed ? null : <Badge>Not subscribed</Badge>}
           </li>

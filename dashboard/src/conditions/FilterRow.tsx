@@ -12,6 +12,7 @@ import {
   typesFor,
   usualActivity,
 } from './grammar.ts';
+import { partClass } from './part.ts';
 import type { FormFilter } from './tree.ts';
 import { ValueField } from './ValueField.tsx';
 import type { Vocabulary } from './vocabulary.tsx';
@@ -39,11 +40,16 @@ export function FilterRow({
   const isDate = filter.kind === 'createdAt' || filter.kind === 'updatedAt';
   return (
     // biome-ignore lint/a11y/useSemanticElements: a legend cannot stand in the row with its controls
-    <div className="filter" role="group" aria-label={name} aria-describedby={problem ? problemId : undefined}>
-      {joint ? <span className="joint">{joint}</span> : null}
-      <div className="filter-parts">
+    <div
+      className="flex flex-col gap-1"
+      role="group"
+      aria-label={name}
+      aria-describedby={problem ? problemId : undefined}
+    >
+      {joint ? <span className="text-sm text-muted">{joint}</span> : null}
+      <div className="flex flex-wrap items-center gap-2">
         <select
-          className="input"
+          className={partClass()}
           aria-label="About"
           value={filter.kind}
           onChange={(event) => onChange(withKind(filter, event.target.value as FieldKind))}
@@ -56,7 +62,7 @@ export function FilterRow({
         </select>
         <NameField filter={filter} known={known} onChange={onChange} />
         <select
-          className="input"
+          className={partClass()}
           aria-label="Comparison"
           value={filter.operator}
           onChange={(event) => onChange(withOperator(filter, event.target.value))}
@@ -75,7 +81,7 @@ export function FilterRow({
         </Button>
       </div>
       {problem ? (
-        <p className="problem" id={problemId} role="alert">
+        <p className="text-sm text-bad" id={problemId} role="alert">
           {problem}
         </p>
       ) : null}
@@ -97,7 +103,7 @@ function NameField({
   if (kind === 'activity') {
     return (
       <select
-        className="input"
+        className={partClass()}
         aria-label="What happened to it"
         value={usualActivity(name)}
         onChange={(event) => onChange({ ...filter, name: event.target.value })}
@@ -115,7 +121,7 @@ function NameField({
     const isKnown = known.segments.some(({ id }) => id === chosen);
     return (
       <select
-        className="input"
+        className={partClass()}
         aria-label="Segment"
         value={chosen}
         onChange={(event) => onChange({ ...filter, name: event.target.value })}
@@ -138,7 +144,7 @@ function NameField({
   return (
     <>
       <input
-        className="input"
+        className={partClass()}
         dir="auto"
         aria-label={isData ? 'Name of the field' : 'Name of the event'}
         placeholder={isData ? 'such as plan' : 'such as purchase'}

@@ -1,6 +1,7 @@
 import { useId, useState } from 'react';
 import { withType } from './edits.ts';
 import { needsOf, typesFor, units, type ValueType } from './grammar.ts';
+import { partClass } from './part.ts';
 import type { FormFilter } from './tree.ts';
 import { useKnownValues, type Vocabulary } from './vocabulary.tsx';
 
@@ -30,7 +31,7 @@ export function ValueField({ filter, known, isRefused, onChange }: Props & { kno
     <>
       {offered.length > 1 ? (
         <select
-          className="input type"
+          className={partClass('flex-[0_1_8rem]')}
           aria-label="Kind of value"
           value={filter.type}
           onChange={(event) => onChange(withType(filter, event.target.value as ValueType))}
@@ -51,7 +52,7 @@ function WindowField({ filter, isRefused, onChange }: Props) {
   return (
     <>
       <input
-        className="input amount"
+        className={partClass('flex-[0_1_6.5rem]')}
         type="number"
         min="0"
         step="any"
@@ -61,7 +62,7 @@ function WindowField({ filter, isRefused, onChange }: Props) {
         onChange={(event) => onChange({ ...filter, type: 'number', text: event.target.value })}
       />
       <select
-        className="input unit"
+        className={partClass('flex-[0_1_6.5rem]')}
         aria-label="Unit"
         value={filter.unit}
         onChange={(event) => onChange({ ...filter, unit: event.target.value })}
@@ -83,7 +84,7 @@ function TypedField({ filter, isRefused, onChange, isKnownKey }: Props & { isKno
   const canSuggest = kind === 'data' && isKnownKey && (type === 'text' || type === 'number');
   const values = useKnownValues(filter.name, isOpen && canSuggest);
   const set = (next: string) => onChange({ ...filter, text: next });
-  const common = { className: 'input', 'aria-label': 'Value', 'aria-invalid': isRefused || undefined } as const;
+  const common = { className: partClass(), 'aria-label': 'Value', 'aria-invalid': isRefused || undefined } as const;
   switch (type) {
     case 'null':
       return null;

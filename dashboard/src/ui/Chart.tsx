@@ -20,7 +20,12 @@ export function Chart({ days, series, height = 240 }: { days: readonly number[];
     if (element === null) return undefined;
     const style = getComputedStyle(element);
     const colour = (name: string) => style.getPropertyValue(name).trim() || style.color;
-    const axis = { stroke: style.color, grid: { stroke: colour('--grid'), width: 1 }, ticks: { show: false } };
+    const axis = {
+      font: `12px ${style.fontFamily}`,
+      stroke: style.color,
+      grid: { stroke: colour('--grid'), width: 1 },
+      ticks: { show: false },
+    };
     const plot = new Plot(
       {
         width: element.clientWidth,
@@ -48,5 +53,5 @@ export function Chart({ days, series, height = 240 }: { days: readonly number[];
       plot.destroy();
     };
   }, [days, series, height]);
-  return <div ref={place} className="chart" aria-hidden />;
+  return <div ref={place} className="chart w-full overflow-hidden text-muted" aria-hidden />;
 }

@@ -4,6 +4,10 @@ import { Button } from './Button.tsx';
 import { TextField } from './Field.tsx';
 import { Problem } from './States.tsx';
 
+const overlay = 'fixed inset-0 z-10 bg-[rgb(0_0_0/45%)]';
+const dialog =
+  'fixed top-1/2 left-1/2 z-10 flex max-h-[calc(100dvh-2rem)] w-[min(36rem,calc(100vw-2rem))] -translate-1/2 flex-col gap-4 overflow-auto rounded-xl border border-line bg-raised p-5 shadow-float [&_footer]:flex [&_footer]:flex-wrap [&_footer]:justify-end [&_footer]:gap-2';
+
 // Our dialogs have no trigger of their own that the focus could go back to, so they remember where it was. What they have
 // removed, such as the row with its button, cannot have it: then the page has it, and not the top of the menu.
 function useFocusBack(): (event: Event) => void {
@@ -31,16 +35,18 @@ export function Dialog({
   return (
     <Primitive.Root open onOpenChange={(open) => !open && onClose()}>
       <Primitive.Portal>
-        <Primitive.Overlay className="overlay" />
+        <Primitive.Overlay className={overlay} />
         <Primitive.Content
-          className="dialog"
+          className={dialog}
           onCloseAutoFocus={focusBack}
           {...(description ? {} : { 'aria-describedby': undefined })}
         >
           <Primitive.Title asChild>
-            <h2 className="break">{title}</h2>
+            <h2 className="break text-lg">{title}</h2>
           </Primitive.Title>
-          {description ? <Primitive.Description className="muted">{description}</Primitive.Description> : null}
+          {description ? (
+            <Primitive.Description className="-mt-2 text-muted">{description}</Primitive.Description>
+          ) : null}
           {children}
         </Primitive.Content>
       </Primitive.Portal>
@@ -90,10 +96,10 @@ export function ConfirmDialog({
   return (
     <AlertDialog.Root open onOpenChange={(open) => !open && onClose()}>
       <AlertDialog.Portal>
-        <AlertDialog.Overlay className="overlay" />
-        <AlertDialog.Content className="dialog" onCloseAutoFocus={focusBack}>
+        <AlertDialog.Overlay className={overlay} />
+        <AlertDialog.Content className={dialog} onCloseAutoFocus={focusBack}>
           <AlertDialog.Title asChild>
-            <h2 className="break">{title}</h2>
+            <h2 className="break text-lg">{title}</h2>
           </AlertDialog.Title>
           <AlertDialog.Description asChild>
             <div className="break">{children}</div>

@@ -57,20 +57,22 @@ export function EndlessRows<PageOfRows, Row>({
     return query.error ? <Problem error={query.error} again={() => void query.refetch()} /> : <Loading />;
   // A page whose rows are all left out says nothing of the next one.
   if (rows.length === 0 && query.error) return <Problem error={query.error} again={() => void fetchNextPage()} />;
-  if (rows.length === 0) return hasNextPage ? <Loading /> : <>{empty}</>;
+  if (rows.length === 0) return hasNextPage ? <Loading /> : empty;
   return (
     <section
       ref={place}
-      className="endless"
+      data-slot="rows"
+      className="@container max-h-[calc(100dvh-13rem)] overflow-auto rounded-lg border border-line bg-surface"
       aria-label={label}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1)
       tabIndex={0}
       onKeyDown={jumpToEnds}
     >
-      <ul style={{ height: virtual.getTotalSize() }}>
+      <ul className="relative" style={{ height: virtual.getTotalSize() }}>
         {items.map(({ index, key, start }) => (
           <li
             key={key}
+            className="absolute inset-x-0 top-0 border-b border-line px-3 py-2.5 hover:bg-hover [&_a]:font-medium [&_a]:text-ink [&_a]:no-underline [&_a:hover]:underline"
             data-index={index}
             ref={virtual.measureElement}
             aria-setsize={hasNextPage ? -1 : rows.length}

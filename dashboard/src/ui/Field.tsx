@@ -6,6 +6,10 @@ import {
   useId,
 } from 'react';
 
+/** The look of a field to type or choose in. */
+export const inputClass =
+  'w-full min-h-8 rounded-md border border-control bg-surface px-2.5 py-1 text-base text-ink placeholder:text-muted disabled:cursor-not-allowed disabled:bg-sunken disabled:text-muted aria-invalid:border-bad [textarea&]:min-h-24 [textarea&]:resize-y [&[type=file]]:py-1.5';
+
 interface Around {
   label: string;
   /** Said below the label, before anything is wrong. */
@@ -19,15 +23,22 @@ function Wrapped({ label, hint, problem, children }: Around & { children: (props
   const described = [hint ? `${id}-hint` : '', problem ? `${id}-problem` : ''].filter(Boolean).join(' ') || undefined;
   return (
     <div className="field">
-      <label htmlFor={id}>{label}</label>
+      <label className="text-sm font-medium" htmlFor={id}>
+        {label}
+      </label>
       {hint ? (
-        <span className="hint" id={`${id}-hint`}>
+        <span className="text-sm text-muted" id={`${id}-hint`}>
           {hint}
         </span>
       ) : null}
-      {children({ id, 'aria-describedby': described, 'aria-invalid': problem ? true : undefined, className: 'input' })}
+      {children({
+        id,
+        'aria-describedby': described,
+        'aria-invalid': problem ? true : undefined,
+        className: inputClass,
+      })}
       {problem ? (
-        <span className="problem" id={`${id}-problem`} role="alert">
+        <span className="text-sm text-bad" id={`${id}-problem`} role="alert">
           {problem}
         </span>
       ) : null}
@@ -77,12 +88,20 @@ export function CheckField({
 }: { label: ReactNode; hint?: ReactNode } & InputHTMLAttributes<HTMLInputElement>) {
   const id = useId();
   return (
-    <div className="check">
-      <input type="checkbox" id={id} aria-describedby={hint ? `${id}-hint` : undefined} {...rest} />
+    <div className="flex items-start gap-2">
+      <input
+        type="checkbox"
+        className="mt-0.5 size-4 shrink-0 accent-accent-solid"
+        id={id}
+        aria-describedby={hint ? `${id}-hint` : undefined}
+        {...rest}
+      />
       <div>
-        <label htmlFor={id}>{label}</label>
+        <label className="font-medium" htmlFor={id}>
+          {label}
+        </label>
         {hint ? (
-          <div className="muted" id={`${id}-hint`}>
+          <div className="text-sm text-muted" id={`${id}-hint`}>
             {hint}
           </div>
         ) : null}

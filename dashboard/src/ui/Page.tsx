@@ -19,18 +19,23 @@ export function Page({
     document.title = `${title} · Posthorn`;
   }, [title]);
   return (
-    <div className="page">
+    <div>
       {above ? (
-        <nav aria-label="Breadcrumb" className="crumbs">
+        <nav
+          aria-label="Breadcrumb"
+          className="break mb-1 text-sm text-muted [&_a]:text-muted [&_a]:no-underline [&_a:hover]:text-ink"
+        >
           {above}
         </nav>
       ) : null}
-      <header>
-        <div>
-          <h1 dir="auto">{title}</h1>
-          {about ? <p className="about">{about}</p> : null}
+      <header className="mb-5 flex flex-wrap items-start justify-between gap-3">
+        <div className="min-w-0">
+          <h1 className="text-xl" dir="auto">
+            {title}
+          </h1>
+          {about ? <div className="mt-0.5 max-w-prose text-muted">{about}</div> : null}
         </div>
-        {actions ? <div className="actions">{actions}</div> : null}
+        {actions ? <div className="row">{actions}</div> : null}
       </header>
       {children}
     </div>
@@ -40,8 +45,8 @@ export function Page({
 /** A part of a page with a heading of its own. */
 export function Card({ title, children }: { title?: ReactNode; children: ReactNode }) {
   return (
-    <section className="card">
-      {title ? <h2>{title}</h2> : null}
+    <section data-slot="card" className="@container min-w-0 rounded-lg border border-line bg-surface p-4">
+      {title ? <h2 className="mb-3">{title}</h2> : null}
       {children}
     </section>
   );

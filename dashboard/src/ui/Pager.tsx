@@ -10,7 +10,7 @@ export function Pager({
   onChange: (page: number) => void;
 }) {
   return (
-    <nav className="pager" aria-label="Pages of the list">
+    <nav className="flex items-center justify-between gap-3 py-3 text-sm text-muted" aria-label="Pages of the list">
       <span>
         {count(total)} in all{totalPages > 1 ? `, page ${count(page)} of ${count(totalPages)}` : ''}
       </span>

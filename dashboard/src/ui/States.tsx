@@ -3,10 +3,23 @@ import { ApiError, Unreachable } from '../api/errors.ts';
 import type { Tone } from './Badge.tsx';
 import { Button } from './Button.tsx';
 
+const noteTones = {
+  good: 'border-transparent bg-good-soft text-good',
+  warn: 'border-transparent bg-warn-soft text-warn',
+  bad: 'border-transparent bg-bad-soft text-bad',
+  info: 'border-transparent bg-info-soft text-info',
+  none: 'border-line bg-sunken',
+};
+
 /** A sentence that stands out. */
 export function Note({ tone, children }: { tone?: Tone; children: ReactNode }) {
   return (
-    <div className="note" data-tone={tone} role={tone === 'bad' ? 'alert' : undefined}>
+    <div
+      data-slot="note"
+      data-tone={tone}
+      className={`rounded-lg border px-3 py-2 ${noteTones[tone ?? 'none']}`}
+      role={tone === 'bad' ? 'alert' : undefined}
+    >
       {children}
     </div>
   );
@@ -41,11 +54,14 @@ export function Problem({ error, again }: { error: unknown; again?: () => void }
   );
 }
 
-/** Says that something is being fetched. */
-export function Loading({ what = 'Loading' }: { what?: string }) {
+const bars = ['w-11/12', 'w-2/3', 'w-5/6', 'w-1/2'];
+
+/** Stands in for what is being fetched; with `what` it is said in a word, for what is no part of the page yet. */
+export function Loading({ what }: { what?: string }) {
   return (
-    <div className="loading" role="status">
-      {what}…
+    <div data-slot="loading" role="status" className="flex flex-col gap-3 py-2">
+      {what ? <span className="text-muted">{what}…</span> : <span className="sr-only">Loading…</span>}
+      {what ? null : bars.map((width) => <div key={width} className={`h-4 animate-pulse rounded bg-hover ${width}`} />)}
     </div>
   );
 }
@@ -53,9 +69,9 @@ export function Loading({ what = 'Loading' }: { what?: string }) {
 /** There is nothing yet: says what it would be, and how to get it. */
 export function Empty({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) {
   return (
-    <div className="empty">
+    <div className="flex flex-col items-center gap-3 rounded-lg border border-dashed border-edge px-4 py-10 text-center">
       <h2>{title}</h2>
-      {children ? <p>{children}</p> : null}
+      {children ? <p className="max-w-[46ch] text-muted">{children}</p> : null}
       {action}
     </div>
   );

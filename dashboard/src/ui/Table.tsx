@@ -10,6 +10,10 @@ export interface Column<Row> {
   sort?: { dir: 'asc' | 'desc' | null; change: () => void };
 }
 
+/** The look of a table, also of one that is written by hand. */
+export const tableClass =
+  '[&_th]:border-b [&_th]:border-line [&_th]:bg-sunken [&_th]:px-3 [&_th]:py-2 [&_th]:text-xs [&_th]:font-medium [&_th]:whitespace-nowrap [&_th]:text-muted [&_td]:border-b [&_td]:border-line [&_td]:px-3 [&_td]:py-2 [&_td]:align-top [&_td_a]:font-medium [&_td_a]:text-ink [&_td_a]:no-underline [&_td_a:hover]:underline [&_tbody_tr:hover]:bg-hover [&_tbody_tr:last-child_td]:border-b-0';
+
 /** A table of rows; it scrolls sideways by itself where the window is narrow. */
 export function Table<Row extends object>({
   label,
@@ -24,19 +28,19 @@ export function Table<Row extends object>({
 }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1)
-    <section className="table" aria-label={label} tabIndex={0}>
-      <table>
+    <section className="overflow-x-auto rounded-lg border border-line bg-surface" aria-label={label} tabIndex={0}>
+      <table className={tableClass}>
         <thead>
           <tr>
             {columns.map(({ key, title, number, sort }) => (
               <th
                 key={key}
                 scope="col"
-                className={number ? 'number' : undefined}
+                className={number ? 'number' : 'text-start'}
                 aria-sort={sort?.dir ? (sort.dir === 'asc' ? 'ascending' : 'descending') : undefined}
               >
                 {sort ? (
-                  <button type="button" className="sort" onClick={sort.change}>
+                  <button type="button" className="cursor-pointer" onClick={sort.change}>
                     {title} {sort.dir ? (sort.dir === 'asc' ? '↑' : '↓') : ''}
                   </button>
                 ) : (

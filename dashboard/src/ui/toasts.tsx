@@ -2,39 +2,68 @@ import { useSyncExternalStore } from 'react';
 import { Signal } from '../api/signals.ts';
 import type { Tone } from './Badge.tsx';
 import { Button } from './Button.tsx';
+import { Note } from './States.tsx';
+
+/** What a toast offers to do, such as undoing what it tells or going to what was made. */
+export interface ToastAction {
+  text: string;
+  run: () => void;
+}
 
 interface Toast {
   id: number;
   tone: Tone;
   text: string;
+  action: ToastAction | undefined;
 }
 
 const toasts = new Signal<readonly Toast[]>([]);
 let last = 0;
 
-/** Tells in a corner what has happened; goes away by itself unless it is bad news. */
-export function toast(text: string, tone: Tone = 'good'): void {
+/** Tells in a corner what has happened; goes away by itself unless it is bad news. With something to do it stays longer. */
+export function toast(text: string, tone: Tone = 'good', action?: ToastAction): void {
   last += 1;
   const id = last;
-  toasts.set([...toasts.get(), { id, tone, text }]);
-  if (tone !== 'bad') setTimeout(() => dismiss(id), 6_000);
+  toasts.set([...toasts.get(), { id, tone, text, action }]);
+  if (tone !== 'bad') setTimeout(() => dismiss(id), action ? 15_000 : 6_000);
 }
 
 function dismiss(id: number): void {
   toasts.set(toasts.get().filter((one) => one.id !== id));
 }
 
-/** Where toasts appear; once, in the shell. */
+/** Where toasts appear; once, around all pages. */
 export function Toasts() {
   const shown = useSyncExternalStore(toasts.subscribe, toasts.get);
   return (
-    <div className="toasts" role="status" aria-live="polite">
-      {shown.map(({ id, tone, text }) => (
-        <div key={id} className="note toast" data-tone={tone}>
-          <span className="break">{text}</span>
-          <Button size="small" look="plain" onClick={() => dismiss(id)}>
-            Close
-          </Button>
+    <div
+      className="fixed right-4 bottom-4 z-40 flex max-w-[min(26rem,calc(100vw-2rem))] flex-col gap-2"
+      role="status"
+      aria-live="polite"
+    >
+      {shown.map(({ id, tone, text, action }) => (
+        <div key={id} data-slot="toast" className="rounded-lg bg-raised shadow-float">
+          <Note tone={tone}>
+            <div className="flex items-start justify-between gap-3">
+              <span className="break py-1">{text}</span>
+              <span className="flex shrink-0 gap-1">
+                {action ? (
+                  <Button
+                    size="small"
+                    onClick={() => {
+                      dismiss(id);
+                      action.run();
+                    }}
+                  >
+                    {action.text}
+                  </Button>
+                ) : null}
+                <Button size="small" look="plain" onClick={() => dismiss(id)}>
+                  Close
+                </Button>
+              </span>
+            </div>
+          </Note>
         </div>
       ))}
     </div>

@@ -3,7 +3,6 @@ import { useProjectId } from '../../app/address.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { kinds, subjectOf } from './kinds.ts';
-import './activity.css';
 
 /** An item of the feed, as the API answers it. */
 export interface ActivityItem {
@@ -15,12 +14,19 @@ export interface ActivityItem {
   metadata: Record<string, unknown>;
 }
 
+const columns = {
+  who: '@2xl:grid-cols-[9.5rem_minmax(0,5fr)_minmax(0,4fr)_9rem]',
+  alone: '@2xl:grid-cols-[9.5rem_minmax(0,1fr)_9rem]',
+};
+
 /** One thing that happened: what, to whom, when. */
 export function ActivityRow({ item, who = true }: { item: ActivityItem; who?: boolean }) {
   const project = useProjectId();
   const kind = kinds[item.type];
   return (
-    <div className="activity-row" data-who={who}>
+    <div
+      className={`flex flex-wrap items-center gap-x-3 gap-y-0.5 [&_a]:font-medium [&_a]:text-ink [&_a]:no-underline [&_a:hover]:underline @2xl:grid ${who ? columns.who : columns.alone}`}
+    >
       <Badge tone={kind?.tone}>{kind?.name ?? item.type}</Badge>
       <span className="break" dir="auto">
         {subjectOf(item.metadata)}

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { Empty, Loading, Shown } from '../../ui/States.tsx';
+import { tableClass } from '../../ui/Table.tsx';
 
 const Chart = lazy(() => import('../../ui/Chart.tsx').then(({ Chart: drawn }) => ({ default: drawn })));
 
@@ -50,8 +51,8 @@ function Drawn({ days }: { days: readonly Day[] }) {
       </Suspense>
       <details>
         <summary>The same as a table</summary>
-        <section className="table" aria-label="Mail by day">
-          <table>
+        <section className="mt-2 overflow-x-auto rounded-lg border border-line" aria-label="Mail by day">
+          <table className={tableClass}>
             <thead>
               <tr>
                 <th scope="col">Day (UTC)</th>

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { answer, api } from '../../api/client.ts';
+import { buttonClass } from '../../ui/Button.tsx';
 
 const providers = { github: 'GitHub', google: 'Google' } as const;
 
@@ -12,9 +13,9 @@ export function ProviderLinks({ target }: { target?: '_blank' }) {
   return (Object.keys(providers) as (keyof typeof providers)[])
     .filter((provider) => ways?.[provider])
     .map((provider) => (
-      <a key={provider} className="button" href={`/oauth/${provider}/outbound`} target={target}>
+      <a key={provider} className={buttonClass()} href={`/oauth/${provider}/outbound`} target={target}>
         Sign in with {providers[provider]}
-        {target ? <span className="visually-hidden"> in a new window</span> : null}
+        {target ? <span className="sr-only"> in a new window</span> : null}
       </a>
     ));
 }

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
-import { Button } from '../../ui/Button.tsx';
+import { Button, buttonClass } from '../../ui/Button.tsx';
 import { Form, FormProblem, problemOf } from '../../ui/Form.tsx';
 import { Note } from '../../ui/States.tsx';
 import { EmailField, NewPasswordField } from './credentials.tsx';
@@ -43,7 +43,7 @@ export function ResetPassword() {
     return (
       <Outside title="Your password is changed">
         <p>Everybody who was signed in with the old one is signed out.</p>
-        <Link className="button" data-look="primary" to="/auth/login">
+        <Link className={buttonClass('primary')} to="/auth/login">
           Sign in
         </Link>
       </Outside>

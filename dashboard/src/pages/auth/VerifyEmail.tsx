@@ -1,7 +1,8 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link, useSearch } from '@tanstack/react-router';
 import { answer, api } from '../../api/client.ts';
-import { Button } from '../../ui/Button.tsx';
+import { useSignOut } from '../../app/session.ts';
+import { Button, buttonClass } from '../../ui/Button.tsx';
 import { Note, Problem, Shown } from '../../ui/States.tsx';
 import { Outside } from './Outside.tsx';
 
@@ -21,7 +22,7 @@ function Confirm({ token }: { token: string }) {
   return (
     <Outside title="Your email address">
       <Shown query={confirmed}>{({ data }) => <Note tone="good">{data.message}</Note>}</Shown>
-      <Link className="button" data-look="primary" to="/app">
+      <Link className={buttonClass('primary')} to="/app">
         Go on
       </Link>
     </Outside>
@@ -29,14 +30,8 @@ function Confirm({ token }: { token: string }) {
 }
 
 function Waiting() {
-  const navigate = useNavigate();
-  const queries = useQueryClient();
   const request = useMutation({ mutationFn: () => answer(api.POST('/auth/request-verification')) });
-  const signOut = async () => {
-    await fetch('/auth/logout');
-    queries.clear();
-    await navigate({ to: '/auth/login' });
-  };
+  const signOut = useSignOut();
   return (
     <Outside title="Confirm your email address">
       <p>
@@ -44,7 +39,7 @@ function Waiting() {
       </p>
       {request.data ? <Note tone="good">{request.data.data.message}</Note> : null}
       {request.error ? <Problem error={request.error} /> : null}
-      <Link className="button" data-look="primary" to="/app">
+      <Link className={buttonClass('primary')} to="/app">
         I have followed the link
       </Link>
       <Button busy={request.isPending} onClick={() => request.mutate()}>

@@ -5,6 +5,7 @@ import { useFilters, useProjectId } from '../../app/address.ts';
 import { ChoiceFilter, SearchFilter } from '../../app/filters.tsx';
 import { PagedTable } from '../../app/PagedTable.tsx';
 import { Badge } from '../../ui/Badge.tsx';
+import { buttonClass } from '../../ui/Button.tsx';
 import { count, rate } from '../../ui/numbers.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Empty } from '../../ui/States.tsx';
@@ -24,8 +25,7 @@ export function Campaigns() {
   });
   const create = (
     <Link
-      className="button"
-      data-look="primary"
+      className={buttonClass('primary')}
       to="/app/$project/campaigns/$campaign"
       params={{ project, campaign: 'new' }}
     >

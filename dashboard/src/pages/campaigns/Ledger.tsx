@@ -11,7 +11,6 @@ import { Card } from '../../ui/Page.tsx';
 import { Empty, Problem } from '../../ui/States.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import { Timestamp } from '../../ui/Timestamp.tsx';
-import './campaigns.css';
 
 const verdicts = {
   handed_over: { name: 'Handed over', tone: 'good' },
@@ -71,7 +70,7 @@ export function Ledger({ campaign, isSending }: { campaign: string; isSending: b
         empty={<Empty title="Nobody has this verdict" />}
       >
         {(row) => (
-          <div className="ledger-row">
+          <div className="flex flex-wrap items-center gap-x-3 gap-y-1 @2xl:grid @2xl:grid-cols-[minmax(0,2fr)_7rem_minmax(0,2fr)_9rem]">
             <Link className="break" to="/app/$project/contacts/$contact" params={{ project, contact: row.contactId }}>
               {row.email}
             </Link>

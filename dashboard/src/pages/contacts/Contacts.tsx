@@ -1,9 +1,8 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Upload, UserPlus } from 'lucide-react';
-import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
-import { useFilters, useProjectId } from '../../app/address.ts';
+import { useDialog, useFilters, useProjectId } from '../../app/address.ts';
 import { ChoiceFilter, SearchFilter } from '../../app/filters.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
@@ -15,13 +14,12 @@ import { Timestamp } from '../../ui/Timestamp.tsx';
 import { BulkMenu } from './BulkMenu.tsx';
 import { ImportDialog } from './ImportDialog.tsx';
 import { NewContactDialog } from './NewContactDialog.tsx';
-import './contacts.css';
 
 /** Everybody in the audience, newest first. */
 export function Contacts() {
   const project = useProjectId();
   const [{ search, subscribed }] = useFilters();
-  const [dialog, setDialog] = useState<'add' | 'import' | null>(null);
+  const [dialog, setDialog] = useDialog();
   const close = () => setDialog(null);
   const queries = useQueryClient();
   const refresh = () => void queries.invalidateQueries({ queryKey: ['contacts', project] });
@@ -85,14 +83,14 @@ export function Contacts() {
         }
       >
         {(contact) => (
-          <div className="contact-row">
+          <div className="grid grid-cols-[minmax(0,1fr)_auto] items-center gap-3 sm:grid-cols-[minmax(0,1fr)_9rem_12rem]">
             <Link className="break" to="/app/$project/contacts/$contact" params={{ project, contact: contact.id }}>
               {contact.email}
             </Link>
             <Badge tone={contact.subscribed ? 'good' : undefined}>
               {contact.subscribed ? 'Subscribed' : 'Not subscribed'}
             </Badge>
-            <span className="muted">
+            <span className="hidden text-sm text-muted sm:inline">
               Added <Timestamp at={contact.createdAt} />
             </span>
           </div>

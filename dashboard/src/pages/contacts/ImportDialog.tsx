@@ -4,6 +4,7 @@ import { api } from '../../api/client.ts';
 import { toApiError } from '../../api/errors.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
+import { inputClass } from '../../ui/Field.tsx';
 import { Note, Problem } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
 import { ImportProgress } from './ImportProgress.tsx';
@@ -47,7 +48,7 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
         <div className="stack">
           <label className="field">
             <span>File</span>
-            <input className="input" type="file" accept=".csv,text/csv" onChange={(event) => void choose(event)} />
+            <input className={inputClass} type="file" accept=".csv,text/csv" onChange={(event) => void choose(event)} />
           </label>
           {file && file.size > most ? <Note tone="bad">This file is larger than 5 MB: cut it into parts.</Note> : null}
           {preview && !preview.hasEmail ? (

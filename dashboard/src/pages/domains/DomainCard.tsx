@@ -4,7 +4,7 @@ import { answer, api } from '../../api/client.ts';
 import type { paths } from '../../api/schema.d.ts';
 import { Badge, type Tone } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
-import { Copy } from '../../ui/Copy.tsx';
+import { CopyButton } from '../../ui/CopyButton.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { Card } from '../../ui/Page.tsx';
 import { Problem } from '../../ui/States.tsx';
@@ -70,7 +70,7 @@ export function DomainCard({ domain, isAdmin }: { domain: Domain; isAdmin: boole
                 title: 'Name',
                 cell: ({ name }) => (
                   <>
-                    <code>{name}</code> <Copy text={name} what={`the name ${name}`} />
+                    <code>{name}</code> <CopyButton text={name} what={`the name ${name}`} />
                   </>
                 ),
               },
@@ -79,7 +79,7 @@ export function DomainCard({ domain, isAdmin }: { domain: Domain; isAdmin: boole
                 title: 'Value',
                 cell: ({ value, purpose }) => (
                   <>
-                    <code>{value}</code> <Copy text={value} what={`the value for ${purpose}`} />
+                    <code>{value}</code> <CopyButton text={value} what={`the value for ${purpose}`} />
                   </>
                 ),
               },

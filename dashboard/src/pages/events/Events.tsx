@@ -71,7 +71,11 @@ export function Events() {
                       key: 'data',
                       title: 'Data',
                       cell: (event) =>
-                        event.data ? <code className="clamped">{JSON.stringify(event.data).slice(0, 300)}</code> : '–',
+                        event.data ? (
+                          <code className="line-clamp-3">{JSON.stringify(event.data).slice(0, 300)}</code>
+                        ) : (
+                          '–'
+                        ),
                     },
                     { key: 'at', title: 'When', cell: (event) => <Timestamp at={event.createdAt} /> },
                   ]}

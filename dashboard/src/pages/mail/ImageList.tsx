@@ -2,7 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
-import { Copy } from '../../ui/Copy.tsx';
+import { CopyButton } from '../../ui/CopyButton.tsx';
 import { EndlessRows } from '../../ui/EndlessRows.tsx';
 import { bytes } from '../../ui/numbers.ts';
 import { Empty } from '../../ui/States.tsx';
@@ -41,7 +41,7 @@ export function ImageList({ actions }: { actions?: (image: UploadedImage) => Rea
             </span>
             <code className="break">{image.url}</code>
             <div className="row">
-              <Copy text={image.url} what={`the address of ${image.filename}`} />
+              <CopyButton text={image.url} what={`the address of ${image.filename}`} />
               {actions?.(image)}
             </div>
           </div>

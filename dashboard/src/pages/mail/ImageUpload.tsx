@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ChangeEvent, useState } from 'react';
 import { useProjectId } from '../../app/address.ts';
+import { inputClass } from '../../ui/Field.tsx';
 import { Loading, Note, Problem } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { imageTypes, largestImage, uploadImage } from './image.ts';
@@ -29,7 +30,7 @@ export function ImageUpload() {
     <div className="stack">
       <label className="field">
         <span>Picture: JPEG, PNG, GIF or WebP, up to 10 MB</span>
-        <input className="input" type="file" accept={imageTypes} disabled={upload.isPending} onChange={choose} />
+        <input className={inputClass} type="file" accept={imageTypes} disabled={upload.isPending} onChange={choose} />
       </label>
       {tooLarge ? <Note tone="bad">This picture is larger than 10 MB: make it smaller.</Note> : null}
       {upload.isPending ? <Loading what="Uploading" /> : null}

@@ -88,7 +88,7 @@ export function MailForm({
           <ImageDialog onInsert={(tag) => insert.current?.(tag)} onClose={() => setPicturing(false)} />
         ) : null}
         {isFixed ? (
-          <pre className="note">{content.body}</pre>
+          <pre className="rounded-lg border border-line bg-sunken p-3 text-sm">{content.body}</pre>
         ) : (
           <Suspense fallback={<Loading />}>
             <CodeEditor
@@ -101,7 +101,7 @@ export function MailForm({
           </Suspense>
         )}
         {refused?.problemOf('body') ? (
-          <span className="problem" role="alert">
+          <span className="text-sm text-bad" role="alert">
             {refused.problemOf('body')}
           </span>
         ) : null}

@@ -59,7 +59,9 @@ export function MailPreview({ content }: { content: MailContent }) {
             <strong>{preview.data.subject}</strong>
           </p>
           {width === 'text' ? (
-            <pre className="note break">{preview.data.text ?? 'No text part'}</pre>
+            <pre className="break rounded-lg border border-line bg-sunken p-3 text-sm whitespace-pre-wrap">
+              {preview.data.text ?? 'No text part'}
+            </pre>
           ) : (
             <iframe
               title="The message as it is shown"

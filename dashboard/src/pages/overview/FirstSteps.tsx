@@ -48,7 +48,7 @@ export function FirstSteps({ project }: { project: string }) {
             <div>
               {isDone ? (
                 <span>
-                  {name} <span className="visually-hidden">(done)</span>
+                  {name} <span className="sr-only">(done)</span>
                 </span>
               ) : (
                 <Link to={to} params={{ project }}>

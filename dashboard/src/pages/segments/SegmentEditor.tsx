@@ -8,7 +8,7 @@ import { ConflictDialog } from '../../app/ConflictDialog.tsx';
 import { isEqual, useDraft } from '../../app/draft.ts';
 import { ConditionEditor } from '../../conditions/ConditionEditor.tsx';
 import { inOrder, missingIn, type Tree, treeText } from '../../conditions/tree.ts';
-import { Button } from '../../ui/Button.tsx';
+import { Button, buttonClass } from '../../ui/Button.tsx';
 import { CheckField, SelectField, TextArea, TextField } from '../../ui/Field.tsx';
 import { Card, Page } from '../../ui/Page.tsx';
 import { Note, Problem, Shown } from '../../ui/States.tsx';
@@ -127,7 +127,7 @@ function SegmentForm({ segment }: { segment: Segment | null }) {
       actions={
         <>
           <Link
-            className="button"
+            className={buttonClass()}
             {...(segment
               ? { to: '/app/$project/segments/$segment' as const, params: { project, segment: segment.id } }
               : { to: '/app/$project/segments' as const, params: { project } })}

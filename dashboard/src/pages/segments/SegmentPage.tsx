@@ -4,7 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
 import { Badge } from '../../ui/Badge.tsx';
-import { Button } from '../../ui/Button.tsx';
+import { Button, buttonClass } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { count } from '../../ui/numbers.ts';
 import { Page } from '../../ui/Page.tsx';
@@ -88,7 +88,7 @@ function OneSegment({ segment, above }: { segment: Segment; above: ReactNode }) 
           <Button busy={bringUpToDate.isPending} onClick={() => bringUpToDate.mutate()}>
             {isTracked ? 'Compute now' : 'Count anew'}
           </Button>
-          <Link className="button" to="/app/$project/segments/$segment/edit" params={{ project, segment: id }}>
+          <Link className={buttonClass()} to="/app/$project/segments/$segment/edit" params={{ project, segment: id }}>
             Edit
           </Link>
           <Button look="danger" onClick={() => setDialog('delete')}>

@@ -4,6 +4,7 @@ import { answer, api } from '../../api/client.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
 import { ChoiceFilter, SearchFilter } from '../../app/filters.tsx';
 import { Badge } from '../../ui/Badge.tsx';
+import { buttonClass } from '../../ui/Button.tsx';
 import { count } from '../../ui/numbers.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Empty, Shown } from '../../ui/States.tsx';
@@ -17,7 +18,7 @@ export function Segments() {
   const [{ search = '', type }] = useFilters();
   const segments = useQuery({ queryKey: ['segments', project], queryFn: () => answer(api.GET('/segments')) });
   const create = (
-    <Link className="button" data-look="primary" to="/app/$project/segments/new" params={{ project }}>
+    <Link className={buttonClass('primary')} to="/app/$project/segments/new" params={{ project }}>
       New segment
     </Link>
   );

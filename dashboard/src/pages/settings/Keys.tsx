@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { Button } from '../../ui/Button.tsx';
-import { Copy } from '../../ui/Copy.tsx';
+import { CopyButton } from '../../ui/CopyButton.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { CheckField } from '../../ui/Field.tsx';
 import { Card } from '../../ui/Page.tsx';
@@ -33,7 +33,7 @@ export function Keys({ project }: { project: Project }) {
           ) : (
             <div className="row">
               <code className="break">{project.public}</code>
-              <Copy text={project.public} what="the public key" />
+              <CopyButton text={project.public} what="the public key" />
             </div>
           )}
         </div>
@@ -76,7 +76,7 @@ function SecretKey({ secret }: { secret: string }) {
       <Button size="small" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
         {isShown ? 'Hide' : 'Show'}
       </Button>
-      <Copy text={secret} what="the secret key" />
+      <CopyButton text={secret} what="the secret key" />
     </div>
   );
 }

@@ -87,7 +87,7 @@ export function Payments({ project }: { project: Project }) {
                       cell: ({ hostedInvoiceUrl, number, id }) =>
                         hostedInvoiceUrl ? (
                           <a href={hostedInvoiceUrl} target="_blank" rel="noreferrer">
-                            Open <span className="visually-hidden">{number ?? id}</span>
+                            Open <span className="sr-only">{number ?? id}</span>
                           </a>
                         ) : null,
                     },

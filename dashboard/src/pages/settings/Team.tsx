@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
-import { SelectField, TextField } from '../../ui/Field.tsx';
+import { inputClass, SelectField, TextField } from '../../ui/Field.tsx';
 import { Form } from '../../ui/Form.tsx';
 import { Card } from '../../ui/Page.tsx';
 import { Note, Problem, Shown } from '../../ui/States.tsx';
@@ -56,7 +56,7 @@ export function Team({ project }: { project: Project }) {
                 cell: ({ userId, email, role }) =>
                   isAdmin && role !== 'OWNER' ? (
                     <select
-                      className="input"
+                      className={inputClass}
                       aria-label={`Role of ${email}`}
                       value={role}
                       onChange={(event) => change.mutate({ userId, role: event.target.value as 'ADMIN' | 'MEMBER' })}
@@ -75,7 +75,7 @@ export function Team({ project }: { project: Project }) {
                 cell: (member) =>
                   isAdmin && member.role !== 'OWNER' ? (
                     <Button size="small" look="danger" onClick={() => setLeaving(member)}>
-                      Remove <span className="visually-hidden">{member.email}</span>
+                      Remove <span className="sr-only">{member.email}</span>
                     </Button>
                   ) : null,
               },

@@ -7,7 +7,6 @@ import { Dialog } from '../../ui/Dialog.tsx';
 import { EndlessRows } from '../../ui/EndlessRows.tsx';
 import { Empty, Shown } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
-import './suppressions.css';
 
 /** Mail that rules have caught, newest first. */
 export function CaughtMail() {
@@ -30,7 +29,7 @@ export function CaughtMail() {
         empty={<Empty title="No mail was caught">What a rule catches appears here.</Empty>}
       >
         {(email) => (
-          <div className="caught-row">
+          <div className="flex flex-wrap items-center gap-x-3 gap-y-1 @2xl:grid @2xl:grid-cols-[minmax(0,3fr)_minmax(0,4fr)_minmax(0,2fr)_9rem_auto]">
             <span className="break">{email.recipientAddress}</span>
             <span className="break" dir="auto">
               {email.renderedSubject}
@@ -77,7 +76,12 @@ function OneMail({ id, onClose }: { id: string; onClose: () => void }) {
                 {suppression.name}, <Timestamp at={suppression.matchedAt} />
               </dd>
             </dl>
-            <iframe className="caught-body" title="Body of the mail" sandbox="" srcDoc={body} />
+            <iframe
+              className="h-96 w-full rounded-lg border border-line bg-white"
+              title="Body of the mail"
+              sandbox=""
+              srcDoc={body}
+            />
           </div>
         )}
       </Shown>

@@ -1,14 +1,14 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Tabs } from 'radix-ui';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
-import { useFilters, useProjectId } from '../../app/address.ts';
+import { useDialog, useFilters, useProjectId } from '../../app/address.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Empty, Shown } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
+import { Tabs } from '../../ui/Tabs.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { CaughtMail } from './CaughtMail.tsx';
 import { RuleDialog } from './RuleDialog.tsx';
@@ -18,37 +18,38 @@ import { kinds, type Rule } from './rule.ts';
 /** Rules that keep mail from being sent, and the mail they have caught. */
 export function Suppressions() {
   const [{ tab }, change] = useFilters();
-  const [editing, setEditing] = useState<Rule | 'new' | null>(null);
+  const [editing, setEditing] = useState<Rule | null>(null);
+  const [dialog, setDialog] = useDialog();
   return (
     <Page
       title="Suppressions"
       about="Mail to an address that a rule matches is kept here and never handed to the mail provider."
       actions={
-        <Button look="primary" onClick={() => setEditing('new')}>
+        <Button look="primary" onClick={() => setDialog('new')}>
           New rule
         </Button>
       }
     >
-      <Tabs.Root
-        className="tabs"
+      <Tabs
+        label="Suppressions"
         value={tab === 'mail' ? 'mail' : 'rules'}
-        onValueChange={(value) => change({ tab: value === 'mail' ? value : undefined })}
-      >
-        <Tabs.List aria-label="Suppressions">
-          <Tabs.Trigger value="rules">Rules</Tabs.Trigger>
-          <Tabs.Trigger value="mail">Caught mail</Tabs.Trigger>
-        </Tabs.List>
-        <Tabs.Content value="rules">
-          <div className="stack">
-            <RulePreview />
-            <Rules onEdit={setEditing} />
-          </div>
-        </Tabs.Content>
-        <Tabs.Content value="mail">
-          <CaughtMail />
-        </Tabs.Content>
-      </Tabs.Root>
-      {editing ? <RuleDialog rule={editing === 'new' ? null : editing} onClose={() => setEditing(null)} /> : null}
+        onChange={(key) => change({ tab: key === 'mail' ? key : undefined })}
+        tabs={[
+          {
+            key: 'rules',
+            name: 'Rules',
+            content: (
+              <div className="stack">
+                <RulePreview />
+                <Rules onEdit={setEditing} />
+              </div>
+            ),
+          },
+          { key: 'mail', name: 'Suppressed emails', content: <CaughtMail /> },
+        ]}
+      />
+      {editing ? <RuleDialog rule={editing} onClose={() => setEditing(null)} /> : null}
+      {dialog === 'new' ? <RuleDialog rule={null} onClose={() => setDialog(null)} /> : null}
     </Page>
   );
 }

@@ -4,6 +4,7 @@ import { answer, api } from '../../api/client.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
 import { SearchFilter } from '../../app/filters.tsx';
 import { PagedTable } from '../../app/PagedTable.tsx';
+import { buttonClass } from '../../ui/Button.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Empty } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
@@ -19,8 +20,7 @@ export function Templates() {
   });
   const create = (
     <Link
-      className="button"
-      data-look="primary"
+      className={buttonClass('primary')}
       to="/app/$project/templates/$template"
       params={{ project, template: 'new' }}
     >

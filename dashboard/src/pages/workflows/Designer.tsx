@@ -3,7 +3,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useProjectId } from '../../app/address.ts';
 import { Badge } from '../../ui/Badge.tsx';
-import { Button } from '../../ui/Button.tsx';
+import { Button, buttonClass } from '../../ui/Button.tsx';
 import { count } from '../../ui/numbers.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Note, Problem } from '../../ui/States.tsx';
@@ -169,7 +169,11 @@ export function Designer({ workflow }: { workflow: Workflow }) {
       }
       actions={
         <>
-          <Link className="button" to="/app/$project/workflows/$workflow/executions" params={{ project, workflow: id }}>
+          <Link
+            className={buttonClass()}
+            to="/app/$project/workflows/$workflow/executions"
+            params={{ project, workflow: id }}
+          >
             Executions
           </Link>
           <Button onClick={() => setDialog('migrate')}>Move people inside …</Button>

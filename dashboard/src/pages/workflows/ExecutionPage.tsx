@@ -4,7 +4,7 @@ import { useMemo, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
 import { Badge, type Tone } from '../../ui/Badge.tsx';
-import { Button } from '../../ui/Button.tsx';
+import { Button, buttonClass } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { Card, Page } from '../../ui/Page.tsx';
 import { Shown } from '../../ui/States.tsx';
@@ -92,10 +92,14 @@ function Story({ version, execution }: { version: Version; execution: Execution 
       }
       actions={
         <>
-          <Link className="button" to="/app/$project/contacts/$contact" params={{ project, contact: contact.id }}>
+          <Link
+            className={buttonClass()}
+            to="/app/$project/contacts/$contact"
+            params={{ project, contact: contact.id }}
+          >
             The contact
           </Link>
-          <a className="button" href={temporal.url} target="_blank" rel="noreferrer">
+          <a className={buttonClass()} href={temporal.url} target="_blank" rel="noreferrer">
             Open in Temporal
           </a>
           {isActive(execution) ? (
@@ -234,11 +238,7 @@ function StepStory({ run, number }: { run: StepExecution; number: number }) {
           </>
         ) : null}
       </p>
-      {run.error ? (
-        <div className="note break" data-tone="bad">
-          {run.error}
-        </div>
-      ) : null}
+      {run.error ? <div className="break rounded-lg bg-bad-soft px-3 py-2 text-bad">{run.error}</div> : null}
       {run.input ? <Json label={`Input of ${run.step.name}`} title="Input" value={run.input} /> : null}
       {run.output ? <Json label={`Outcome of ${run.step.name}`} title="Outcome" value={run.output} /> : null}
     </article>

@@ -82,7 +82,7 @@ export function MovePlan({
       ),
     );
   return (
-    <div className="plan">
+    <div className="grid gap-3">
       {named.length > 1 ? (
         <span className="row">
           <span>Everybody:</span>

@@ -101,7 +101,7 @@ export function TriggerForm({
     <form className="stack" onSubmit={submit}>
       <h2>Start and settings</h2>
       {byOthers ? (
-        <div className="note" data-tone="warn">
+        <div className="rounded-lg bg-warn-soft px-3 py-2 text-warn">
           <p>Somebody else has saved these settings while you wrote. Your text is kept here.</p>
           <span className="row">
             <Button size="small" onClick={() => onWrite(null)}>
@@ -180,7 +180,7 @@ export function TriggerForm({
           </SelectField>
           <div className="field">
             <span>Condition</span>
-            <span className="hint">{conditionText(shown)}</span>
+            <span className="text-sm text-muted">{conditionText(shown)}</span>
             <span className="row">
               <Button size="small" onClick={() => setConditionOpen(true)}>
                 {shown.audienceCondition ? 'Edit the condition …' : 'Add a condition …'}
@@ -192,7 +192,7 @@ export function TriggerForm({
               ) : null}
             </span>
             {refused?.problemOf('triggerConfig.audienceCondition') ? (
-              <span className="problem" role="alert">
+              <span className="text-sm text-bad" role="alert">
                 {refused.problemOf('triggerConfig.audienceCondition')}
               </span>
             ) : null}

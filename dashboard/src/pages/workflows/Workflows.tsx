@@ -2,7 +2,7 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tansta
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
-import { useFilters, useProjectId } from '../../app/address.ts';
+import { useDialog, useFilters, useProjectId } from '../../app/address.ts';
 import { ChoiceFilter, SearchFilter } from '../../app/filters.tsx';
 import { PagedTable } from '../../app/PagedTable.tsx';
 import { Badge } from '../../ui/Badge.tsx';
@@ -21,7 +21,7 @@ import { type ListedWorkflow, refreshWorkflows, startedBy } from './workflow.ts'
 export function Workflows() {
   const project = useProjectId();
   const [{ search, status, page }] = useFilters();
-  const [isCreating, setCreating] = useState(false);
+  const [dialog, setDialog] = useDialog();
   const [deleting, setDeleting] = useState<ListedWorkflow | null>(null);
   const [refused, setRefused] = useState<unknown>(null);
   const queries = useQueryClient();
@@ -39,7 +39,7 @@ export function Workflows() {
     onError: setRefused,
   });
   const create = (
-    <Button look="primary" onClick={() => setCreating(true)}>
+    <Button look="primary" onClick={() => setDialog('new')}>
       New workflow
     </Button>
   );
@@ -119,7 +119,7 @@ export function Workflows() {
           },
         ]}
       />
-      {isCreating ? <NewWorkflow onClose={() => setCreating(false)} /> : null}
+      {dialog === 'new' ? <NewWorkflow onClose={() => setDialog(null)} /> : null}
       {deleting ? (
         <DeleteWorkflow
           workflow={{ ...deleting, steps: deleting._count.steps, executions: deleting._count.executions }}

@@ -111,7 +111,7 @@ function SendEmail(form: Form) {
 function Delay(form: Form) {
   const { config } = form.draft;
   return (
-    <div className="pairs">
+    <div className="grid grid-cols-[minmax(0,1fr)_minmax(0,1fr)_auto] items-end gap-2">
       <TextField
         label="How long"
         type="number"
@@ -159,7 +159,7 @@ function WaitForEvent(form: Form) {
         onChange={(event) => set(form, { timeout: event.target.checked ? unitSeconds[unit] : undefined })}
       />
       {seconds !== null ? (
-        <div className="pairs">
+        <div className="grid grid-cols-[minmax(0,1fr)_minmax(0,1fr)_auto] items-end gap-2">
           <TextField
             label="At most"
             type="number"
@@ -339,7 +339,7 @@ function Rows({
       {rows.map(([name, value], n) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: names are being typed, only the place stays
         <fieldset className="field" key={n}>
-          <legend className="visually-hidden">
+          <legend className="sr-only">
             {of} {n + 1}
           </legend>
           <TextField

@@ -26,7 +26,7 @@ export function ValueField({
   const kind = kindOf(value);
   const shown = (Object.keys(kinds) as Kind[]).filter((each) => each !== 'nothing' || nothing || kind === 'nothing');
   return (
-    <div className="pairs">
+    <div className="grid grid-cols-[minmax(0,1fr)_minmax(0,1fr)_auto] items-end gap-2">
       <SelectField
         label={`${label}: type`}
         value={kind}

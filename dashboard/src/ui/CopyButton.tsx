@@ -17,7 +17,7 @@ async function put(text: string): Promise<void> {
 }
 
 /** Copies a text; `what` names it for those who do not see the text beside it. */
-export function Copy({ text, what }: { text: string; what: string }) {
+export function CopyButton({ text, what }: { text: string; what: string }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
     await put(text);

@@ -1,0 +1,68 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
+import { places } from './places.ts';
+
+/** What of the shell is open above the page. */
+export type Opened = 'palette' | 'shortcuts' | null;
+
+const isMac = navigator.userAgent.includes('Mac');
+
+/** The keys that open the command palette, as this machine's keyboard has them. */
+export const paletteKeys = [isMac ? '⌘' : 'Ctrl', 'K'];
+
+/** Every shortcut that works on all pages, with its keys. */
+export const shortcuts: readonly { name: string; keys: readonly string[] }[] = [
+  { name: 'Search and run commands', keys: paletteKeys },
+  { name: 'Show keyboard shortcuts', keys: ['?'] },
+  { name: 'Search this list', keys: ['/'] },
+  ...places.flatMap(({ pages }) =>
+    pages.map(({ name, letter }) => ({ name: `Go to ${name}`, keys: ['G', letter.toUpperCase()] })),
+  ),
+];
+
+/** How long after `g` the second key may come, in milliseconds. */
+const patience = 1_500;
+
+/** Listens for the shortcuts of the shell. Keys of somebody who types, or who is in a dialog, are theirs. */
+export function useShortcuts(project: string, open: (what: Opened) => void): void {
+  const navigate = useNavigate();
+  const armed = useRef(0);
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k' && !event.shiftKey && !event.altKey) {
+        event.preventDefault();
+        open('palette');
+        return;
+      }
+      if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target) || isCovered()) return;
+      const wasArmed = event.timeStamp - armed.current < patience;
+      armed.current = 0;
+      if (event.key === '?') open('shortcuts');
+      else if (event.key === '/') {
+        const search = document.querySelector<HTMLInputElement>('main input[type="search"]');
+        if (search === null) return;
+        search.focus();
+      } else if (wasArmed) {
+        const place = places.flatMap(({ pages }) => pages).find(({ letter }) => letter === event.key.toLowerCase());
+        if (!place) return;
+        void navigate({ to: place.to, params: { project } });
+      } else if (event.key === 'g') {
+        armed.current = event.timeStamp;
+        return;
+      } else return;
+      event.preventDefault();
+    };
+    window.addEventListener('keydown', onKeyDown);
+    return () => window.removeEventListener('keydown', onKeyDown);
+  }, [navigate, open, project]);
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  );
+}
+
+function isCovered(): boolean {
+  return document.querySelector('[role="dialog"], [role="alertdialog"], [role="menu"]') !== null;
+}
