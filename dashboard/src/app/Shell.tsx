@@ -136,10 +136,9 @@ function ProjectSwitch({ current }: { current: string }) {
         <button type="button" className={switcher} aria-label={`Project: ${name}. Switch project`}>
           <span
             aria-hidden
-            className="flex size-5 shrink-0 items-center justify-center rounded bg-accent-solid text-xs font-semibold text-page"
-          >
-            {[...name][0]?.toUpperCase()}
-          </span>
+            data-initial={[...name][0]?.toUpperCase()}
+            className="flex size-5 shrink-0 items-center justify-center rounded bg-accent-solid text-xs font-semibold text-page before:content-[attr(data-initial)]"
+          />
           <span className="min-w-0 flex-1 truncate font-medium">{name}</span> <ChevronsUpDown aria-hidden />
         </button>
       }

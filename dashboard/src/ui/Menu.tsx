@@ -1,3 +1,4 @@
+import { Check } from 'lucide-react';
 import { DropdownMenu } from 'radix-ui';
 import type { ReactElement, ReactNode } from 'react';
 
@@ -48,7 +49,9 @@ export function MenuChoice<Value extends string>({
       {choices.map(([each, text]) => (
         <DropdownMenu.RadioItem key={each} className={item} value={each}>
           <span className="flex-1">{text}</span>
-          <DropdownMenu.ItemIndicator className="text-accent">✓</DropdownMenu.ItemIndicator>
+          <DropdownMenu.ItemIndicator>
+            <Check aria-hidden />
+          </DropdownMenu.ItemIndicator>
         </DropdownMenu.RadioItem>
       ))}
     </DropdownMenu.RadioGroup>
