@@ -1,8 +1,8 @@
 import { Button } from '../ui/Button.tsx';
 import { Dialog } from '../ui/Dialog.tsx';
 import { Note } from '../ui/States.tsx';
+import { tableClass } from '../ui/Table.tsx';
 import { type Conflict, isEqual } from './draft.ts';
-import './conflict.css';
 
 /**
  * Asks which of two versions stays, with everything in which they differ. `names` gives the fields their names; `describe` says
@@ -39,8 +39,12 @@ export function ConflictDialog<Content extends object>({
         <Note tone="warn">Changed by both of you: {both.map((key) => names[key]).join(', ')}.</Note>
       ) : null}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
-      <section className="differences" aria-label="Differences" tabIndex={0}>
-        <table>
+      <section
+        className="max-h-[45dvh] overflow-auto rounded-lg border border-line [&_table]:table-fixed [&_td]:break [&_td]:whitespace-pre-wrap [&_th:first-child]:w-32 [&_th]:text-start"
+        aria-label="Differences"
+        tabIndex={0}
+      >
+        <table className={tableClass}>
           <thead>
             <tr>
               <th scope="col">Field</th>
