@@ -38,10 +38,10 @@ export function ConflictDialog<Content extends object>({
       {both.length > 0 ? (
         <Note tone="warn">Changed by both of you: {both.map((key) => names[key]).join(', ')}.</Note>
       ) : null}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
       <section
         className="max-h-[45dvh] overflow-auto rounded-lg border border-line [&_table]:table-fixed [&_td]:break [&_td]:whitespace-pre-wrap [&_th:first-child]:w-32 [&_th]:text-start"
         aria-label="Differences"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
         tabIndex={0}
       >
         <table className={tableClass}>
