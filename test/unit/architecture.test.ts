@@ -39,6 +39,7 @@ describe('the project', () => {
     );
     expect(imports.map(({ file, specifier }) => file ?? specifier).sort()).toEqual([
       'src/core/lib/email-address.ts',
+      'src/platform/verification/lists.ts',
       'src/platform/verification/typo.ts',
       'tldts',
     ]);

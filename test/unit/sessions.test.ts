@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Config } from '../../src/core/config/config.ts';
 import { networkOf } from '../../src/core/lib/network.ts';
 import { roleIncludes, roles } from '../../src/core/lib/roles.ts';
 import {
@@ -24,7 +25,7 @@ describe('a session', () => {
   });
 
   // Contract page 3, 1.1.
-  test.each([
+  test.each<[string, string, Config['NODE_ENV'], string]>([
     ['http://localhost:3000', 'http://localhost:3000', 'development', '; HttpOnly; SameSite=Lax'],
     ['http://api.acme.test', 'http://other.test', 'production', '; HttpOnly; SameSite=Lax'],
     ['https://api.acme.com', 'https://app.acme.com', 'production', '; HttpOnly; SameSite=Lax; Secure'],

@@ -4,40 +4,7 @@ import { dependentSecrets, deriveSecret, productionSecretProblems } from './secr
 import { neededByProvider, type SettingValues, settings } from './settings.ts';
 
 /** Settings as the service uses them: parsed, with the values that depend on others filled in. */
-export type Config = Readonly<
-  SettingValues & {
-    PUBLIC_URL: string;
-    API_URI: string;
-    DASHBOARD_URI: string;
-    JWT_SECRET: string;
-    APP_ENCRYPTION_KEY: string;
-    LINK_SECRET: string;
-    /** Secrets whose sessions are accepted; new ones are signed with the first, JWT_SECRET. */
-    sessionSecrets: readonly string[];
-    /** Keys that open what is stored encrypted; the first, APP_ENCRYPTION_KEY, encrypts. */
-    encryptionKeys: readonly string[];
-    /** Secrets whose links of recipients are accepted; the first, LINK_SECRET, signs. */
-    linkSecrets: readonly string[];
-    /** Whether a secret in use is one that everybody can look up in the source of this service. */
-    usesKnownSecret: boolean;
-    POSTMARK_SERVER_TOKEN: string;
-    POSTMARK_API_URL: string;
-    POSTMARK_WEBHOOK_USER: string | null;
-    POSTMARK_WEBHOOK_PASSWORD: string | null;
-    SANDBOX_URL: string;
-    SANDBOX_WEBHOOK_URL: string;
-    TEMPORAL_UI_URL: string;
-    REQUIRE_EMAIL_VERIFICATION: boolean;
-    /** The provider behind the Postmark client. */
-    /** Where uploaded images are kept. */
-    storageDriver: 'local' | 's3';
-    mailProvider: NonNullable<SettingValues['MAIL_PROVIDER']>;
-    /** Whether Stripe is set up. */
-    billingEnabled: boolean;
-    /** Mails a month of a project that does not pay; null where billing is not enabled. */
-    freeTier: number | null;
-  }
->;
+export type Config = Readonly<ReturnType<typeof complete>>;
 
 /** What is wrong with the environment: one line for each setting, each naming it. */
 export class ConfigError extends Error {
@@ -83,37 +50,35 @@ export function readConfig(env: Record<string, string | undefined>, required: re
   return Object.freeze(config);
 }
 
+const pairs = [
+  ['TEMPORAL_TLS_CERT', 'TEMPORAL_TLS_KEY'],
+  ['POSTMARK_WEBHOOK_USER', 'POSTMARK_WEBHOOK_PASSWORD'],
+  ['AWS_SES_ACCESS_KEY_ID', 'AWS_SES_SECRET_ACCESS_KEY'],
+  ['STRIPE_SK', 'STRIPE_WEBHOOK_SECRET'],
+  ['GITHUB_OAUTH_CLIENT', 'GITHUB_OAUTH_SECRET'],
+  ['GOOGLE_OAUTH_CLIENT', 'GOOGLE_OAUTH_SECRET'],
+  ['FIRST_PROJECT_PUBLIC_KEY', 'FIRST_PROJECT_SECRET_KEY'],
+] as const;
+/** The first of each needs the second. */
+const needs: readonly (readonly [keyof SettingValues, keyof SettingValues])[] = [
+  ...pairs.flatMap(([one, other]) => [[one, other] as const, [other, one] as const]),
+  ['STRIPE_SK', 'STRIPE_PRICE_EMAIL_USAGE'],
+  ['JWT_SECRET_PREVIOUS', 'JWT_SECRET'],
+  ['TEMPORAL_CODEC_KEY_PREVIOUS', 'TEMPORAL_CODEC_KEY'],
+];
+
 function missingCompanions(values: SettingValues): string[] {
-  const problems: string[] = [];
-  const together = (one: keyof SettingValues, other: keyof SettingValues) => {
-    if (values[one] !== null && values[other] === null)
-      problems.push(`${other} is missing: ${one} is set and needs it`);
-  };
-  together('TEMPORAL_TLS_CERT', 'TEMPORAL_TLS_KEY');
-  together('TEMPORAL_TLS_KEY', 'TEMPORAL_TLS_CERT');
-  together('POSTMARK_WEBHOOK_USER', 'POSTMARK_WEBHOOK_PASSWORD');
-  together('POSTMARK_WEBHOOK_PASSWORD', 'POSTMARK_WEBHOOK_USER');
-  together('AWS_SES_ACCESS_KEY_ID', 'AWS_SES_SECRET_ACCESS_KEY');
-  together('AWS_SES_SECRET_ACCESS_KEY', 'AWS_SES_ACCESS_KEY_ID');
+  const problems = needs
+    .filter(([one, other]) => values[one] !== null && values[other] === null)
+    .map(([one, other]) => `${other} is missing: ${one} is set and needs it`);
   const provider = values.MAIL_PROVIDER;
   if (provider !== null && provider !== 'sandbox' && values[neededByProvider[provider]] === null)
     problems.push(`${neededByProvider[provider]} is missing: MAIL_PROVIDER is ${provider} and needs it`);
   if (provider === 'sandbox' && values.POSTMARK_SERVER_TOKEN !== null)
     problems.push('MAIL_PROVIDER is sandbox: unset POSTMARK_SERVER_TOKEN, which the sandbox must never see');
-  together('STRIPE_SK', 'STRIPE_WEBHOOK_SECRET');
-  together('STRIPE_WEBHOOK_SECRET', 'STRIPE_SK');
-  together('STRIPE_SK', 'STRIPE_PRICE_EMAIL_USAGE');
-  together('GITHUB_OAUTH_CLIENT', 'GITHUB_OAUTH_SECRET');
-  together('GITHUB_OAUTH_SECRET', 'GITHUB_OAUTH_CLIENT');
-  together('GOOGLE_OAUTH_CLIENT', 'GOOGLE_OAUTH_SECRET');
-  together('GOOGLE_OAUTH_SECRET', 'GOOGLE_OAUTH_CLIENT');
-  together('FIRST_PROJECT_PUBLIC_KEY', 'FIRST_PROJECT_SECRET_KEY');
-  together('FIRST_PROJECT_SECRET_KEY', 'FIRST_PROJECT_PUBLIC_KEY');
   if (storageDriverOf(values) === 's3')
     for (const name of ['S3_ACCESS_KEY_ID', 'S3_ACCESS_KEY_SECRET', 'S3_PUBLIC_URL'] as const)
       if (values[name] === null) problems.push(`${name} is missing: uploads with the driver s3 need it`);
-  together('JWT_SECRET_PREVIOUS', 'JWT_SECRET');
-  together('TEMPORAL_CODEC_KEY_PREVIOUS', 'TEMPORAL_CODEC_KEY');
   if (values.NODE_ENV === 'production') problems.push(...productionSecretProblems(values));
   return problems;
 }
@@ -122,7 +87,7 @@ function storageDriverOf(values: SettingValues): 'local' | 's3' {
   return values.STORAGE_DRIVER ?? (values.S3_ACCESS_KEY_ID === null ? 'local' : 's3');
 }
 
-function complete(values: SettingValues): Config {
+function complete(values: SettingValues) {
   const publicUrl = values.PUBLIC_URL ?? `http://localhost:${values.PORT}`;
   const apiUri = values.API_URI ?? publicUrl;
   const secrets = dependentSecrets(values);
@@ -148,8 +113,11 @@ function complete(values: SettingValues): Config {
     REQUIRE_EMAIL_VERIFICATION: values.REQUIRE_EMAIL_VERIFICATION ?? !sandbox,
     TEMPORAL_UI_URL: values.TEMPORAL_UI_URL ?? `http://localhost:${values.TEMPORAL_UI_PORT}`,
     mailProvider,
+    /** Where uploaded images are kept. */
     storageDriver: storageDriverOf(values),
+    /** Whether Stripe is set up. */
     billingEnabled,
+    /** Mails a month of a project that does not pay; null where billing is not enabled. */
     freeTier: billingEnabled ? values.FREE_TIER_MONTHLY_EMAILS : null,
   };
 }

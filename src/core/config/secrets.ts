@@ -59,9 +59,13 @@ export function dependentSecrets(values: Secrets) {
     JWT_SECRET: jwtSecret,
     APP_ENCRYPTION_KEY: encryptionKey,
     LINK_SECRET: linkSecret,
+    /** Secrets whose sessions are accepted; new ones are signed with the first, JWT_SECRET. */
     sessionSecrets: distinct(jwtSecret, previous),
+    /** Keys that open what is stored encrypted; the first, APP_ENCRYPTION_KEY, encrypts. */
     encryptionKeys: accepted(encryptionKey, values.APP_ENCRYPTION_KEY_PREVIOUS, 'api keys'),
+    /** Secrets whose links of recipients are accepted; the first, LINK_SECRET, signs. */
     linkSecrets: accepted(linkSecret, values.LINK_SECRET_PREVIOUS, 'recipient links'),
+    /** Whether a secret in use is one that everybody can look up in the source of this service. */
     usesKnownSecret: values.JWT_SECRET === null || secretSettings.some((name) => isKnown(values[name])),
   };
 }

@@ -1,12 +1,11 @@
 import * as v from 'valibot';
 
 /** One setting: how its text is read, its default, and the sentence that the README shows. */
-export interface Setting<Output> {
+interface Setting<Output> {
   schema: v.GenericSchema<string, Output>;
   fallback: Output;
   shownDefault: string;
   meaning: string;
-  group: string;
 }
 
 const integer = (min: number, max: number) =>
@@ -70,449 +69,362 @@ const resolvers = v.pipe(
 const email = v.pipe(v.string(), v.email('must be an email address'));
 
 function setting<Output>(
-  group: string,
   schema: v.GenericSchema<string, Output>,
   fallback: Output,
   meaning: string,
-  shownDefault?: string,
+  shownDefault = fallback === null ? '' : String(fallback),
 ): Setting<Output> {
-  return {
-    group,
-    schema,
-    fallback,
-    meaning,
-    shownDefault: shownDefault ?? (fallback === null ? '' : String(fallback)),
-  };
+  return { schema, fallback, meaning, shownDefault };
 }
-const optional = <Output>(group: string, schema: v.GenericSchema<string, Output>, meaning: string, shownDefault = '') =>
-  setting<Output | null>(group, schema, null, meaning, shownDefault);
+const optional = <Output>(schema: v.GenericSchema<string, Output>, meaning: string, shownDefault?: string) =>
+  setting<Output | null>(schema, null, meaning, shownDefault);
+
+const group = <Entries extends Record<string, Setting<unknown>>>(name: string, entries: Entries) =>
+  Object.fromEntries(Object.entries(entries).map(([key, entry]) => [key, { ...entry, group: name }])) as {
+    [Name in keyof Entries]: Entries[Name] & { group: string };
+  };
+const noItems: string[] = [];
 
 /** Every setting of the service. An empty value counts as unset. The README's table is made from this object. */
 export const settings = {
-  NODE_ENV: setting(
-    'Core',
-    oneOf('development', 'production', 'test'),
-    'development',
-    '`production` requires real secrets and hardens cookies.',
-  ),
-  HOST: setting('Core', text, '127.0.0.1', 'Address the API listens on.'),
-  PORT: setting('Core', port, 3000, 'Port of the API.'),
-  PUBLIC_URL: optional(
-    'Core',
-    httpUrl,
-    'Base of the links in emails and of the recipient pages.',
-    'http://localhost:$PORT',
-  ),
-  API_URI: optional('Core', httpUrl, 'Base of the API where it is split from the dashboard.', 'PUBLIC_URL'),
-  DASHBOARD_URI: optional('Core', httpUrl, 'Base of the dashboard where it is split from the API.', 'PUBLIC_URL'),
-  LANDING_URI: optional('Core', httpUrl, 'Page of the product, named in `/config`.', 'DASHBOARD_URI'),
-  WIKI_URI: optional('Core', httpUrl, 'URL of the documentation, named in `/config`.'),
-  CORS_EXTRA_ORIGINS: setting(
-    'Core',
-    list,
-    [] as string[],
-    'Comma-separated list of further origins whose pages may call the dashboard API.',
-    '',
-  ),
-  SHUTDOWN_GRACE_SECONDS: setting(
-    'Core',
-    integer(1, 3_600),
-    15,
-    'How long requests in progress may take after SIGTERM before they are cut off. Under `npm start` 6, so that everything stops within 15.',
-  ),
-  TRUST_PROXY: setting(
-    'Core',
-    integer(0, 10),
-    0,
-    'Number of proxies in front that are trusted to name the client address.',
-  ),
-  LOG_LEVEL: setting(
-    'Core',
-    oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
-    'info',
-    'Minimum severity of log lines.',
-  ),
-  API_METRICS_PORT: optional('Core', port, 'Port on which an API process serves `/metrics` (and `/health`).'),
-  WORKER_METRICS_PORT: optional('Core', port, 'Port on which a worker serves `/metrics` and `/health`.'),
-  METRICS_HOST: optional('Core', text, 'Address these two ports listen on.', 'HOST'),
-  METRICS_TOKEN: optional(
-    'Core',
-    secret,
-    'Also serves `/metrics` on the port of the API, for requests with `Authorization: Bearer` and this token.',
-  ),
-  DATA_DIR: setting('Core', text, '.data', 'Where `npm start` stores its data and the sandbox its messages.'),
-
-  DATABASE_URL: optional('Postgres', postgresUrl, 'Postgres 15 or later. `npm start` runs its own when this is unset.'),
-  DIRECT_DATABASE_URL: optional(
-    'Postgres',
-    postgresUrl,
-    'Postgres without a pooler in between, for migrations and notifications.',
-    'DATABASE_URL',
-  ),
-  DATABASE_POOL_SIZE: setting('Postgres', integer(2, 200), 10, 'Connections of one process.'),
-  DATABASE_POOL_TIMEOUT: setting(
-    'Postgres',
-    integer(1, 600),
-    5,
-    'Seconds a request waits for a connection to Postgres before it gets 503.',
-  ),
-  DATABASE_LOCK_TIMEOUT: setting(
-    'Postgres',
-    integer(0, 3600),
-    10,
-    'Seconds a statement of a request waits for a lock before the request gets 503. 0 turns it off.',
-  ),
-  DATABASE_STATEMENT_TIMEOUT: setting(
-    'Postgres',
-    integer(0, 3600),
-    30,
-    'Seconds a statement of a request may take before the request gets 503. 0 turns it off.',
-  ),
-  READY_ON_NEWER_SCHEMA: setting(
-    'Postgres',
-    flag,
-    false,
-    '`/ready` ignores migrations that this release does not know, for zero-downtime deploys.',
-  ),
-  POSTGRES_PORT: setting('Postgres', port, 54330, 'Port of the Postgres that `npm start` runs.'),
-
-  TEMPORAL_ADDRESS: optional(
-    'Temporal',
-    hostAndPort,
-    'Temporal frontend. `npm start` runs a development server when this is unset.',
-  ),
-  TEMPORAL_NAMESPACE: setting('Temporal', text, 'default', 'Namespace of all executions.'),
-  TEMPORAL_TASK_QUEUE: setting('Temporal', text, 'posthorn', 'Prefix of the task queue names.'),
-  TEMPORAL_API_KEY: optional('Temporal', text, 'API key of Temporal Cloud; turns TLS on.'),
-  TEMPORAL_TLS: setting('Temporal', flag, false, 'Connect with TLS.'),
-  TEMPORAL_TLS_CA: optional('Temporal', text, 'File with the certificate authority of the server.'),
-  TEMPORAL_TLS_CERT: optional('Temporal', text, 'File with the client certificate (mTLS).'),
-  TEMPORAL_TLS_KEY: optional('Temporal', text, 'File with the key of the client certificate (mTLS).'),
-  TEMPORAL_TLS_SERVER_NAME: optional('Temporal', text, 'Name to expect in the server certificate.'),
-  TEMPORAL_CLI: optional('Temporal', text, 'Path of the `temporal` program that `npm start` runs.'),
-  TEMPORAL_PORT: setting('Temporal', port, 7233, 'Port of the Temporal that `npm start` runs.'),
-  TEMPORAL_UI_PORT: setting('Temporal', port, 8233, 'Port of its Web UI.'),
-  TEMPORAL_UI_URL: optional(
-    'Temporal',
-    httpUrl,
-    'Base of the Temporal Web UI, for links.',
-    'http://localhost:$TEMPORAL_UI_PORT',
-  ),
-  TEMPORAL_SETUP: setting(
-    'Temporal',
-    flag,
-    true,
-    'API and workers create what is missing in the Temporal store, as `npm run migrate` does; when false they only log it.',
-  ),
-  TEMPORAL_SHOW_EMAILS: setting('Temporal', flag, false, 'Put email addresses into memos of executions.'),
-  TEMPORAL_CODEC_KEY: optional(
-    'Temporal',
-    secret,
-    'Encrypts inputs, results and memos that Temporal stores; search attributes stay unencrypted.',
-  ),
-  TEMPORAL_CODEC_KEY_PREVIOUS: optional(
-    'Temporal',
-    secret,
-    'The TEMPORAL_CODEC_KEY before the current one: what it encrypted can still be read.',
-  ),
-
-  JWT_SECRET: optional('Secrets', secret, 'Signs sessions. Required in production.', 'a fixed development secret'),
-  JWT_SECRET_PREVIOUS: optional(
-    'Secrets',
-    secret,
-    'The JWT_SECRET before the current one, during a rotation: its sessions and the keys derived from it stay valid.',
-  ),
-  APP_ENCRYPTION_KEY: optional(
-    'Secrets',
-    secret,
-    'Encrypts stored API keys, DKIM keys and the mail of the service.',
-    'derived from JWT_SECRET',
-  ),
-  APP_ENCRYPTION_KEY_PREVIOUS: optional(
-    'Secrets',
-    secret,
-    'The APP_ENCRYPTION_KEY before the current one; `npm run secrets -- reencrypt` makes it unnecessary.',
-  ),
-  LINK_SECRET: optional(
-    'Secrets',
-    secret,
-    'Signs the links of recipients; links sent before a change stop working, unless LINK_SECRET_PREVIOUS has the old one.',
-    'derived from JWT_SECRET',
-  ),
-  LINK_SECRET_PREVIOUS: optional(
-    'Secrets',
-    secret,
-    'The LINK_SECRET before the current one: links in mail that was sent stay valid.',
-  ),
-  RECIPIENT_LINKS_UNSIGNED: setting(
-    'Secrets',
-    flag,
-    false,
-    'Accept unsigned recipient links for everything, for links that another service has sent.',
-  ),
-
-  DISABLE_SIGNUPS: setting('Accounts', flag, false, 'Closes sign-ups; existing accounts are not affected.'),
-  VERIFY_EMAIL_ON_SIGNUP: setting(
-    'Accounts',
-    flag,
-    false,
-    'Refuse sign-ups with disposable or plus addresses, and domains that accept no mail.',
-  ),
-  REQUIRE_EMAIL_VERIFICATION: optional(
-    'Accounts',
-    flag,
-    'Accounts with a password must confirm their address before they can do anything.',
-    'true with a real mail provider, false with the sandbox',
-  ),
-  LOGIN_RATE_LIMIT_PER_EMAIL: setting(
-    'Accounts',
-    integer(1, 1_000_000),
-    5,
-    'Failed sign-ins of one address in a window; further attempts are refused, even with the right password.',
-  ),
-  LOGIN_RATE_LIMIT_PER_IP: setting(
-    'Accounts',
-    integer(0, 1_000_000),
-    100,
-    'Failed sign-ins from one network (an IPv4 address or an IPv6 /64) in a window; 0 turns it off.',
-  ),
-  LOGIN_RATE_LIMIT_WINDOW: setting('Accounts', integer(1, 86_400), 900, 'Length of that window in seconds.'),
-  SIGNUP_RATE_LIMIT_PER_IP: setting(
-    'Accounts',
-    integer(0, 1_000_000),
-    10,
-    'Sign-ups from one network address in an hour; 0 turns it off.',
-  ),
-  GITHUB_OAUTH_CLIENT: optional(
-    'Accounts',
-    text,
-    'Client id of the OAuth app at GitHub. Unset: no sign-in with GitHub.',
-  ),
-  GITHUB_OAUTH_SECRET: optional('Accounts', text, 'Its client secret.'),
-  GOOGLE_OAUTH_CLIENT: optional('Accounts', text, 'OAuth client id at Google. Unset: no sign-in with Google.'),
-  GOOGLE_OAUTH_SECRET: optional('Accounts', text, 'Its client secret.'),
-
-  MAIL_PROVIDER: optional(
-    'Mail',
-    oneOf('sandbox', 'postmark', 'ses', 'smtp'),
-    'The mail provider: the mail sandbox, Postmark, Amazon SES or an SMTP server.',
-    'postmark with a POSTMARK_SERVER_TOKEN, else sandbox',
-  ),
-  POSTMARK_SERVER_TOKEN: optional('Mail', text, 'Server token of Postmark. Unset: mail goes to the sandbox.'),
-  POSTMARK_ACCOUNT_TOKEN: optional('Mail', text, 'Account token of Postmark, for its Domains API.'),
-  POSTMARK_API_URL: optional(
-    'Mail',
-    httpUrl,
-    'Base URL of the Postmark API.',
-    'https://api.postmarkapp.com, or the sandbox',
-  ),
-  POSTMARK_STREAM_TRANSACTIONAL: setting('Mail', text, 'outbound', 'Message stream for transactional mail.'),
-  POSTMARK_STREAM_BROADCAST: setting('Mail', text, 'broadcast', 'Message stream for campaigns and marketing mail.'),
-  POSTMARK_UNSUBSCRIBES: setting(
-    'Mail',
-    oneOf('self', 'postmark'),
-    'self',
-    '`postmark` leaves the List-Unsubscribe headers of broadcast mail to Postmark.',
-  ),
-  POSTMARK_WEBHOOK_USER: optional(
-    'Mail',
-    text,
-    'User name that webhooks of Postmark must send.',
-    'posthorn with the sandbox',
-  ),
-  POSTMARK_WEBHOOK_PASSWORD: optional(
-    'Mail',
-    text,
-    'Password that webhooks of Postmark must send.',
-    'generated with the sandbox',
-  ),
-  POSTMARK_WEBHOOK_TOKEN: optional('Mail', text, 'Token accepted as `/webhooks/postmark/{token}`.'),
-  AWS_SES_REGION: optional('Mail', text, 'Region of Amazon SES, such as `eu-west-1`.'),
-  AWS_SES_ACCESS_KEY_ID: optional(
-    'Mail',
-    text,
-    'Access key for Amazon SES.',
-    'what the machine has: environment, profile or role',
-  ),
-  AWS_SES_SECRET_ACCESS_KEY: optional('Mail', text, 'Its secret.'),
-  AWS_SES_ENDPOINT: optional(
-    'Mail',
-    httpUrl,
-    'Base URL of the API of Amazon SES, such as that of a VPC endpoint.',
-    'that of the region',
-  ),
-  SES_CONFIGURATION_SET: optional('Mail', text, 'Configuration set for mail with open and click tracking.'),
-  SES_CONFIGURATION_SET_NO_TRACKING: optional(
-    'Mail',
-    text,
-    'Configuration set for mail without open and click tracking.',
-    'SES_CONFIGURATION_SET',
-  ),
-  SMTP_URL: optional(
-    'Mail',
-    smtpUrl,
-    'SMTP server: `smtp://user:password@host:587`, or `smtps://…:465` for TLS from the first byte.',
-  ),
-  SMTP_REQUIRE_TLS: optional(
-    'Mail',
-    flag,
-    'Never send to an SMTP server without TLS.',
-    'true where SMTP_URL has a password',
-  ),
-  SMTP_MAX_MESSAGE_MB: setting('Mail', integer(1, 100), 25, 'Largest message for an SMTP server.'),
-  PROVIDER_CONNECTIONS: setting(
-    'Mail',
-    integer(1, 500),
-    20,
-    'Connections of one process to Amazon SES or an SMTP server.',
-  ),
-  SNS_TOPIC_ARNS: setting(
-    'Mail',
-    list,
-    [] as string[],
-    'Comma-separated list of the Amazon SNS topics that `/webhooks/sns` accepts; without any it accepts none.',
-    '',
-  ),
-  MAIL_FROM_SUBDOMAIN: setting('Mail', text, 'pm-bounces', 'Label of the return-path domain.'),
-  AUTO_PROJECT_DISABLE: setting(
-    'Mail',
-    flag,
-    true,
-    'Disable a project whose bounces or complaints reach a limit; when false, only log it.',
-  ),
-  SYSTEM_FROM_ADDRESS: setting('Mail', email, 'no-reply@localhost.test', 'From address of mail of the service itself.'),
-  SYSTEM_FROM_NAME: setting('Mail', text, 'Posthorn', 'From name of that mail.'),
-  SEND_RATE_PER_PROJECT: setting(
-    'Mail',
-    integer(0, 1_000_000),
-    1000,
-    'Messages a second for each project, with a burst of twice that; 0 turns it off.',
-  ),
-  SEND_CHUNK: setting('Mail', integer(1, 500), 500, 'Messages in one provider call of a campaign.'),
-  CAMPAIGN_PARALLEL_BATCHES: setting('Mail', integer(1, 32), 4, 'Delivery lanes of one campaign.'),
-  CAMPAIGN_CALLS_IN_FLIGHT: setting('Mail', integer(1, 32), 8, 'Provider calls that one lane has in flight.'),
-  PROVIDER_LOOKUP_LAG_SECONDS: setting(
-    'Mail',
-    integer(0, 3600),
-    60,
-    'How long a message that the provider does not know may still appear there before it is sent again.',
-  ),
-  MAX_ATTACHMENT_SIZE_MB: setting('Mail', integer(1, 40), 10, 'Total size of the attachments of one message.'),
-  MAX_ATTACHMENTS_COUNT: setting('Mail', integer(0, 100), 10, 'Number of attachments of one message.'),
-
-  WORKFLOW_STARTS_PER_CONTACT_PER_HOUR: setting(
-    'Automations',
-    integer(0, 100_000),
-    50,
-    'How often one contact may enter one workflow within an hour, against workflows that start each other; 0 is no limit.',
-  ),
-  WEBHOOK_ALLOWED_HOSTS: setting(
-    'Automations',
-    list,
-    [] as string[],
-    'Comma-separated list of hosts (`host` or `host:port`) that webhooks of workflows may call although their addresses are not public.',
-    '',
-  ),
-
-  SANDBOX_HOST: setting('Sandbox', text, '127.0.0.1', 'Address the mail sandbox listens on.'),
-  SANDBOX_PORT: setting('Sandbox', port, 8025, 'Port of the mail sandbox and its inbox.'),
-  SANDBOX_URL: optional(
-    'Sandbox',
-    httpUrl,
-    'URL under which the other processes reach the mail sandbox.',
-    'http://localhost:$SANDBOX_PORT',
-  ),
-  SANDBOX_WEBHOOK_URL: optional(
-    'Sandbox',
-    httpUrl,
-    'URL to which the sandbox posts its webhooks.',
-    'API_URI/webhooks/postmark',
-  ),
-  SANDBOX_DELAY_MS: setting(
-    'Sandbox',
-    integer(0, 600_000),
-    1000,
-    'Scale of the delays before deliveries, opens and clicks; 0 is immediate.',
-  ),
-  SANDBOX_KEEP: setting('Sandbox', integer(1, 1_000_000), 10_000, 'Number of messages the sandbox keeps.'),
-
-  RATE_LIMIT_PER_MINUTE: setting(
-    'Limits',
-    integer(0, 100_000_000),
-    1000,
-    'Requests a minute for each project; 0 turns it off.',
-  ),
-  IDEMPOTENCY_KEY_TTL_HOURS: setting('Limits', integer(1, 8760), 24, 'How long an Idempotency-Key is remembered.'),
-  EMAIL_BODY_RETENTION_DAYS: setting(
-    'Limits',
-    integer(1, 36_500),
-    90,
-    'How long the rendered bodies of mail are kept; everything else about a mail stays.',
-  ),
-  OUTBOX_RETENTION_HOURS: setting('Limits', integer(1, 8760), 24, 'How long finished rows of the outbox are kept.'),
-
-  DNS_SERVERS: setting(
-    'Look-ups',
-    resolvers,
-    [] as string[],
-    'Comma-separated list of resolvers (IP addresses, each with an optional port) for address and domain checks.',
-    'those of the machine',
-  ),
-
-  STORAGE_DRIVER: optional(
-    'Uploads',
-    oneOf('local', 's3'),
-    'Where uploaded images are kept: `local`, or `s3` for any S3-compatible store.',
-    's3 when S3_ACCESS_KEY_ID is set, else local',
-  ),
-  UPLOAD_DIR: optional('Uploads', text, 'Folder of uploaded images with the driver `local`.', 'DATA_DIR/uploads'),
-  S3_ENDPOINT: optional('Uploads', httpUrl, 'Base URL of the store; unset for Amazon S3 itself.'),
-  S3_REGION: setting('Uploads', text, 'us-east-1', 'Region of the store.'),
-  S3_ACCESS_KEY_ID: optional('Uploads', text, 'Access key of the store.'),
-  S3_ACCESS_KEY_SECRET: optional('Uploads', text, 'Secret of that key.'),
-  S3_BUCKET: setting('Uploads', text, 'uploads', 'Bucket of uploaded images.'),
-  S3_PUBLIC_URL: optional('Uploads', httpUrl, 'Public base URL of images; required with the driver `s3`.'),
-  S3_FORCE_PATH_STYLE: setting('Uploads', flag, true, 'Put the bucket in the path instead of the host.'),
-
-  STRIPE_SK: optional('Billing', text, 'Secret key of Stripe. Billing is enabled with it and STRIPE_WEBHOOK_SECRET.'),
-  STRIPE_WEBHOOK_SECRET: optional('Billing', text, 'Signing secret of the webhook `/webhooks/incoming/stripe`.'),
-  STRIPE_PRICE_EMAIL_USAGE: optional('Billing', text, 'Metered price of a mail; required when billing is enabled.'),
-  STRIPE_PRICE_ONBOARDING: optional('Billing', text, 'One-time price that is added to a first checkout.'),
-  STRIPE_METER_EVENT_NAME: setting('Billing', text, 'emails', 'Event name of the meter behind the metered price.'),
-  STRIPE_API_URL: setting('Billing', httpUrl, 'https://api.stripe.com', 'Base URL of the Stripe API.'),
-  FREE_TIER_MONTHLY_EMAILS: setting(
-    'Billing',
-    integer(0, 1_000_000_000),
-    1000,
-    'Mails a month of a project without a subscription and limits of its own, if billing is enabled.',
-  ),
-
-  FIRST_PROJECT_OWNER: optional(
-    'First run',
-    email,
-    'Address of the user who owns the first project. Required with a real mail provider and in production.',
-    'owner@posthorn.test with the sandbox',
-  ),
-  FIRST_PROJECT_SENDER: optional(
-    'First run',
-    email,
-    'Address the first project sends from; its domain is added to the project. Required with FIRST_PROJECT_OWNER.',
-    'hello@posthorn.test with the sandbox',
-  ),
-  FIRST_PROJECT_NAME: setting('First run', text, 'First project', 'Name of the first project.'),
-  FIRST_PROJECT_PUBLIC_KEY: optional(
-    'First run',
-    text,
-    'Public key of the project that `npm start` creates.',
-    'random',
-  ),
-  FIRST_PROJECT_SECRET_KEY: optional(
-    'First run',
-    text,
-    'Secret key of the project that `npm start` creates.',
-    'random',
-  ),
-} satisfies Record<string, Setting<unknown>>;
+  ...group('Core', {
+    NODE_ENV: setting(
+      oneOf('development', 'production', 'test'),
+      'development',
+      '`production` requires real secrets and hardens cookies.',
+    ),
+    HOST: setting(text, '127.0.0.1', 'Address the API listens on.'),
+    PORT: setting(port, 3000, 'Port of the API.'),
+    PUBLIC_URL: optional(httpUrl, 'Base of the links in emails and of the recipient pages.', 'http://localhost:$PORT'),
+    API_URI: optional(httpUrl, 'Base of the API where it is split from the dashboard.', 'PUBLIC_URL'),
+    DASHBOARD_URI: optional(httpUrl, 'Base of the dashboard where it is split from the API.', 'PUBLIC_URL'),
+    LANDING_URI: optional(httpUrl, 'Page of the product, named in `/config`.', 'DASHBOARD_URI'),
+    WIKI_URI: optional(httpUrl, 'URL of the documentation, named in `/config`.'),
+    CORS_EXTRA_ORIGINS: setting(
+      list,
+      noItems,
+      'Comma-separated list of further origins whose pages may call the dashboard API.',
+    ),
+    SHUTDOWN_GRACE_SECONDS: setting(
+      integer(1, 3_600),
+      15,
+      'How long requests in progress may take after SIGTERM before they are cut off. Under `npm start` 6, so that everything stops within 15.',
+    ),
+    TRUST_PROXY: setting(integer(0, 10), 0, 'Number of proxies in front that are trusted to name the client address.'),
+    LOG_LEVEL: setting(
+      oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+      'info',
+      'Minimum severity of log lines.',
+    ),
+    API_METRICS_PORT: optional(port, 'Port on which an API process serves `/metrics` (and `/health`).'),
+    WORKER_METRICS_PORT: optional(port, 'Port on which a worker serves `/metrics` and `/health`.'),
+    METRICS_HOST: optional(text, 'Address these two ports listen on.', 'HOST'),
+    METRICS_TOKEN: optional(
+      secret,
+      'Also serves `/metrics` on the port of the API, for requests with `Authorization: Bearer` and this token.',
+    ),
+    DATA_DIR: setting(text, '.data', 'Where `npm start` stores its data and the sandbox its messages.'),
+  }),
+  ...group('Postgres', {
+    DATABASE_URL: optional(postgresUrl, 'Postgres 15 or later. `npm start` runs its own when this is unset.'),
+    DIRECT_DATABASE_URL: optional(
+      postgresUrl,
+      'Postgres without a pooler in between, for migrations and notifications.',
+      'DATABASE_URL',
+    ),
+    DATABASE_POOL_SIZE: setting(integer(2, 200), 10, 'Connections of one process.'),
+    DATABASE_POOL_TIMEOUT: setting(
+      integer(1, 600),
+      5,
+      'Seconds a request waits for a connection to Postgres before it gets 503.',
+    ),
+    DATABASE_LOCK_TIMEOUT: setting(
+      integer(0, 3600),
+      10,
+      'Seconds a statement of a request waits for a lock before the request gets 503. 0 turns it off.',
+    ),
+    DATABASE_STATEMENT_TIMEOUT: setting(
+      integer(0, 3600),
+      30,
+      'Seconds a statement of a request may take before the request gets 503. 0 turns it off.',
+    ),
+    READY_ON_NEWER_SCHEMA: setting(
+      flag,
+      false,
+      '`/ready` ignores migrations that this release does not know, for zero-downtime deploys.',
+    ),
+    POSTGRES_PORT: setting(port, 54330, 'Port of the Postgres that `npm start` runs.'),
+  }),
+  ...group('Temporal', {
+    TEMPORAL_ADDRESS: optional(
+      hostAndPort,
+      'Temporal frontend. `npm start` runs a development server when this is unset.',
+    ),
+    TEMPORAL_NAMESPACE: setting(text, 'default', 'Namespace of all executions.'),
+    TEMPORAL_TASK_QUEUE: setting(text, 'posthorn', 'Prefix of the task queue names.'),
+    TEMPORAL_API_KEY: optional(text, 'API key of Temporal Cloud; turns TLS on.'),
+    TEMPORAL_TLS: setting(flag, false, 'Connect with TLS.'),
+    TEMPORAL_TLS_CA: optional(text, 'File with the certificate authority of the server.'),
+    TEMPORAL_TLS_CERT: optional(text, 'File with the client certificate (mTLS).'),
+    TEMPORAL_TLS_KEY: optional(text, 'File with the key of the client certificate (mTLS).'),
+    TEMPORAL_TLS_SERVER_NAME: optional(text, 'Name to expect in the server certificate.'),
+    TEMPORAL_CLI: optional(text, 'Path of the `temporal` program that `npm start` runs.'),
+    TEMPORAL_PORT: setting(port, 7233, 'Port of the Temporal that `npm start` runs.'),
+    TEMPORAL_UI_PORT: setting(port, 8233, 'Port of its Web UI.'),
+    TEMPORAL_UI_URL: optional(httpUrl, 'Base of the Temporal Web UI, for links.', 'http://localhost:$TEMPORAL_UI_PORT'),
+    TEMPORAL_SETUP: setting(
+      flag,
+      true,
+      'API and workers create what is missing in the Temporal store, as `npm run migrate` does; when false they only log it.',
+    ),
+    TEMPORAL_SHOW_EMAILS: setting(flag, false, 'Put email addresses into memos of executions.'),
+    TEMPORAL_CODEC_KEY: optional(
+      secret,
+      'Encrypts inputs, results and memos that Temporal stores; search attributes stay unencrypted.',
+    ),
+    TEMPORAL_CODEC_KEY_PREVIOUS: optional(
+      secret,
+      'The TEMPORAL_CODEC_KEY before the current one: what it encrypted can still be read.',
+    ),
+  }),
+  ...group('Secrets', {
+    JWT_SECRET: optional(secret, 'Signs sessions. Required in production.', 'a fixed development secret'),
+    JWT_SECRET_PREVIOUS: optional(
+      secret,
+      'The JWT_SECRET before the current one, during a rotation: its sessions and the keys derived from it stay valid.',
+    ),
+    APP_ENCRYPTION_KEY: optional(
+      secret,
+      'Encrypts stored API keys, DKIM keys and the mail of the service.',
+      'derived from JWT_SECRET',
+    ),
+    APP_ENCRYPTION_KEY_PREVIOUS: optional(
+      secret,
+      'The APP_ENCRYPTION_KEY before the current one; `npm run secrets -- reencrypt` makes it unnecessary.',
+    ),
+    LINK_SECRET: optional(
+      secret,
+      'Signs the links of recipients; links sent before a change stop working, unless LINK_SECRET_PREVIOUS has the old one.',
+      'derived from JWT_SECRET',
+    ),
+    LINK_SECRET_PREVIOUS: optional(
+      secret,
+      'The LINK_SECRET before the current one: links in mail that was sent stay valid.',
+    ),
+    RECIPIENT_LINKS_UNSIGNED: setting(
+      flag,
+      false,
+      'Accept unsigned recipient links for everything, for links that another service has sent.',
+    ),
+  }),
+  ...group('Accounts', {
+    DISABLE_SIGNUPS: setting(flag, false, 'Closes sign-ups; existing accounts are not affected.'),
+    VERIFY_EMAIL_ON_SIGNUP: setting(
+      flag,
+      false,
+      'Refuse sign-ups with disposable or plus addresses, and domains that accept no mail.',
+    ),
+    REQUIRE_EMAIL_VERIFICATION: optional(
+      flag,
+      'Accounts with a password must confirm their address before they can do anything.',
+      'true with a real mail provider, false with the sandbox',
+    ),
+    LOGIN_RATE_LIMIT_PER_EMAIL: setting(
+      integer(1, 1_000_000),
+      5,
+      'Failed sign-ins of one address in a window; further attempts are refused, even with the right password.',
+    ),
+    LOGIN_RATE_LIMIT_PER_IP: setting(
+      integer(0, 1_000_000),
+      100,
+      'Failed sign-ins from one network (an IPv4 address or an IPv6 /64) in a window; 0 turns it off.',
+    ),
+    LOGIN_RATE_LIMIT_WINDOW: setting(integer(1, 86_400), 900, 'Length of that window in seconds.'),
+    SIGNUP_RATE_LIMIT_PER_IP: setting(
+      integer(0, 1_000_000),
+      10,
+      'Sign-ups from one network address in an hour; 0 turns it off.',
+    ),
+    GITHUB_OAUTH_CLIENT: optional(text, 'Client id of the OAuth app at GitHub. Unset: no sign-in with GitHub.'),
+    GITHUB_OAUTH_SECRET: optional(text, 'Its client secret.'),
+    GOOGLE_OAUTH_CLIENT: optional(text, 'OAuth client id at Google. Unset: no sign-in with Google.'),
+    GOOGLE_OAUTH_SECRET: optional(text, 'Its client secret.'),
+  }),
+  ...group('Mail', {
+    MAIL_PROVIDER: optional(
+      oneOf('sandbox', 'postmark', 'ses', 'smtp'),
+      'The mail provider: the mail sandbox, Postmark, Amazon SES or an SMTP server.',
+      'postmark with a POSTMARK_SERVER_TOKEN, else sandbox',
+    ),
+    POSTMARK_SERVER_TOKEN: optional(text, 'Server token of Postmark. Unset: mail goes to the sandbox.'),
+    POSTMARK_ACCOUNT_TOKEN: optional(text, 'Account token of Postmark, for its Domains API.'),
+    POSTMARK_API_URL: optional(httpUrl, 'Base URL of the Postmark API.', 'https://api.postmarkapp.com, or the sandbox'),
+    POSTMARK_STREAM_TRANSACTIONAL: setting(text, 'outbound', 'Message stream for transactional mail.'),
+    POSTMARK_STREAM_BROADCAST: setting(text, 'broadcast', 'Message stream for campaigns and marketing mail.'),
+    POSTMARK_UNSUBSCRIBES: setting(
+      oneOf('self', 'postmark'),
+      'self',
+      '`postmark` leaves the List-Unsubscribe headers of broadcast mail to Postmark.',
+    ),
+    POSTMARK_WEBHOOK_USER: optional(
+      text,
+      'User name that webhooks of Postmark must send.',
+      'posthorn with the sandbox',
+    ),
+    POSTMARK_WEBHOOK_PASSWORD: optional(
+      text,
+      'Password that webhooks of Postmark must send.',
+      'generated with the sandbox',
+    ),
+    POSTMARK_WEBHOOK_TOKEN: optional(text, 'Token accepted as `/webhooks/postmark/{token}`.'),
+    AWS_SES_REGION: optional(text, 'Region of Amazon SES, such as `eu-west-1`.'),
+    AWS_SES_ACCESS_KEY_ID: optional(
+      text,
+      'Access key for Amazon SES.',
+      'what the machine has: environment, profile or role',
+    ),
+    AWS_SES_SECRET_ACCESS_KEY: optional(text, 'Its secret.'),
+    AWS_SES_ENDPOINT: optional(
+      httpUrl,
+      'Base URL of the API of Amazon SES, such as that of a VPC endpoint.',
+      'that of the region',
+    ),
+    SES_CONFIGURATION_SET: optional(text, 'Configuration set for mail with open and click tracking.'),
+    SES_CONFIGURATION_SET_NO_TRACKING: optional(
+      text,
+      'Configuration set for mail without open and click tracking.',
+      'SES_CONFIGURATION_SET',
+    ),
+    SMTP_URL: optional(
+      smtpUrl,
+      'SMTP server: `smtp://user:password@host:587`, or `smtps://…:465` for TLS from the first byte.',
+    ),
+    SMTP_REQUIRE_TLS: optional(flag, 'Never send to an SMTP server without TLS.', 'true where SMTP_URL has a password'),
+    SMTP_MAX_MESSAGE_MB: setting(integer(1, 100), 25, 'Largest message for an SMTP server.'),
+    PROVIDER_CONNECTIONS: setting(integer(1, 500), 20, 'Connections of one process to Amazon SES or an SMTP server.'),
+    SNS_TOPIC_ARNS: setting(
+      list,
+      noItems,
+      'Comma-separated list of the Amazon SNS topics that `/webhooks/sns` accepts; without any it accepts none.',
+    ),
+    MAIL_FROM_SUBDOMAIN: setting(text, 'pm-bounces', 'Label of the return-path domain.'),
+    AUTO_PROJECT_DISABLE: setting(
+      flag,
+      true,
+      'Disable a project whose bounces or complaints reach a limit; when false, only log it.',
+    ),
+    SYSTEM_FROM_ADDRESS: setting(email, 'no-reply@localhost.test', 'From address of mail of the service itself.'),
+    SYSTEM_FROM_NAME: setting(text, 'Posthorn', 'From name of that mail.'),
+    SEND_RATE_PER_PROJECT: setting(
+      integer(0, 1_000_000),
+      1000,
+      'Messages a second for each project, with a burst of twice that; 0 turns it off.',
+    ),
+    SEND_CHUNK: setting(integer(1, 500), 500, 'Messages in one provider call of a campaign.'),
+    CAMPAIGN_PARALLEL_BATCHES: setting(integer(1, 32), 4, 'Delivery lanes of one campaign.'),
+    CAMPAIGN_CALLS_IN_FLIGHT: setting(integer(1, 32), 8, 'Provider calls that one lane has in flight.'),
+    PROVIDER_LOOKUP_LAG_SECONDS: setting(
+      integer(0, 3600),
+      60,
+      'How long a message that the provider does not know may still appear there before it is sent again.',
+    ),
+    MAX_ATTACHMENT_SIZE_MB: setting(integer(1, 40), 10, 'Total size of the attachments of one message.'),
+    MAX_ATTACHMENTS_COUNT: setting(integer(0, 100), 10, 'Number of attachments of one message.'),
+  }),
+  ...group('Automations', {
+    WORKFLOW_STARTS_PER_CONTACT_PER_HOUR: setting(
+      integer(0, 100_000),
+      50,
+      'How often one contact may enter one workflow within an hour, against workflows that start each other; 0 is no limit.',
+    ),
+    WEBHOOK_ALLOWED_HOSTS: setting(
+      list,
+      noItems,
+      'Comma-separated list of hosts (`host` or `host:port`) that webhooks of workflows may call although their addresses are not public.',
+    ),
+  }),
+  ...group('Sandbox', {
+    SANDBOX_HOST: setting(text, '127.0.0.1', 'Address the mail sandbox listens on.'),
+    SANDBOX_PORT: setting(port, 8025, 'Port of the mail sandbox and its inbox.'),
+    SANDBOX_URL: optional(
+      httpUrl,
+      'URL under which the other processes reach the mail sandbox.',
+      'http://localhost:$SANDBOX_PORT',
+    ),
+    SANDBOX_WEBHOOK_URL: optional(httpUrl, 'URL to which the sandbox posts its webhooks.', 'API_URI/webhooks/postmark'),
+    SANDBOX_DELAY_MS: setting(
+      integer(0, 600_000),
+      1000,
+      'Scale of the delays before deliveries, opens and clicks; 0 is immediate.',
+    ),
+    SANDBOX_KEEP: setting(integer(1, 1_000_000), 10_000, 'Number of messages the sandbox keeps.'),
+  }),
+  ...group('Limits', {
+    RATE_LIMIT_PER_MINUTE: setting(
+      integer(0, 100_000_000),
+      1000,
+      'Requests a minute for each project; 0 turns it off.',
+    ),
+    IDEMPOTENCY_KEY_TTL_HOURS: setting(integer(1, 8760), 24, 'How long an Idempotency-Key is remembered.'),
+    EMAIL_BODY_RETENTION_DAYS: setting(
+      integer(1, 36_500),
+      90,
+      'How long the rendered bodies of mail are kept; everything else about a mail stays.',
+    ),
+    OUTBOX_RETENTION_HOURS: setting(integer(1, 8760), 24, 'How long finished rows of the outbox are kept.'),
+  }),
+  ...group('Look-ups', {
+    DNS_SERVERS: setting(
+      resolvers,
+      noItems,
+      'Comma-separated list of resolvers (IP addresses, each with an optional port) for address and domain checks.',
+      'those of the machine',
+    ),
+  }),
+  ...group('Uploads', {
+    STORAGE_DRIVER: optional(
+      oneOf('local', 's3'),
+      'Where uploaded images are kept: `local`, or `s3` for any S3-compatible store.',
+      's3 when S3_ACCESS_KEY_ID is set, else local',
+    ),
+    UPLOAD_DIR: optional(text, 'Folder of uploaded images with the driver `local`.', 'DATA_DIR/uploads'),
+    S3_ENDPOINT: optional(httpUrl, 'Base URL of the store; unset for Amazon S3 itself.'),
+    S3_REGION: setting(text, 'us-east-1', 'Region of the store.'),
+    S3_ACCESS_KEY_ID: optional(text, 'Access key of the store.'),
+    S3_ACCESS_KEY_SECRET: optional(text, 'Secret of that key.'),
+    S3_BUCKET: setting(text, 'uploads', 'Bucket of uploaded images.'),
+    S3_PUBLIC_URL: optional(httpUrl, 'Public base URL of images; required with the driver `s3`.'),
+    S3_FORCE_PATH_STYLE: setting(flag, true, 'Put the bucket in the path instead of the host.'),
+  }),
+  ...group('Billing', {
+    STRIPE_SK: optional(text, 'Secret key of Stripe. Billing is enabled with it and STRIPE_WEBHOOK_SECRET.'),
+    STRIPE_WEBHOOK_SECRET: optional(text, 'Signing secret of the webhook `/webhooks/incoming/stripe`.'),
+    STRIPE_PRICE_EMAIL_USAGE: optional(text, 'Metered price of a mail; required when billing is enabled.'),
+    STRIPE_PRICE_ONBOARDING: optional(text, 'One-time price that is added to a first checkout.'),
+    STRIPE_METER_EVENT_NAME: setting(text, 'emails', 'Event name of the meter behind the metered price.'),
+    STRIPE_API_URL: setting(httpUrl, 'https://api.stripe.com', 'Base URL of the Stripe API.'),
+    FREE_TIER_MONTHLY_EMAILS: setting(
+      integer(0, 1_000_000_000),
+      1000,
+      'Mails a month of a project without a subscription and limits of its own, if billing is enabled.',
+    ),
+  }),
+  ...group('First run', {
+    FIRST_PROJECT_OWNER: optional(
+      email,
+      'Address of the user who owns the first project. Required with a real mail provider and in production.',
+      'owner@posthorn.test with the sandbox',
+    ),
+    FIRST_PROJECT_SENDER: optional(
+      email,
+      'Address the first project sends from; its domain is added to the project. Required with FIRST_PROJECT_OWNER.',
+      'hello@posthorn.test with the sandbox',
+    ),
+    FIRST_PROJECT_NAME: setting(text, 'First project', 'Name of the first project.'),
+    FIRST_PROJECT_PUBLIC_KEY: optional(text, 'Public key of the project that `npm start` creates.', 'random'),
+    FIRST_PROJECT_SECRET_KEY: optional(text, 'Secret key of the project that `npm start` creates.', 'random'),
+  }),
+};
 
 /** The parsed value of every setting, by its name. */
 export type SettingValues = { [Name in keyof typeof settings]: (typeof settings)[Name]['fallback'] };

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import type { Logger } from 'pino';
 import { pause } from '../lib/time.ts';
+import { listenerName, listenOn } from './listener.ts';
 
 /** Rows of a table changed for a project; `null` stands for every table. */
 interface Change {
@@ -10,7 +11,7 @@ interface Change {
   projectId: string;
 }
 
-/** Tells caches of this process which rows changed, wherever the change was made. */
+/** Says which rows changed to the caches of this process, wherever the change was made. */
 export interface Changes {
   /** True while changes are being heard; a cache must not be trusted otherwise. */
   readonly listening: boolean;
@@ -27,7 +28,6 @@ export interface Changes {
 }
 
 const channel = 'posthorn_changes';
-const applicationName = 'posthorn-changes';
 const longestWaitMs = 1_000;
 // Not tables: one process asks who has heard all so far, the others answer. Notifications of one channel keep their order.
 const asked = 'ask';
@@ -40,90 +40,64 @@ const answered = 'heard';
 export function listenForChanges(url: string, log: Logger): Changes {
   const listeners: ((change: Change | null) => void)[] = [];
   const waiting = new Map<string, () => void>();
-  const tell = (change: Change | null) => {
+  const emit = (change: Change | null) => {
     for (const listener of listeners) listener(change);
   };
   let client: Client | null = null;
-  let listening = false;
-  let closed = false;
-  let retry: NodeJS.Timeout | undefined;
-
-  const lost = (error?: Error) => {
-    if (closed || client === null) return;
-    client.removeAllListeners();
-    client.on('error', () => undefined);
-    client.end().catch(() => undefined);
-    client = null;
-    listening = false;
-    tell(null);
-    if (error)
-      log.warn({ err: error.message }, 'lost the connection that hears changes; caches are off until it is back');
-    retry = setTimeout(connect, 500);
-  };
-  const connect = () => {
-    if (closed) return;
-    const fresh = new Client({
-      connectionString: url,
-      application_name: applicationName,
-      keepAlive: true,
-      connectionTimeoutMillis: 10_000,
-    });
-    client = fresh;
-    fresh.on('error', lost);
-    fresh.on('end', () => lost());
-    fresh.on('notification', ({ payload = '' }) => {
+  const listener = listenOn({
+    url,
+    channel,
+    retryMs: 500,
+    onOpen(opened) {
+      emit(null);
+      client = opened;
+    },
+    onNotification(payload, heardBy) {
       const colon = payload.indexOf(':');
       if (colon === -1) return;
       const [table, projectId] = [payload.slice(0, colon), payload.slice(colon + 1)];
-      if (table === asked) say(fresh, answered, projectId).catch(lost);
-      else if (table === answered) waiting.get(projectId)?.();
-      else tell({ table, projectId });
-    });
-    fresh
-      .connect()
-      .then(() => fresh.query(`listen ${channel}`))
-      .then(() => {
-        if (client !== fresh) return;
-        tell(null);
-        listening = true;
-      })
-      .catch(lost);
-  };
-  connect();
+      if (table === asked) return say(heardBy, answered, projectId);
+      if (table === answered) waiting.get(projectId)?.();
+      else emit({ table, projectId });
+    },
+    onLost(error) {
+      client = null;
+      emit(null);
+      if (error)
+        log.warn({ err: error.message }, 'lost the connection that hears changes; caches are off until it is back');
+    },
+  });
 
   return {
     get listening() {
-      return listening;
+      return client !== null;
     },
-    subscribe: (listener) => void listeners.push(listener),
-    forget: (projectId) => tell({ table: null, projectId }),
+    subscribe: (added) => void listeners.push(added),
+    forget: (projectId) => emit({ table: null, projectId }),
     async heardEverywhere() {
       const own = client;
-      if (own === null || !listening) return pause(longestWaitMs);
+      if (own === null) return pause(longestWaitMs);
       const token = randomUUID();
       const over = new AbortController();
       let heard = 0;
-      let listeners = Number.POSITIVE_INFINITY;
-      const all = new Promise<void>((resolve) => {
+      let all = Number.POSITIVE_INFINITY;
+      const everybody = new Promise<void>((resolve) => {
         waiting.set(token, () => {
-          if (++heard >= listeners) resolve();
+          if (++heard >= all) resolve();
         });
       });
       try {
-        listeners = await countListeners(own);
+        all = await countListeners(own);
         await say(own, asked, token);
-        await Promise.race([all, pause(longestWaitMs, over.signal)]);
+        await Promise.race([everybody, pause(longestWaitMs, over.signal)]);
       } finally {
         waiting.delete(token);
         over.abort();
       }
     },
-    async close() {
-      closed = true;
-      clearTimeout(retry);
-      const open = client;
+    close() {
       client = null;
-      await open?.end().catch(() => undefined);
+      return listener.close();
     },
   };
 }
@@ -135,7 +109,7 @@ function say(client: Client, word: string, token: string): Promise<unknown> {
 async function countListeners(client: Client): Promise<number> {
   const { rows } = await client.query<{ count: number }>(
     'select count(*)::int as count from pg_stat_activity where application_name = $1 and datname = current_database()',
-    [applicationName],
+    [listenerName(channel)],
   );
   return rows[0]?.count ?? 1;
 }

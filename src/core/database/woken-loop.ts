@@ -1,6 +1,6 @@
-import { Client } from 'pg';
 import type { Logger } from 'pino';
 import { pause } from '../lib/time.ts';
+import { listenOn } from './listener.ts';
 
 /** Work that a notification of Postgres wakes, and that is looked for now and then in case one was lost. */
 export interface WokenLoopDeps {
@@ -23,15 +23,15 @@ export function startWokenLoop({ channel, listenUrl, work, what, log, retryMs = 
 } {
   const stop = new AbortController();
   let wakeUp = new AbortController();
-  let hangUp = () => {};
+  const wake = () => wakeUp.abort();
   const working = loop();
-  const listening = listen();
+  // What was committed while nobody listened is looked for when somebody does again.
+  const listener = listenOn({ url: listenUrl, channel, retryMs, onOpen: wake, onNotification: wake });
   return {
     async close() {
       stop.abort();
-      wakeUp.abort();
-      hangUp();
-      await Promise.all([working, listening]);
+      wake();
+      await Promise.all([working, listener.close()]);
     },
   };
 
@@ -48,34 +48,6 @@ export function startWokenLoop({ channel, listenUrl, work, what, log, retryMs = 
         failing = true;
       }
       if (pauseMs > 0 && !stop.signal.aborted) await pause(pauseMs, wakeUp.signal);
-    }
-  }
-
-  async function listen(): Promise<void> {
-    while (!stop.signal.aborted) {
-      const client = new Client({
-        connectionString: listenUrl,
-        application_name: channel.replaceAll('_', '-'),
-        keepAlive: true,
-        connectionTimeoutMillis: 10_000,
-      });
-      const lost = new Promise<void>((resolve) => {
-        hangUp = resolve;
-        client.on('error', () => resolve());
-        client.on('end', resolve);
-      });
-      client.on('notification', () => wakeUp.abort());
-      try {
-        await client.connect();
-        await client.query(`listen ${channel}`);
-        // What was committed while nobody listened.
-        wakeUp.abort();
-        if (!stop.signal.aborted) await lost;
-      } catch {
-        // The loop goes on by looking now and then until the connection is back.
-      }
-      await client.end().catch(() => undefined);
-      await pause(retryMs, stop.signal);
     }
   }
 }

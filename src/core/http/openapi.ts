@@ -1,51 +1,26 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
-import type * as v from 'valibot';
+import * as v from 'valibot';
 import { sessionCookie } from '../lib/session-cookie.ts';
 import { bodyLimits, sizeText } from './body.ts';
 import type { Route } from './route.ts';
 
 type Json = Record<string, unknown>;
 
-const envelope: Json = {
-  type: 'object',
-  required: ['success', 'error', 'timestamp'],
-  properties: {
-    success: { const: false },
-    error: {
-      type: 'object',
-      required: ['code', 'message', 'statusCode', 'requestId'],
-      properties: {
-        code: { type: 'string' },
-        message: { type: 'string' },
-        statusCode: { type: 'integer' },
-        requestId: { type: 'string', format: 'uuid' },
-        details: { type: 'object' },
-        errors: {
-          type: 'array',
-          items: {
-            type: 'object',
-            required: ['field', 'message', 'code'],
-            properties: {
-              field: { type: 'string' },
-              message: { type: 'string' },
-              code: { type: 'string' },
-              received: { type: 'string' },
-            },
-          },
-        },
-        suggestion: { type: 'string' },
-      },
-    },
-    timestamp: { type: 'string', format: 'date-time' },
-  },
-};
-
-const bare: Json = {
-  type: 'object',
-  required: ['error'],
-  properties: { error: { type: 'string' } },
-  additionalProperties: false,
-};
+const text = v.string();
+const ErrorEnvelope = v.object({
+  success: v.literal(false),
+  error: v.object({
+    code: text,
+    message: text,
+    statusCode: v.pipe(v.number(), v.integer()),
+    requestId: v.pipe(text, v.uuid()),
+    details: v.optional(v.record(text, v.unknown())),
+    errors: v.optional(v.array(v.object({ field: text, message: text, code: text, received: v.optional(text) }))),
+    suggestion: v.optional(text),
+  }),
+  timestamp: v.pipe(text, v.isoTimestamp()),
+});
+const BareError = v.strictObject({ error: text });
 
 /** The OpenAPI 3.1 document of the routes, made from the schemas that validate the requests. */
 export function openApiDocument(routes: readonly Route[], serverUrl: string): Json {
@@ -66,7 +41,7 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string): Js
     servers: [{ url: serverUrl }],
     paths,
     components: {
-      schemas: { Error: envelope, BareError: bare },
+      schemas: { Error: jsonSchema(ErrorEnvelope, 'output'), BareError: jsonSchema(BareError, 'output') },
       securitySchemes: {
         secretKey: { type: 'http', scheme: 'bearer', description: 'Secret key of a project, `sk_…`' },
         session: {
@@ -96,9 +71,7 @@ function operation(route: Route): Json {
     security: securityOf(route),
     parameters: parametersOf(route),
     ...(route.body && route.bodyKind === undefined
-      ? {
-          requestBody: { description: sizeOf(route), ...bodyOf(jsonSchema(route.body, 'input')) },
-        }
+      ? { requestBody: { description: sizeOf(route), ...bodyOf(jsonSchema(route.body, 'input')) } }
       : {}),
     responses: {
       ...Object.fromEntries(
@@ -194,34 +167,21 @@ function parametersOf(route: Route): Json[] {
       schema: rest,
     };
   });
-  const headers: Json[] = route.idempotent
-    ? [
-        {
-          name: 'Idempotency-Key',
-          in: 'header',
-          required: false,
-          description: 'Refuses a second request with the same key within 24 hours.',
-          schema: { type: 'string', minLength: 1, maxLength: 255 },
-        },
-      ]
-    : [];
-  if (isGuardedEdit(route))
-    headers.push({
-      name: 'If-Match',
-      in: 'header',
-      required: false,
-      description: 'The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster.',
-      schema: { type: 'string' },
-    });
+  const header = (name: string, description: string, schema: Json) => ({
+    name,
+    in: 'header',
+    required: false,
+    description,
+    schema: { type: 'string', ...schema },
+  });
+  const headers: Json[] = [];
+  const onlyOnce = 'Refuses a second request with the same key within 24 hours.';
+  if (route.idempotent) headers.push(header('Idempotency-Key', onlyOnce, { minLength: 1, maxLength: 255 }));
+  const seen = 'The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster.';
+  if (isGuardedEdit(route)) headers.push(header('If-Match', seen, {}));
   // Named once for sessions; with a key the header is ignored.
-  if (route.access === 'dashboard')
-    headers.push({
-      name: 'X-Project-Id',
-      in: 'header',
-      required: false,
-      description: 'The project, for sessions. Keys name their own.',
-      schema: { type: 'string', format: 'uuid' },
-    });
+  const ofSession = 'The project, for sessions. Keys name their own.';
+  if (route.access === 'dashboard') headers.push(header('X-Project-Id', ofSession, { format: 'uuid' }));
   return [...inPath, ...inQuery, ...headers];
 }
 

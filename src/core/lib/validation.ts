@@ -110,32 +110,15 @@ function codeOf(issue: v.BaseIssue<unknown>): string {
     if (issue.type === 'union' || issue.type === 'variant') return 'invalid_union';
     return 'invalid_type';
   }
-  switch (issue.type) {
-    case 'min_length':
-    case 'non_empty':
-    case 'min_value':
-    case 'min_size':
-      return 'too_small';
-    case 'max_length':
-    case 'max_value':
-    case 'max_size':
-    case 'max_bytes':
-      return 'too_big';
-    case 'email':
-    case 'rfc_email':
-    case 'uuid':
-    case 'url':
-    case 'regex':
-    case 'base64':
-    case 'iso_timestamp':
-      return 'invalid_string';
-    case 'integer':
-    case 'finite':
-      return 'invalid_type';
-    default:
-      return 'custom';
-  }
+  return Object.entries(codesOfChecks).find(([, types]) => types.includes(issue.type))?.[0] ?? 'custom';
 }
+
+const codesOfChecks: Record<string, readonly string[]> = {
+  too_small: ['min_length', 'non_empty', 'min_value', 'min_size'],
+  too_big: ['max_length', 'max_value', 'max_size', 'max_bytes'],
+  invalid_string: ['email', 'rfc_email', 'uuid', 'url', 'regex', 'base64', 'iso_timestamp'],
+  invalid_type: ['integer', 'finite'],
+};
 
 /** The JSON name of a value's type; `undefined` when it is absent. */
 export function jsonType(value: unknown): string {

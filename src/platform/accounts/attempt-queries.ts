@@ -1,6 +1,8 @@
+import { removeSome } from '../../core/database/remove-some.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import { sha256 } from '../../core/lib/seal.ts';
+import { AttemptWindow } from './entity.ts';
 
 /** What is counted: each kind of attempt has windows of its own. */
 export type AttemptScope = 'login' | 'login-ip' | 'signup-ip' | 'verify-mail' | 'reset-mail' | 'taken-mail';
@@ -44,19 +46,16 @@ export async function takeAttempt(db: Database, attempt: AttemptLimit, message: 
 
 /** Forgets the attempts of a subject. */
 export async function forgetAttempts(db: Database, scope: AttemptScope, subject: string): Promise<void> {
-  await db.count(sql`delete from attempt_windows where scope = ${scope} and subject = ${sha256(subject)}`);
+  await db.em.nativeDelete(AttemptWindow, { scope, subject: sha256(subject) });
 }
 
 /** Takes back one attempt, where only failures count. */
 export async function giveBackAttempt(db: Database, scope: AttemptScope, subject: string): Promise<void> {
   await db.count(sql`
-      update attempt_windows set used = greatest(0, used - 1)
-        where scope = ${scope} and subject = ${sha256(subject)}`);
+    update attempt_windows set used = greatest(0, used - 1) where scope = ${scope} and subject = ${sha256(subject)}`);
 }
 
 /** Removes windows that are over; answers how many. */
 export function removeOldAttempts(db: Database, limit: number): Promise<number> {
-  return db.count(sql`
-      delete from attempt_windows where ctid = any(array(
-        select ctid from attempt_windows where ends_at < clock_timestamp() limit ${limit}))`);
+  return removeSome(db, 'attempt_windows', sql`ends_at < clock_timestamp()`, limit);
 }

@@ -1,27 +1,21 @@
-import type { Database } from '../../core/database/sql.ts';
-import { AppError, badRequest } from '../../core/lib/errors.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
+import { badRequest } from '../../core/lib/errors.ts';
 import { noSoonerThan } from '../../core/lib/time.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
-import { forgetAttempts } from './attempt-queries.ts';
-import {
-  type AccountMailSettings,
-  mailAllowance,
-  queueResetMail,
-  queueVerificationMail,
-  sameAnswerMs,
-} from './mail-service.ts';
+import { countAttempt, forgetAttempts, takeAttempt } from './attempt-queries.ts';
+import { User } from './entity.ts';
+import { type AccountMailSettings, mailLimit, queueTokenMail, sameAnswerMs } from './mail-service.ts';
 import { hashPassword } from './passwords.ts';
-import { markEmailVerified, setPassword, userByEmail, userById } from './queries.ts';
 import { isTokenUsable, removeTokens, takeToken } from './token-queries.ts';
 
 const badToken = () => badRequest('This link is unknown, already used or older than an hour: request a new one');
 
 /** Confirms an address by the token of a mail. @throws 400 */
 export async function verifyEmail(db: Database, token: string): Promise<void> {
-  await db.transaction(async (sql) => {
-    const userId = await takeToken(sql, token, 'VERIFY_EMAIL');
-    if (userId === null) throw badToken();
-    await markEmailVerified(sql, userId);
+  await db.transaction(async (tx) => {
+    const id = await takeToken(tx, token, 'VERIFY_EMAIL');
+    if (id === null) throw badToken();
+    await tx.em.nativeUpdate(User, { id, emailVerified: false }, { emailVerified: true, updatedAt: new Date() });
   });
 }
 
@@ -35,17 +29,11 @@ export async function requestVerification(
   userId: string,
   language: string,
 ): Promise<OutboxTicket[] | null> {
-  return db.transaction(async (sql) => {
-    const user = await userById(sql, userId);
+  return db.transaction(async (tx) => {
+    const user = await tx.em.findOne(User, userId);
     if (user?.emailVerified) return null;
-    const retryAfter = await mailAllowance(sql, 'verify-mail', userId);
-    if (retryAfter !== null)
-      throw new AppError(429, 'RATE_LIMIT_EXCEEDED', 'At most three emails an hour: check your spam folder', {
-        details: { retryAfter },
-        suggestion: `Wait ${retryAfter} s.`,
-        headers: { 'Retry-After': String(retryAfter) },
-      });
-    return user === null ? [] : queueVerificationMail(sql, settings, user, language);
+    await takeAttempt(tx, mailLimit('verify-mail', userId), 'At most three emails an hour: check your spam folder');
+    return user === null ? [] : queueTokenMail(tx, settings, 'VERIFY_EMAIL', user, language);
   });
 }
 
@@ -57,28 +45,31 @@ export async function requestPasswordReset(
   language: string,
 ): Promise<OutboxTicket[]> {
   return noSoonerThan(sameAnswerMs, () =>
-    db.transaction(async (sql) => {
-      const allowed = (await mailAllowance(sql, 'reset-mail', email)) === null;
-      const user = await userByEmail(sql, email);
+    db.transaction(async (tx) => {
+      const allowed = (await countAttempt(tx, mailLimit('reset-mail', email))) === null;
+      const user = await tx.em.findOne(User, { email });
       if (!allowed || user?.type !== 'PASSWORD') return [];
-      return queueResetMail(sql, settings, user, language);
+      return queueTokenMail(tx, settings, 'RESET_PASSWORD', user, language);
     }),
   );
 }
 
 /**
- * Sets a new password by the token of a mail: every session ends, the address counts as confirmed, and failed attempts
- * to sign in are forgotten. @throws 400
+ * Sets a new password by the token of a mail: every session ends, the address counts as confirmed (whoever opened the link
+ * has shown that it is theirs), and failed attempts to sign in are forgotten. @throws 400
  */
 export async function resetPassword(db: Database, token: string, newPassword: string): Promise<void> {
   // Hashing takes memory and time, which nobody gets for a token that was never sent.
   if (!(await isTokenUsable(db, token, 'RESET_PASSWORD'))) throw badToken();
   const passwordHash = await hashPassword(newPassword);
-  await db.transaction(async (sql) => {
-    const userId = await takeToken(sql, token, 'RESET_PASSWORD');
-    const user = userId === null ? null : await userById(sql, userId);
-    if (user === null || !(await setPassword(sql, user.id, passwordHash))) throw badToken();
-    await removeTokens(sql, user.id, 'RESET_PASSWORD');
-    await forgetAttempts(sql, 'login', user.email);
+  await db.transaction(async (tx) => {
+    const userId = await takeToken(tx, token, 'RESET_PASSWORD');
+    const user = await tx.row<{ id: string; email: string }>(sql`
+      update users set password_hash = ${passwordHash}, email_verified = true, session_version = session_version + 1,
+          updated_at = now()
+        where id = ${userId} and type = 'PASSWORD' returning id, email`);
+    if (user === null) throw badToken();
+    await removeTokens(tx, user.id, 'RESET_PASSWORD');
+    await forgetAttempts(tx, 'login', user.email);
   });
 }

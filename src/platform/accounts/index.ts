@@ -1,7 +1,6 @@
 // What other parts of the service may use of accounts; everything else in this folder is its own.
 export { removeOldAttempts } from './attempt-queries.ts';
 export { User } from './entity.ts';
-export { userByEmail } from './queries.ts';
 export { removeEndedSessions, type SessionState, type SessionUser, sessionState } from './session-queries.ts';
 export { readCookie, readSession, sessionHash } from './sessions.ts';
 export { removeOldTokens } from './token-queries.ts';

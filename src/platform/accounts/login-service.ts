@@ -1,17 +1,14 @@
-import type { Sql } from '../../core/database/sql.ts';
+import type { Config } from '../../core/config/config.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import { networkOf } from '../../core/lib/network.ts';
 import { forgetAttempts, giveBackAttempt, takeAttempt } from './attempt-queries.ts';
+import { User } from './entity.ts';
 import { verifyPassword } from './passwords.ts';
-import { type UserRow, userByEmail } from './queries.ts';
 import type { Credentials } from './schema.ts';
 
 /** The settings of sign-in. */
-export interface LoginSettings {
-  LOGIN_RATE_LIMIT_PER_EMAIL: number;
-  LOGIN_RATE_LIMIT_PER_IP: number;
-  LOGIN_RATE_LIMIT_WINDOW: number;
-}
+type LoginSettings = Pick<Config, 'LOGIN_RATE_LIMIT_PER_EMAIL' | 'LOGIN_RATE_LIMIT_PER_IP' | 'LOGIN_RATE_LIMIT_WINDOW'>;
 
 const tooMany = 'Too many attempts to sign in';
 
@@ -23,32 +20,28 @@ const tooMany = 'Too many attempts to sign in';
  * @throws 401 INVALID_CREDENTIALS, whatever was wrong; 429 RATE_LIMIT_EXCEEDED, also for the right password
  */
 export async function checkCredentials(
-  sql: Sql,
+  db: Database,
   settings: LoginSettings,
   { email, password }: Credentials,
   ip: string,
-): Promise<UserRow> {
-  const seconds = settings.LOGIN_RATE_LIMIT_WINDOW;
+): Promise<User> {
+  const { LOGIN_RATE_LIMIT_WINDOW: seconds, LOGIN_RATE_LIMIT_PER_IP: perNetwork } = settings;
   const network = networkOf(ip);
-  const perNetwork = settings.LOGIN_RATE_LIMIT_PER_IP;
   if (perNetwork > 0)
-    await takeAttempt(sql, { scope: 'login-ip', subject: network, limit: perNetwork, seconds }, tooMany);
-  const giveBack = () => (perNetwork > 0 ? giveBackAttempt(sql, 'login-ip', network) : undefined);
+    await takeAttempt(db, { scope: 'login-ip', subject: network, limit: perNetwork, seconds }, tooMany);
+  const giveBack = () => (perNetwork > 0 ? giveBackAttempt(db, 'login-ip', network) : undefined);
+  const limit = settings.LOGIN_RATE_LIMIT_PER_EMAIL;
   try {
-    await takeAttempt(
-      sql,
-      { scope: 'login', subject: email, limit: settings.LOGIN_RATE_LIMIT_PER_EMAIL, seconds },
-      tooMany,
-    );
+    await takeAttempt(db, { scope: 'login', subject: email, limit, seconds }, tooMany);
   } catch (error) {
     await giveBack();
     throw error;
   }
-  const user = await userByEmail(sql, email);
-  const matches = await verifyPassword(user?.type === 'PASSWORD' ? user.passwordHash : null, password);
-  if (user === null || !matches)
+  const user = await db.em.findOne(User, { email });
+  const hash = user?.type === 'PASSWORD' ? user.passwordHash : null;
+  if (!(await verifyPassword(hash ?? null, password)) || user === null)
     throw new AppError(401, 'INVALID_CREDENTIALS', 'The email address or the password is wrong');
-  await forgetAttempts(sql, 'login', email);
+  await forgetAttempts(db, 'login', email);
   await giveBack();
   return user;
 }

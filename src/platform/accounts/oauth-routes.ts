@@ -11,15 +11,14 @@ import { newSession } from './sign-in.ts';
 const flowCookie = 'posthorn_oauth';
 const flowMinutes = 10;
 
+const redirect = { method: 'GET', access: 'none', tag: 'auth', status: 302 } as const;
+
 /** Sign-in by GitHub and Google, where they are set up. */
 export const oauthRoutes = [
   route({
-    method: 'GET',
+    ...redirect,
     path: '/oauth/:provider/outbound',
-    access: 'none',
     summary: 'Start signing in with GitHub or Google',
-    tag: 'auth',
-    status: 302,
     handle({ app, params }) {
       const { name, provider } = providerOf(app, params.provider);
       const { url, state, verifier } = provider.start();
@@ -29,14 +28,11 @@ export const oauthRoutes = [
     },
   }),
   route({
-    method: 'GET',
+    ...redirect,
     path: '/oauth/:provider/callback',
-    access: 'none',
     summary: 'Finish signing in with GitHub or Google',
     description:
       'Sets the session cookie and redirects to the dashboard; failures redirect to its sign-in page with a message.',
-    tag: 'auth',
-    status: 302,
     query: v.object({ code: v.optional(v.string()), state: v.optional(v.string()), error: v.optional(v.string()) }),
     async handle({ app, db, params, query, header, log }) {
       const { name, provider } = providerOf(app, params.provider);

@@ -1,5 +1,6 @@
-import type { Sql } from '../../core/database/sql.ts';
-import { type AccountType, insertUser, type UserRow, userByEmail } from './queries.ts';
+import type { Database } from '../../core/database/sql.ts';
+import { User } from './entity.ts';
+import { type AccountType, insertUser } from './queries.ts';
 
 /** Why somebody whom a provider vouches for is not let in, in a sentence for them. */
 export class OAuthRefusal extends Error {}
@@ -10,18 +11,17 @@ export class OAuthRefusal extends Error {}
  * @throws OAuthRefusal
  */
 export async function oauthUser(
-  sql: Sql,
+  db: Database,
   email: string,
   type: AccountType,
   { DISABLE_SIGNUPS }: { DISABLE_SIGNUPS: boolean },
-): Promise<UserRow> {
-  let user = await userByEmail(sql, email);
+): Promise<Pick<User, 'id' | 'email' | 'sessionVersion'>> {
+  const known = () => db.em.findOne(User, { email });
+  let user: Pick<User, 'id' | 'email' | 'sessionVersion' | 'type'> | null = await known();
   if (user === null) {
     if (DISABLE_SIGNUPS) throw new OAuthRefusal('Sign-ups are disabled on this service');
     // Another request may have been quicker with the same address.
-    user =
-      (await insertUser(sql, { email, passwordHash: null, type, emailVerified: true })) ??
-      (await userByEmail(sql, email));
+    user = (await insertUser(db, { email, passwordHash: null, type, emailVerified: true })) ?? (await known());
   }
   if (user?.type !== type) throw new OAuthRefusal('This address has an account with another way to sign in');
   return user;

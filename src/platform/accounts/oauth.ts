@@ -1,5 +1,6 @@
 import { CodeChallengeMethod, generateCodeVerifier, generateState, OAuth2Client } from 'arctic';
 import * as v from 'valibot';
+import type { Config } from '../../core/config/config.ts';
 import { normaliseEmail } from '../../core/lib/email-address.ts';
 import type { AccountType } from './queries.ts';
 
@@ -41,13 +42,10 @@ export interface OAuthProvider {
 export type OAuthProviders = Readonly<Partial<Record<OAuthName, OAuthProvider>>>;
 
 /** The settings of sign-in by providers. */
-export interface OAuthSettings {
-  API_URI: string;
-  GITHUB_OAUTH_CLIENT: string | null;
-  GITHUB_OAUTH_SECRET: string | null;
-  GOOGLE_OAUTH_CLIENT: string | null;
-  GOOGLE_OAUTH_SECRET: string | null;
-}
+type OAuthSettings = Pick<
+  Config,
+  'API_URI' | 'GITHUB_OAUTH_CLIENT' | 'GITHUB_OAUTH_SECRET' | 'GOOGLE_OAUTH_CLIENT' | 'GOOGLE_OAUTH_SECRET'
+>;
 
 const publicEndpoints: Record<OAuthName, OAuthEndpoints> = {
   github: {
@@ -66,61 +64,58 @@ const answersWithinMs = 10_000;
 const GithubEmails = v.array(v.object({ email: v.string(), primary: v.boolean(), verified: v.boolean() }));
 const GoogleIdentity = v.object({ email: v.string(), email_verified: v.boolean() });
 
+/** What differs between the providers. */
+interface OAuthFacts {
+  accountType: AccountType;
+  scopes: string[];
+  /** The confirmed address in what the provider says of a user; null for none. */
+  read(answer: unknown): string | null;
+}
+
+const factsOf: Record<OAuthName, OAuthFacts> = {
+  github: {
+    accountType: 'GITHUB_OAUTH',
+    scopes: ['user:email'],
+    read: (answer) => v.parse(GithubEmails, answer).find(({ primary, verified }) => primary && verified)?.email ?? null,
+  },
+  google: {
+    accountType: 'GOOGLE_OAUTH',
+    scopes: ['openid', 'email'],
+    read: (answer) => {
+      const { email, email_verified: verified } = v.parse(GoogleIdentity, answer);
+      return verified ? email : null;
+    },
+  },
+};
+
 /** The providers whose client id and secret are set. Tests give other endpoints. */
 export function createOAuthProviders(
   settings: OAuthSettings,
   endpoints: Partial<Record<OAuthName, OAuthEndpoints>> = {},
 ): OAuthProviders {
-  const provider = (
-    name: OAuthName,
-    client: string | null,
-    secret: string | null,
-    facts: { accountType: AccountType; scopes: string[]; read: (answer: unknown) => string | null },
-  ) =>
-    client === null || secret === null
-      ? {}
-      : {
-          [name]: oauthProvider(
-            new OAuth2Client(client, secret, `${settings.API_URI}/oauth/${name}/callback`),
-            endpoints[name] ?? publicEndpoints[name],
-            facts,
-          ),
-        };
+  const provider = (name: OAuthName, client: string | null, secret: string | null) => {
+    if (client === null || secret === null) return {};
+    const oauth = new OAuth2Client(client, secret, `${settings.API_URI}/oauth/${name}/callback`);
+    return { [name]: oauthProvider(oauth, endpoints[name] ?? publicEndpoints[name], factsOf[name]) };
+  };
   return {
-    ...provider('github', settings.GITHUB_OAUTH_CLIENT, settings.GITHUB_OAUTH_SECRET, {
-      accountType: 'GITHUB_OAUTH',
-      scopes: ['user:email'],
-      read: (answer) =>
-        v.parse(GithubEmails, answer).find(({ primary, verified }) => primary && verified)?.email ?? null,
-    }),
-    ...provider('google', settings.GOOGLE_OAUTH_CLIENT, settings.GOOGLE_OAUTH_SECRET, {
-      accountType: 'GOOGLE_OAUTH',
-      scopes: ['openid', 'email'],
-      read: (answer) => {
-        const { email, email_verified: verified } = v.parse(GoogleIdentity, answer);
-        return verified ? email : null;
-      },
-    }),
+    ...provider('github', settings.GITHUB_OAUTH_CLIENT, settings.GITHUB_OAUTH_SECRET),
+    ...provider('google', settings.GOOGLE_OAUTH_CLIENT, settings.GOOGLE_OAUTH_SECRET),
   };
 }
 
 function oauthProvider(
   client: OAuth2Client,
-  endpoints: OAuthEndpoints,
-  facts: { accountType: AccountType; scopes: string[]; read: (answer: unknown) => string | null },
+  { authorize, token, identity }: OAuthEndpoints,
+  { accountType, scopes, read }: OAuthFacts,
 ): OAuthProvider {
   return {
-    accountType: facts.accountType,
+    accountType,
     start() {
       const [state, verifier] = [generateState(), generateCodeVerifier()];
-      const url = client.createAuthorizationURLWithPKCE(
-        endpoints.authorize,
-        state,
-        CodeChallengeMethod.S256,
-        verifier,
-        facts.scopes,
-      );
-      return { url: url.href, state, verifier };
+      const { S256 } = CodeChallengeMethod;
+      const { href: url } = client.createAuthorizationURLWithPKCE(authorize, state, S256, verifier, scopes);
+      return { url, state, verifier };
     },
     async addressOf(code, verifier) {
       const signal = AbortSignal.timeout(answersWithinMs);
@@ -129,8 +124,8 @@ function oauthProvider(
       });
       // What loses the race must not end the process.
       late.catch(() => undefined);
-      const tokens = await Promise.race([client.validateAuthorizationCode(endpoints.token, code, verifier), late]);
-      const answer = await fetch(endpoints.identity, {
+      const tokens = await Promise.race([client.validateAuthorizationCode(token, code, verifier), late]);
+      const answer = await fetch(identity, {
         signal,
         headers: {
           Accept: 'application/json',
@@ -139,7 +134,7 @@ function oauthProvider(
         },
       });
       if (!answer.ok) throw new Error(`The provider answered ${answer.status} when it was asked who the user is`);
-      const address = facts.read(await answer.json());
+      const address = read(await answer.json());
       return address === null ? null : normaliseEmail(address);
     },
   };

@@ -1,14 +1,11 @@
+import { removeSome } from '../../core/database/remove-some.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import type { Role } from '../../core/lib/roles.ts';
+import type { User } from './entity.ts';
 import { sessionSeconds } from './sessions.ts';
 
 /** A signed-in user, with what they are in the project that the request is about. */
-export interface SessionUser {
-  id: string;
-  email: string;
-  type: 'PASSWORD' | 'GOOGLE_OAUTH' | 'GITHUB_OAUTH';
-  emailVerified: boolean;
-  sessionVersion: number;
+export interface SessionUser extends Pick<User, 'id' | 'email' | 'type' | 'emailVerified' | 'sessionVersion'> {
   /** Null without a project, and for somebody who is no member of it. */
   role: Role | null;
 }
@@ -48,7 +45,5 @@ export async function endSession(db: Database, hash: Buffer): Promise<void> {
 
 /** Forgets sessions whose time is over; answers how many. */
 export function removeEndedSessions(db: Database, limit: number): Promise<number> {
-  return db.count(sql`
-      delete from ended_sessions where ctid = any(array(
-        select ctid from ended_sessions where expires_at < now() limit ${limit}))`);
+  return removeSome(db, 'ended_sessions', sql`expires_at < now()`, limit);
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
 import { getDomain } from 'tldts';
+import type { Config } from '../../core/config/config.ts';
 import { sha256 } from '../../core/lib/seal.ts';
 import { sessionCookie } from '../../core/lib/session-cookie.ts';
 
@@ -14,11 +15,7 @@ export interface SessionClaims {
 }
 
 /** Where the service stands, as far as cookies care. */
-export interface CookiePlace {
-  API_URI: string;
-  DASHBOARD_URI: string;
-  NODE_ENV: string;
-}
+type CookiePlace = Pick<Config, 'API_URI' | 'DASHBOARD_URI' | 'NODE_ENV'>;
 
 /** Signs a session (JWT, HS256; contract page 3, 1.1). */
 export function signSession(claims: SessionClaims, secret: string, now: Date): Promise<string> {

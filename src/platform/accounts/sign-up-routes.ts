@@ -7,12 +7,13 @@ import { refuseSignUps, signUp } from './sign-up-service.ts';
 
 const told = (message: string) => ({ success: true, data: { message } });
 
+const open = { method: 'POST', access: 'none' } as const;
+
 /** Getting an account, and getting back into one. */
 export const signUpRoutes = [
   route({
-    method: 'POST',
+    ...open,
     path: '/auth/signup',
-    access: 'none',
     summary: 'Sign up with a password',
     description:
       'Also signs in. Where addresses are confirmed by email, a taken address gets the same answer as a new one, and its owner gets an email.',
@@ -28,9 +29,8 @@ export const signUpRoutes = [
     },
   }),
   route({
-    method: 'POST',
+    ...open,
     path: '/auth/verify-email',
-    access: 'none',
     summary: 'Confirm an address with the token from the email',
     body: VerifyEmail,
     reply: Told,
@@ -55,9 +55,8 @@ export const signUpRoutes = [
     },
   }),
   route({
-    method: 'POST',
+    ...open,
     path: '/auth/request-password-reset',
-    access: 'none',
     summary: 'Request a password reset',
     description: 'The answer is the same whether or not the address has an account.',
     body: RequestReset,
@@ -68,9 +67,8 @@ export const signUpRoutes = [
     },
   }),
   route({
-    method: 'POST',
+    ...open,
     path: '/auth/reset-password',
-    access: 'none',
     summary: 'Set a new password with the token from the email',
     description: 'Ends every session of the account. Does not sign in.',
     body: ResetPassword,

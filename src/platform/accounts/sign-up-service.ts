@@ -1,3 +1,4 @@
+import type { Config } from '../../core/config/config.ts';
 import type { Database } from '../../core/database/sql.ts';
 import { conflict, forbidden, invalidField } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
@@ -5,14 +6,8 @@ import { networkOf } from '../../core/lib/network.ts';
 import { noSoonerThan } from '../../core/lib/time.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
 import type { Verification } from '../verification/index.ts';
-import { takeAttempt } from './attempt-queries.ts';
-import {
-  type AccountMailSettings,
-  mailAllowance,
-  queueTakenMail,
-  queueVerificationMail,
-  sameAnswerMs,
-} from './mail-service.ts';
+import { countAttempt, takeAttempt } from './attempt-queries.ts';
+import { type AccountMailSettings, mailLimit, queueTakenMail, queueTokenMail, sameAnswerMs } from './mail-service.ts';
 import { hashPassword } from './passwords.ts';
 import { insertUser } from './queries.ts';
 import type { Credentials } from './schema.ts';
@@ -20,11 +15,8 @@ import type { Credentials } from './schema.ts';
 /** What sign-up is done with. */
 export interface SignUpDeps {
   db: Database;
-  settings: AccountMailSettings & {
-    SIGNUP_RATE_LIMIT_PER_IP: number;
-    VERIFY_EMAIL_ON_SIGNUP: boolean;
-    REQUIRE_EMAIL_VERIFICATION: boolean;
-  };
+  settings: AccountMailSettings &
+    Pick<Config, 'SIGNUP_RATE_LIMIT_PER_IP' | 'VERIFY_EMAIL_ON_SIGNUP' | 'REQUIRE_EMAIL_VERIFICATION'>;
   /** Asks the DNS about an address. */
   verify(email: string): Promise<Verification>;
   ip: string;
@@ -51,17 +43,12 @@ export function refuseSignUps(settings: { DISABLE_SIGNUPS: boolean }): void {
  */
 export async function signUp(deps: SignUpDeps, { email, password }: Credentials): Promise<SignedUp> {
   const { db, settings } = deps;
-  const perNetwork = settings.SIGNUP_RATE_LIMIT_PER_IP;
-  if (perNetwork > 0)
-    await takeAttempt(
-      db,
-      { scope: 'signup-ip', subject: networkOf(deps.ip), limit: perNetwork, seconds: 3600 },
-      'Too many sign-ups from this network',
-    );
+  const { SIGNUP_RATE_LIMIT_PER_IP: limit, REQUIRE_EMAIL_VERIFICATION: confirms } = settings;
+  const attempt = { scope: 'signup-ip', subject: networkOf(deps.ip), limit, seconds: 3600 } as const;
+  if (limit > 0) await takeAttempt(db, attempt, 'Too many sign-ups from this network');
   if (settings.VERIFY_EMAIL_ON_SIGNUP) await refuseUnusable(deps, email);
   // Before anything is known of the address, so that the time tells nothing of it.
   const passwordHash = await hashPassword(password);
-  const confirms = settings.REQUIRE_EMAIL_VERIFICATION;
   const add = () => addOrTell(deps, email, passwordHash);
   return confirms ? noSoonerThan(sameAnswerMs, add) : add();
 }
@@ -69,16 +56,16 @@ export async function signUp(deps: SignUpDeps, { email, password }: Credentials)
 async function addOrTell(deps: SignUpDeps, email: string, passwordHash: string): Promise<SignedUp> {
   const { db, settings } = deps;
   const confirms = settings.REQUIRE_EMAIL_VERIFICATION;
-  return db.transaction(async (sql) => {
-    const user = await insertUser(sql, { email, passwordHash, type: 'PASSWORD', emailVerified: !confirms });
+  return db.transaction(async (tx) => {
+    const user = await insertUser(tx, { email, passwordHash, type: 'PASSWORD', emailVerified: !confirms });
     if (user !== null) {
-      if (confirms) await mailAllowance(sql, 'verify-mail', user.id);
-      const tickets = confirms ? await queueVerificationMail(sql, settings, user, deps.language) : [];
-      return { user, tickets };
+      if (!confirms) return { user, tickets: [] };
+      await countAttempt(tx, mailLimit('verify-mail', user.id));
+      return { user, tickets: await queueTokenMail(tx, settings, 'VERIFY_EMAIL', user, deps.language) };
     }
     if (!confirms) throw conflict('This address already has an account: sign in, or reset the password');
-    const allowed = (await mailAllowance(sql, 'taken-mail', email)) === null;
-    const tickets = allowed ? await queueTakenMail(sql, settings, email, deps.language) : [];
+    const allowed = (await countAttempt(tx, mailLimit('taken-mail', email))) === null;
+    const tickets = allowed ? await queueTakenMail(tx, settings, email, deps.language) : [];
     return { user: { id: newId(), email, sessionVersion: 0 }, tickets };
   });
 }

@@ -11,16 +11,16 @@ import { paymentWebhookReplySchema, takePaymentWebhook } from './webhook.ts';
 
 const currencies = new Set(['usd', 'eur', 'gbp']);
 
+const paid = { access: 'project', guard: onlyWithBilling, tag: 'billing' } as const;
+
 /** What a project may use and what it pays. */
 export const billingRoutes = [
   route({
+    ...paid,
     method: 'POST',
     path: '/users/@me/projects/:id/checkout',
-    access: 'project',
     role: 'ADMIN',
-    guard: onlyWithBilling,
     summary: 'Get the URL of the checkout page',
-    tag: 'billing',
     query: v.object({ currency: v.optional(v.string()) }),
     reply: PaymentPage,
     async handle({ app, db, project, query }) {
@@ -35,13 +35,11 @@ export const billingRoutes = [
     },
   }),
   route({
+    ...paid,
     method: 'POST',
     path: '/users/@me/projects/:id/billing-portal',
-    access: 'project',
     role: 'ADMIN',
-    guard: onlyWithBilling,
     summary: 'Get the URL of the billing portal',
-    tag: 'billing',
     reply: PaymentPage,
     async handle({ app, db, project }) {
       const { customer } = await billingProject(db, project.id);
@@ -71,12 +69,10 @@ export const billingRoutes = [
     handle: (input) => changeLimits(limitDeps(input), input.project.id, input.body),
   }),
   route({
+    ...paid,
     method: 'GET',
     path: '/users/@me/projects/:id/billing-consumption',
-    access: 'project',
-    guard: onlyWithBilling,
     summary: 'Get the consumption of this month',
-    tag: 'billing',
     reply: Consumption,
     async handle({ app, db, project }) {
       const { customer, subscription } = await billingProject(db, project.id);
@@ -96,12 +92,10 @@ export const billingRoutes = [
     },
   }),
   route({
+    ...paid,
     method: 'GET',
     path: '/users/@me/projects/:id/billing-invoices',
-    access: 'project',
-    guard: onlyWithBilling,
     summary: 'List the latest invoices',
-    tag: 'billing',
     reply: InvoiceList,
     async handle({ app, db, project }) {
       const { customer } = await billingProject(db, project.id);

@@ -8,6 +8,8 @@ import { foundProject, rotateKeys } from './service.ts';
 
 const keysOf = ({ config }: App) => config.encryptionKeys;
 
+const settings = { access: 'project', role: 'ADMIN', tag: 'projects' } as const;
+
 /** Projects: what users have, and what may be changed of one. */
 export const projectRoutes = [
   route({
@@ -38,12 +40,10 @@ export const projectRoutes = [
     handle: ({ app, db, actor, body }) => foundProject(db, actor.userId, body.name, keysOf(app)),
   }),
   route({
+    ...settings,
     method: 'PATCH',
     path: '/users/@me/projects/:id',
-    access: 'project',
-    role: 'ADMIN',
     summary: 'Update the name, tracking, language, escaping or key visibility of a project',
-    tag: 'projects',
     body: ChangeProject,
     reply: ProjectRecord,
     async handle({ app, db, project, body }) {
@@ -54,13 +54,11 @@ export const projectRoutes = [
     },
   }),
   route({
+    ...settings,
     method: 'POST',
     path: '/users/@me/projects/:id/regenerate-keys',
-    access: 'project',
-    role: 'ADMIN',
     summary: 'Replace both keys of a project',
     description: 'The old keys stop working in every process before this returns.',
-    tag: 'projects',
     reply: RotatedProject,
     async handle({ app, db, project }) {
       const rotated = await rotateKeys(db, project.id, keysOf(app));

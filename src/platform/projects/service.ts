@@ -1,9 +1,9 @@
-import type { Database, Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import { seal, sha256 } from '../../core/lib/seal.ts';
 import { Membership, Project } from './entity.ts';
 import { type KeyPair, newKeyPair } from './keys.ts';
-import { type EncryptionKeys, isInDisabledProject, projectRecord, replaceKeys, type StoredKeys } from './queries.ts';
+import { changeProject, type EncryptionKeys, isInDisabledProject, projectRecord } from './queries.ts';
 import type { ProjectRecord, RotatedProject } from './schema.ts';
 
 /** Creates a project with these keys, owned by the user. Call inside a transaction. */
@@ -38,12 +38,8 @@ export async function foundProject(
           suggestion: 'Ask the operator of this service why the project is disabled.',
         },
       );
-    const { id } = await createProject(tx, {
-      name,
-      ownerId: userId,
-      keys: newKeyPair(),
-      encryptionKey: sealingKey(encryptionKeys),
-    });
+    const facts = { name, ownerId: userId, keys: newKeyPair(), encryptionKey: sealingKey(encryptionKeys) };
+    const { id } = await createProject(tx, facts);
     const record = await projectRecord(tx, id, encryptionKeys);
     if (record === null) throw new Error('The project was not created');
     return record;
@@ -51,22 +47,17 @@ export async function foundProject(
 }
 
 /** Replaces both keys of a project by one statement; null when it is gone. */
-export async function rotateKeys(sql: Sql, id: string, encryptionKeys: EncryptionKeys): Promise<RotatedProject | null> {
+export async function rotateKeys(
+  db: Database,
+  id: string,
+  encryptionKeys: EncryptionKeys,
+): Promise<RotatedProject | null> {
   const keys = newKeyPair();
-  const record = await replaceKeys(sql, id, storedKeys(keys, sealingKey(encryptionKeys)), encryptionKeys);
+  const record = await changeProject(db, id, storedKeys(keys, sealingKey(encryptionKeys)), encryptionKeys);
   if (record === null) return null;
   const { name, createdAt, updatedAt, disabled, customer, subscription } = record;
-  return {
-    id,
-    name,
-    public: keys.publicKey,
-    secret: keys.secretKey,
-    createdAt,
-    updatedAt,
-    disabled,
-    customer,
-    subscription,
-  };
+  const { publicKey, secretKey } = keys;
+  return { id, name, public: publicKey, secret: secretKey, createdAt, updatedAt, disabled, customer, subscription };
 }
 
 function sealingKey([current]: EncryptionKeys): string {
@@ -74,8 +65,8 @@ function sealingKey([current]: EncryptionKeys): string {
   return current;
 }
 
-/** A pair of keys as the row keeps it. */
-function storedKeys(keys: KeyPair, encryptionKey: string): StoredKeys {
+// A pair of keys as the row keeps it.
+function storedKeys(keys: KeyPair, encryptionKey: string) {
   return {
     publicKeyHash: sha256(keys.publicKey),
     secretKeyHash: sha256(keys.secretKey),

@@ -1,5 +1,5 @@
 import type { SystemMailRequest } from './schema.ts';
-import { mailTexts } from './texts.ts';
+import { type MailText, mailTexts } from './texts.ts';
 
 /** A mail of the service, written out. */
 export interface Letter {
@@ -13,31 +13,27 @@ type Language = keyof typeof mailTexts;
 /** Writes a mail in the first of the wished languages that is offered. `service` is the name it is sent under. */
 export function writeLetter(mail: Omit<SystemMailRequest, 'to' | 'dedupeKey'>, service: string): Letter {
   const language = firstOffered(mail.language);
-  const { subject, lines, button, note } = mailTexts[language][mail.kind];
+  const { subject, line, button, note } = mailTexts[language][mail.kind];
   const values: Record<string, string> = { service, ...mail.values };
   const fill = (sentence: string) =>
     sentence.replaceAll(/\{(\w+)\}/g, (whole, name: string) => oneLine(values[name] ?? whole));
-  const said = { subject: fill(subject), lines: lines.map(fill), button: fill(button), note: fill(note) };
+  const said = { subject: fill(subject), line: fill(line), button: fill(button), note: fill(note) };
   return {
     subject: said.subject,
-    text: `${said.lines.join('\n\n')}\n\n${said.button}: ${mail.link}\n\n${said.note}\n`,
+    text: `${said.line}\n\n${said.button}: ${mail.link}\n\n${said.note}\n`,
     html: page(language, said, mail.link),
   };
 }
 
-function page(
-  language: Language,
-  { subject, lines, button, note }: { subject: string; lines: string[]; button: string; note: string },
-  link: string,
-): string {
-  const paragraph = (line: string, style: string) => `<p style="margin:0 0 16px;${style}">${escapeHtml(line)}</p>`;
+function page(language: Language, { subject, line, button, note }: MailText, link: string): string {
+  const paragraph = (text: string, style: string) => `<p style="margin:0 0 16px;${style}">${escapeHtml(text)}</p>`;
   return `<!doctype html>
 <html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escapeHtml(subject)}</title></head>
 <body style="margin:0;padding:32px 16px;background:#f4f4f2;color:#1d1d1b;font:16px/1.5 system-ui,sans-serif">
 <div role="article" style="max-width:520px;margin:0 auto;padding:32px;background:#ffffff;border-radius:8px">
 <h1 style="margin:0 0 16px;font-size:20px">${escapeHtml(subject)}</h1>
-${lines.map((line) => paragraph(line, '')).join('\n')}
+${paragraph(line, '')}
 <p style="margin:24px 0"><a href="${escapeHtml(link)}" style="display:inline-block;padding:12px 20px;background:#1f4b99;color:#ffffff;border-radius:6px;text-decoration:none">${escapeHtml(button)}</a></p>
 ${paragraph(note, 'color:#5c5c58;font-size:14px')}
 <p style="margin:0;color:#5c5c58;font-size:14px;word-break:break-all">${escapeHtml(link)}</p>

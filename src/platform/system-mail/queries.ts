@@ -1,3 +1,4 @@
+import { removeSome } from '../../core/database/remove-some.ts';
 import { type Database, type Query, sql } from '../../core/database/sql.ts';
 import { isStalled, type StalledQuery, stalledPage } from '../../core/outbox/recovery.ts';
 
@@ -86,9 +87,7 @@ export function stalledMails(db: Database, query: StalledQuery): Promise<{ id: s
 
 /** Removes mails of more than 60 days ago; answers how many. */
 export function removeOldMails(db: Database, limit: number): Promise<number> {
-  return db.count(sql`
-      delete from system_mails where ctid = any(array(
-        select ctid from system_mails where created_at < now() - interval '60 days' and status <> 'PENDING' limit ${limit}))`);
+  return removeSome(db, 'system_mails', sql`created_at < now() - interval '60 days' and status <> 'PENDING'`, limit);
 }
 
 /** The addresses of a project's members, with the project's name and language. */

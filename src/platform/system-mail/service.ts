@@ -1,4 +1,5 @@
 import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
+import type { Config } from '../../core/config/config.ts';
 import type { Database } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { seal } from '../../core/lib/seal.ts';
@@ -15,10 +16,7 @@ declare module '../../core/http/context.ts' {
 }
 
 /** What mail of the service is written with. */
-export interface SystemMailSettings {
-  APP_ENCRYPTION_KEY: string;
-  SYSTEM_FROM_NAME: string;
-}
+export type SystemMailSettings = Pick<Config, 'APP_ENCRYPTION_KEY' | 'SYSTEM_FROM_NAME'>;
 
 /**
  * Puts mails of the service in line, in the caller's transaction; give the tickets to `Outbox.dispatchSoon` after the

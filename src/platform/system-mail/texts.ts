@@ -1,9 +1,9 @@
 import type { SystemMailKind } from './schema.ts';
 
 /** The sentences of a mail; `{name}` is filled in. */
-interface MailText {
+export interface MailText {
   subject: string;
-  lines: readonly string[];
+  line: string;
   button: string;
   note: string;
 }
@@ -11,61 +11,55 @@ interface MailText {
 const en: Record<SystemMailKind, MailText> = {
   'verify-address': {
     subject: 'Confirm your address',
-    lines: ['Somebody signed up for {service} with this address. If it was you, confirm that the address is yours.'],
+    line: 'Somebody signed up for {service} with this address. If it was you, confirm that the address is yours.',
     button: 'Confirm address',
     note: 'The link works once and for one hour. If it was not you, you need not do anything.',
   },
   'reset-password': {
     subject: 'Set a new password',
-    lines: ['You can choose a new password for {service}. All devices are then signed out.'],
+    line: 'You can choose a new password for {service}. All devices are then signed out.',
     button: 'Set a new password',
     note: 'The link works once and for one hour. If you did not ask for it, your password stays as it is.',
   },
   'address-taken': {
     subject: 'You already have an account',
-    lines: [
-      'Somebody tried to sign up for {service} with this address, which already has an account. If it was you, sign in.',
-    ],
+    line: 'Somebody tried to sign up for {service} with this address, which already has an account. If it was you, sign in.',
     button: 'Sign in',
     note: 'If you forgot your password, ask for a new one on the sign-in page. If it was not you, nothing has changed.',
   },
   'domain-verified': {
     subject: '{domain} is ready to send',
-    lines: ['The DNS records of {domain} are right: the project {project} may send from it now.'],
+    line: 'The DNS records of {domain} are right: the project {project} may send from it now.',
     button: 'Show the domain',
     note: 'Keep the records where they are; they are checked from time to time.',
   },
   'domain-lost': {
     subject: '{domain} can no longer send',
-    lines: ['The DKIM record of {domain} is gone or changed, so the project {project} may not send from it any more.'],
+    line: 'The DKIM record of {domain} is gone or changed, so the project {project} may not send from it any more.',
     button: 'Show the records',
     note: 'Set the record again; sending goes on as soon as it is found.',
   },
   'usage-warning': {
     subject: '{project} has used 80 % of its limit',
-    lines: ['The project {project} has used {used} of {limit} messages of the monthly limit for {category}.'],
+    line: 'The project {project} has used {used} of {limit} messages of the monthly limit for {category}.',
     button: 'Show the limits',
     note: 'When the limit is reached, further messages of this kind are refused until the month ends.',
   },
   'usage-reached': {
     subject: '{project} has reached its limit',
-    lines: [
-      'The project {project} has used all {limit} messages of the monthly limit for {category}. Further ones are refused.',
-    ],
+    line: 'The project {project} has used all {limit} messages of the monthly limit for {category}. Further ones are refused.',
     button: 'Change the limits',
     note: 'Sending goes on when the limit is raised or the month ends.',
   },
   'project-disabled': {
     subject: '{project} was paused',
-    lines: [
-      'Too many messages of the project {project} bounced or were reported as spam. To protect its reputation, it sends nothing until an operator enables it again.',
-    ],
+    line: 'Too many messages of the project {project} bounced or were reported as spam. To protect its reputation, it sends nothing until an operator enables it again.',
     button: 'Show the figures',
     note: 'Remove addresses that bounce and people who did not ask for your mail, then write to the operator of this service.',
   },
   'payment-failed': {
     subject: 'The payment for {project} failed',
-    lines: ['The last payment for the project {project} did not go through, so it sends nothing at the moment.'],
+    line: 'The last payment for the project {project} did not go through, so it sends nothing at the moment.',
     button: 'Settle the payment',
     note: 'The project is enabled again as soon as the payment arrives.',
   },
@@ -74,65 +68,55 @@ const en: Record<SystemMailKind, MailText> = {
 const de: Record<SystemMailKind, MailText> = {
   'verify-address': {
     subject: 'Bestätigen Sie Ihre Adresse',
-    lines: [
-      'Jemand hat sich mit dieser Adresse bei {service} angemeldet. Wenn Sie es waren, bestätigen Sie, dass die Adresse Ihnen gehört.',
-    ],
+    line: 'Jemand hat sich mit dieser Adresse bei {service} angemeldet. Wenn Sie es waren, bestätigen Sie, dass die Adresse Ihnen gehört.',
     button: 'Adresse bestätigen',
     note: 'Der Link gilt einmal und eine Stunde lang. Wenn Sie es nicht waren, brauchen Sie nichts zu tun.',
   },
   'reset-password': {
     subject: 'Neues Passwort wählen',
-    lines: ['Sie können ein neues Passwort für {service} wählen. Danach sind alle Geräte abgemeldet.'],
+    line: 'Sie können ein neues Passwort für {service} wählen. Danach sind alle Geräte abgemeldet.',
     button: 'Neues Passwort wählen',
     note: 'Der Link gilt einmal und eine Stunde lang. Wenn Sie nicht darum gebeten haben, bleibt Ihr Passwort, wie es ist.',
   },
   'address-taken': {
     subject: 'Sie haben bereits ein Konto',
-    lines: [
-      'Jemand wollte sich mit dieser Adresse bei {service} anmelden; sie hat schon ein Konto. Wenn Sie es waren, melden Sie sich an.',
-    ],
+    line: 'Jemand wollte sich mit dieser Adresse bei {service} anmelden; sie hat schon ein Konto. Wenn Sie es waren, melden Sie sich an.',
     button: 'Anmelden',
     note: 'Wenn Sie Ihr Passwort vergessen haben, wählen Sie auf der Anmeldeseite ein neues. Wenn Sie es nicht waren, hat sich nichts geändert.',
   },
   'domain-verified': {
     subject: '{domain} kann senden',
-    lines: ['Die DNS-Einträge von {domain} stimmen: Das Projekt {project} darf jetzt von dort senden.'],
+    line: 'Die DNS-Einträge von {domain} stimmen: Das Projekt {project} darf jetzt von dort senden.',
     button: 'Domain anzeigen',
     note: 'Lassen Sie die Einträge stehen; sie werden von Zeit zu Zeit geprüft.',
   },
   'domain-lost': {
     subject: '{domain} kann nicht mehr senden',
-    lines: [
-      'Der DKIM-Eintrag von {domain} fehlt oder wurde geändert; das Projekt {project} darf von dort nicht mehr senden.',
-    ],
+    line: 'Der DKIM-Eintrag von {domain} fehlt oder wurde geändert; das Projekt {project} darf von dort nicht mehr senden.',
     button: 'Einträge anzeigen',
     note: 'Setzen Sie den Eintrag wieder; sobald er gefunden wird, geht das Senden weiter.',
   },
   'usage-warning': {
     subject: '{project} hat 80 % seines Limits verbraucht',
-    lines: ['Das Projekt {project} hat {used} von {limit} Nachrichten des Monatslimits für {category} verbraucht.'],
+    line: 'Das Projekt {project} hat {used} von {limit} Nachrichten des Monatslimits für {category} verbraucht.',
     button: 'Limits anzeigen',
     note: 'Ist das Limit erreicht, werden weitere Nachrichten dieser Art bis zum Monatsende abgelehnt.',
   },
   'usage-reached': {
     subject: '{project} hat sein Limit erreicht',
-    lines: [
-      'Das Projekt {project} hat alle {limit} Nachrichten des Monatslimits für {category} verbraucht. Weitere werden abgelehnt.',
-    ],
+    line: 'Das Projekt {project} hat alle {limit} Nachrichten des Monatslimits für {category} verbraucht. Weitere werden abgelehnt.',
     button: 'Limits ändern',
     note: 'Das Senden geht weiter, wenn das Limit erhöht wird oder der Monat endet.',
   },
   'project-disabled': {
     subject: '{project} wurde angehalten',
-    lines: [
-      'Zu viele Nachrichten des Projekts {project} kamen zurück oder wurden als Spam gemeldet. Um seinen Ruf zu schützen, sendet es nichts, bis ein Betreiber es wieder freigibt.',
-    ],
+    line: 'Zu viele Nachrichten des Projekts {project} kamen zurück oder wurden als Spam gemeldet. Um seinen Ruf zu schützen, sendet es nichts, bis ein Betreiber es wieder freigibt.',
     button: 'Zahlen anzeigen',
     note: 'Entfernen Sie Adressen, die nicht erreichbar sind, und Menschen, die Ihre Post nicht bestellt haben; schreiben Sie dann dem Betreiber.',
   },
   'payment-failed': {
     subject: 'Die Zahlung für {project} ist fehlgeschlagen',
-    lines: ['Die letzte Zahlung für das Projekt {project} kam nicht zustande; es sendet derzeit nichts.'],
+    line: 'Die letzte Zahlung für das Projekt {project} kam nicht zustande; es sendet derzeit nichts.',
     button: 'Zahlung klären',
     note: 'Das Projekt wird wieder freigegeben, sobald die Zahlung eingeht.',
   },
@@ -141,69 +125,55 @@ const de: Record<SystemMailKind, MailText> = {
 const fr: Record<SystemMailKind, MailText> = {
   'verify-address': {
     subject: 'Confirmez votre adresse',
-    lines: [
-      'Quelqu’un s’est inscrit à {service} avec cette adresse. Si c’était vous, confirmez qu’elle vous appartient.',
-    ],
+    line: 'Quelqu’un s’est inscrit à {service} avec cette adresse. Si c’était vous, confirmez qu’elle vous appartient.',
     button: 'Confirmer l’adresse',
     note: 'Le lien fonctionne une seule fois, pendant une heure. Si ce n’était pas vous, vous n’avez rien à faire.',
   },
   'reset-password': {
     subject: 'Choisissez un nouveau mot de passe',
-    lines: [
-      'Vous pouvez choisir un nouveau mot de passe pour {service}. Tous les appareils seront ensuite déconnectés.',
-    ],
+    line: 'Vous pouvez choisir un nouveau mot de passe pour {service}. Tous les appareils seront ensuite déconnectés.',
     button: 'Choisir un mot de passe',
     note: 'Le lien fonctionne une seule fois, pendant une heure. Si vous n’avez rien demandé, votre mot de passe ne change pas.',
   },
   'address-taken': {
     subject: 'Vous avez déjà un compte',
-    lines: [
-      'Quelqu’un a voulu s’inscrire à {service} avec cette adresse, qui a déjà un compte. Si c’était vous, connectez-vous.',
-    ],
+    line: 'Quelqu’un a voulu s’inscrire à {service} avec cette adresse, qui a déjà un compte. Si c’était vous, connectez-vous.',
     button: 'Se connecter',
     note: 'Mot de passe oublié ? Demandez-en un nouveau sur la page de connexion. Si ce n’était pas vous, rien n’a changé.',
   },
   'domain-verified': {
     subject: '{domain} peut envoyer',
-    lines: [
-      'Les enregistrements DNS de {domain} sont corrects : le projet {project} peut maintenant envoyer depuis ce domaine.',
-    ],
+    line: 'Les enregistrements DNS de {domain} sont corrects : le projet {project} peut maintenant envoyer depuis ce domaine.',
     button: 'Voir le domaine',
     note: 'Laissez les enregistrements en place ; ils sont vérifiés de temps en temps.',
   },
   'domain-lost': {
     subject: '{domain} ne peut plus envoyer',
-    lines: [
-      'L’enregistrement DKIM de {domain} manque ou a changé ; le projet {project} ne peut plus envoyer depuis ce domaine.',
-    ],
+    line: 'L’enregistrement DKIM de {domain} manque ou a changé ; le projet {project} ne peut plus envoyer depuis ce domaine.',
     button: 'Voir les enregistrements',
     note: 'Rétablissez l’enregistrement ; l’envoi reprend dès qu’il est retrouvé.',
   },
   'usage-warning': {
     subject: '{project} a utilisé 80 % de sa limite',
-    lines: ['Le projet {project} a utilisé {used} messages sur {limit} de la limite mensuelle pour {category}.'],
+    line: 'Le projet {project} a utilisé {used} messages sur {limit} de la limite mensuelle pour {category}.',
     button: 'Voir les limites',
     note: 'Une fois la limite atteinte, les messages de ce type sont refusés jusqu’à la fin du mois.',
   },
   'usage-reached': {
     subject: '{project} a atteint sa limite',
-    lines: [
-      'Le projet {project} a utilisé les {limit} messages de la limite mensuelle pour {category}. Les suivants sont refusés.',
-    ],
+    line: 'Le projet {project} a utilisé les {limit} messages de la limite mensuelle pour {category}. Les suivants sont refusés.',
     button: 'Modifier les limites',
     note: 'L’envoi reprend quand la limite est relevée ou que le mois se termine.',
   },
   'project-disabled': {
     subject: '{project} a été suspendu',
-    lines: [
-      'Trop de messages du projet {project} ont été rejetés ou signalés comme indésirables. Pour protéger sa réputation, il n’envoie plus rien jusqu’à ce qu’un opérateur le réactive.',
-    ],
+    line: 'Trop de messages du projet {project} ont été rejetés ou signalés comme indésirables. Pour protéger sa réputation, il n’envoie plus rien jusqu’à ce qu’un opérateur le réactive.',
     button: 'Voir les chiffres',
     note: 'Retirez les adresses rejetées et les personnes qui n’ont pas demandé vos messages, puis écrivez à l’opérateur.',
   },
   'payment-failed': {
     subject: 'Le paiement pour {project} a échoué',
-    lines: ['Le dernier paiement pour le projet {project} n’a pas abouti ; il n’envoie rien pour le moment.'],
+    line: 'Le dernier paiement pour le projet {project} n’a pas abouti ; il n’envoie rien pour le moment.',
     button: 'Régler le paiement',
     note: 'Le projet est réactivé dès que le paiement arrive.',
   },
@@ -212,63 +182,55 @@ const fr: Record<SystemMailKind, MailText> = {
 const es: Record<SystemMailKind, MailText> = {
   'verify-address': {
     subject: 'Confirme su dirección',
-    lines: ['Alguien se registró en {service} con esta dirección. Si fue usted, confirme que le pertenece.'],
+    line: 'Alguien se registró en {service} con esta dirección. Si fue usted, confirme que le pertenece.',
     button: 'Confirmar dirección',
     note: 'El enlace funciona una vez y durante una hora. Si no fue usted, no tiene que hacer nada.',
   },
   'reset-password': {
     subject: 'Elija una contraseña nueva',
-    lines: [
-      'Puede elegir una contraseña nueva para {service}. Después se cerrará la sesión en todos los dispositivos.',
-    ],
+    line: 'Puede elegir una contraseña nueva para {service}. Después se cerrará la sesión en todos los dispositivos.',
     button: 'Elegir contraseña',
     note: 'El enlace funciona una vez y durante una hora. Si no lo pidió, su contraseña no cambia.',
   },
   'address-taken': {
     subject: 'Ya tiene una cuenta',
-    lines: [
-      'Alguien quiso registrarse en {service} con esta dirección, que ya tiene una cuenta. Si fue usted, inicie sesión.',
-    ],
+    line: 'Alguien quiso registrarse en {service} con esta dirección, que ya tiene una cuenta. Si fue usted, inicie sesión.',
     button: 'Iniciar sesión',
     note: 'Si olvidó la contraseña, pida una nueva en la página de inicio de sesión. Si no fue usted, nada ha cambiado.',
   },
   'domain-verified': {
     subject: '{domain} puede enviar',
-    lines: ['Los registros DNS de {domain} son correctos: el proyecto {project} ya puede enviar desde él.'],
+    line: 'Los registros DNS de {domain} son correctos: el proyecto {project} ya puede enviar desde él.',
     button: 'Ver el dominio',
     note: 'Deje los registros en su sitio; se comprueban de vez en cuando.',
   },
   'domain-lost': {
     subject: '{domain} ya no puede enviar',
-    lines: ['El registro DKIM de {domain} falta o ha cambiado; el proyecto {project} ya no puede enviar desde él.'],
+    line: 'El registro DKIM de {domain} falta o ha cambiado; el proyecto {project} ya no puede enviar desde él.',
     button: 'Ver los registros',
     note: 'Vuelva a poner el registro; el envío sigue en cuanto se encuentre.',
   },
   'usage-warning': {
     subject: '{project} ha usado el 80 % de su límite',
-    lines: ['El proyecto {project} ha usado {used} de {limit} mensajes del límite mensual de {category}.'],
+    line: 'El proyecto {project} ha usado {used} de {limit} mensajes del límite mensual de {category}.',
     button: 'Ver los límites',
     note: 'Cuando se alcance el límite, los mensajes de este tipo se rechazarán hasta que acabe el mes.',
   },
   'usage-reached': {
     subject: '{project} ha alcanzado su límite',
-    lines: [
-      'El proyecto {project} ha usado los {limit} mensajes del límite mensual de {category}. Los siguientes se rechazan.',
-    ],
+    line: 'El proyecto {project} ha usado los {limit} mensajes del límite mensual de {category}. Los siguientes se rechazan.',
     button: 'Cambiar los límites',
     note: 'El envío sigue cuando se suba el límite o acabe el mes.',
   },
   'project-disabled': {
     subject: '{project} está en pausa',
-    lines: [
-      'Demasiados mensajes del proyecto {project} rebotaron o se marcaron como correo no deseado. Para proteger su reputación, no envía nada hasta que un operador lo active de nuevo.',
-    ],
+    line: 'Demasiados mensajes del proyecto {project} rebotaron o se marcaron como correo no deseado. Para proteger su reputación, no envía nada hasta que un operador lo active de nuevo.',
     button: 'Ver las cifras',
     note: 'Quite las direcciones que rebotan y a quienes no pidieron su correo, y escriba después al operador.',
   },
   'payment-failed': {
     subject: 'El pago de {project} ha fallado',
-    lines: ['El último pago del proyecto {project} no se completó; por ahora no envía nada.'],
+    line: 'El último pago del proyecto {project} no se completó; por ahora no envía nada.',
     button: 'Resolver el pago',
     note: 'El proyecto se activa de nuevo en cuanto llegue el pago.',
   },

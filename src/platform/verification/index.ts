@@ -1,3 +1,3 @@
 // What other parts of the service may use of verification; everything else in this folder is its own.
 export type { Verification } from './schema.ts';
-export { verifyByShippedLists } from './shipped-service.ts';
+export { verifyByShippedLists } from './service.ts';

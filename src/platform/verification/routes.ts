@@ -1,7 +1,6 @@
 import { route } from '../../core/http/route.ts';
-import { shippedLists } from './lists.ts';
 import { VerifyBody, VerifyReply } from './schema.ts';
-import { verifyAddress } from './service.ts';
+import { verifyByShippedLists } from './service.ts';
 
 /** Checks of addresses before they are written to. */
 export const verificationRoutes = [
@@ -15,9 +14,6 @@ export const verificationRoutes = [
     tag: 'public API',
     body: VerifyBody,
     reply: VerifyReply,
-    async handle({ app, body }) {
-      const data = await verifyAddress(body.email, { resolver: app.resolver, lists: shippedLists() });
-      return { success: true, data };
-    },
+    handle: async ({ app, body }) => ({ success: true, data: await verifyByShippedLists(body.email, app.resolver) }),
   }),
 ];

@@ -1,6 +1,6 @@
 import { getDomain } from 'tldts';
 import { domainOf, localPartOf } from '../../core/lib/email-address.ts';
-import type { Lists } from './lists.ts';
+import { type Lists, shippedLists } from './lists.ts';
 import type { Resolver } from './resolver.ts';
 import type { Verification } from './schema.ts';
 import { suggestDomain } from './typo.ts';
@@ -41,6 +41,11 @@ export async function verifyAddress(address: string, { resolver, lists }: Verifi
     ...(meant === undefined ? {} : { suggestedEmail: `${localPart}@${meant}` }),
     reasons: reasonsFor(facts, meant),
   };
+}
+
+/** `verifyAddress` with the lists that ship with the service. */
+export function verifyByShippedLists(address: string, resolver: Resolver): Promise<Verification> {
+  return verifyAddress(address, { resolver, lists: shippedLists() });
 }
 
 async function lookUp(domain: string, resolver: Resolver): Promise<DomainFacts> {

@@ -5,26 +5,7 @@ import type { Lists } from './lists.ts';
 // Endings that do not exist are repaired towards these. Short country codes are too near to one another for anything
 // but swapped or doubled letters.
 const endings = ['com', 'net', 'org', 'edu', 'gov', 'info', 'biz'];
-const countries = [
-  'de',
-  'fr',
-  'uk',
-  'it',
-  'es',
-  'nl',
-  'be',
-  'ch',
-  'at',
-  'pl',
-  'se',
-  'dk',
-  'ru',
-  'br',
-  'ca',
-  'au',
-  'jp',
-  'in',
-];
+const countries = 'de fr uk it es nl be ch at pl se dk ru br ca au jp in'.split(' ');
 const withoutTheirDot = new Map(
   ['co.uk', 'com.au', 'com.br', 'co.jp', 'co.nz', 'co.za'].map((s) => [s.replace('.', ''), s]),
 );

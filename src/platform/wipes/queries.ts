@@ -1,3 +1,4 @@
+import { removeSome } from '../../core/database/remove-some.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { isStalled, type StalledQuery, stalledPage } from '../../core/outbox/recovery.ts';
 import { Project } from '../projects/index.ts';
@@ -67,7 +68,5 @@ export function stalledWipes(db: Database, query: StalledQuery): Promise<{ id: s
 
 /** Removes records of wipes that ended 30 days ago; answers how many. */
 export function removeOldWipes(db: Database, limit: number): Promise<number> {
-  return db.count(sql`
-    delete from project_wipes where ctid = any(array(
-      select ctid from project_wipes where finished_at < now() - interval '30 days' limit ${limit}))`);
+  return removeSome(db, 'project_wipes', sql`finished_at < now() - interval '30 days'`, limit);
 }

@@ -6,20 +6,18 @@ import { deleteProject, resetProject, waitForWipe } from './service.ts';
 const Done = v.object({ success: v.literal(true), message: v.string() });
 const resetMayTakeMs = 25_000;
 
+const wipe = { access: 'project', role: 'ADMIN', refusedWhenDisabled: true, tag: 'projects', reply: Done } as const;
+
 /** Taking away a project, or everything in it. */
 export const projectWipeRoutes = [
   route({
+    ...wipe,
     method: 'DELETE',
     path: '/users/@me/projects/:id',
-    access: 'project',
-    role: 'ADMIN',
     refusesKeys: true,
-    refusedWhenDisabled: true,
     summary: 'Delete a project and everything in it',
     description:
       'Keys, members and domains are gone when this returns; contacts, mail and events are removed in the background.',
-    tag: 'projects',
-    reply: Done,
     async handle({ app, db, project }) {
       const { ticket } = await deleteProject(db, project.id, async (tx, { domains }) => {
         for (const { domain, providerId } of domains)
@@ -31,16 +29,12 @@ export const projectWipeRoutes = [
     },
   }),
   route({
+    ...wipe,
     method: 'POST',
     path: '/users/@me/projects/:id/reset',
-    access: 'project',
-    role: 'ADMIN',
-    refusedWhenDisabled: true,
     summary: 'Reset a project',
     description:
       'Deletes everything except keys, members, domains, settings, uploads and usage. Writes get 409 until it has finished; this call waits for up to 25 seconds.',
-    tag: 'projects',
-    reply: Done,
     async handle({ app, db, project }) {
       const { id, ticket } = await resetProject(db, project.id);
       app.outbox.dispatchSoon(ticket);

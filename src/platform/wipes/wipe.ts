@@ -1,4 +1,5 @@
 import { LockMode } from '@mikro-orm/core';
+import { removeSome } from '../../core/database/remove-some.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import type { RecoverableKind } from '../../core/outbox/recovery.ts';
 import { ProjectWipe } from './entity.ts';
@@ -71,12 +72,11 @@ async function removePage(
   { table, by, rows }: WipedTable,
   { projectId, after }: ProjectWipe,
 ): Promise<Page> {
-  const name = raw(table);
   if (by === 'any') {
-    const removed = await tx.count(sql`
-      delete from ${name} where ctid = any(array(select ctid from ${name} where project_id = ${projectId} limit ${rows}))`);
+    const removed = await removeSome(tx, table, sql`project_id = ${projectId}`, rows);
     return { seen: removed, removed, last: null };
   }
+  const name = raw(table);
   // Along the index and from the last id on: rows that are gone already would otherwise be passed again by each page.
   const page = await tx.row<Page>(sql`
     with page as materialized (
