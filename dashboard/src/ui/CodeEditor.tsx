@@ -80,7 +80,8 @@ export function CodeEditor({
           bracketMatching(),
           syntaxHighlighting(colours),
           keymap.of([...defaultKeymap, ...historyKeymap]),
-          liquid({ base: html() }),
+          // Closing tags would be written twice by people who type them: `</b>` became `</b>b>` and left `</p>` behind.
+          liquid({ base: html({ autoCloseTags: false }) }),
           autocompletion({
             override: [
               (context) => {

@@ -1,0 +1,127 @@
+import type { EmailDocument } from './schema.ts';
+
+/** Beyond so many bytes Gmail cuts a mail and hides the rest behind a link, the unsubscribe footer too. */
+export const gmailClip = 102 * 1024;
+
+/** Something that recipients would stumble over. */
+export interface Finding {
+  kind: 'size' | 'link' | 'image' | 'variable' | 'button';
+  /** What is wrong and what to do, as a sentence. */
+  message: string;
+}
+
+const builtIn = new Set([
+  ...[
+    'id',
+    'email',
+    'subscribed',
+    'locale',
+    'unsubscribeUrl',
+    'subscribeUrl',
+    'manageUrl',
+    'event',
+    'data',
+    'createdAt',
+  ],
+  ...['forloop', 'true', 'false', 'nil', 'null', 'empty', 'blank'],
+]);
+
+/** Looks through the blocks of a mail for what its HTML does not show: images without a description, buttons without a label. */
+export function checkDocument({ content }: Pick<EmailDocument, 'content'>): Finding[] {
+  return content.flatMap((block): Finding[] => {
+    if (block.type === 'image' && block.attrs.alt === '' && !block.attrs.decorative && block.attrs.src !== '')
+      return [{ kind: 'image', message: `The image ${nameOf(block.attrs.src)} has no alt text. ${describe}` }];
+    if (block.type === 'button' && block.attrs.label.trim() === '')
+      return [{ kind: 'button', message: 'A button has no label. Say what it does.' }];
+    if (block.type === 'columns') return block.content.flatMap((column) => checkDocument(column));
+    return block.type === 'conditional' || block.type === 'repeat' ? checkDocument(block) : [];
+  });
+}
+
+const describe = 'Describe it for people who do not see it, or mark it as decorative.';
+const nameOf = (source: string) => source.split('/').at(-1) ?? source;
+
+/** Looks through the source of a mail, HTML with Liquid. `known` are the names of the project's variables. */
+export function checkEmail(html: string, known: readonly string[]): Finding[] {
+  const size = new TextEncoder().encode(html).length;
+  const clipped: Finding[] =
+    size > gmailClip
+      ? [
+          {
+            kind: 'size',
+            message: `The HTML has ${Math.ceil(size / 1024)} kB: Gmail clips it after 102 kB. Shorten it.`,
+          },
+        ]
+      : [];
+  return [...clipped, ...images(html), ...links(html), ...variables(html, known)];
+}
+
+function images(html: string): Finding[] {
+  return [...html.matchAll(/<img\b[^>]*>/gi)].flatMap(([tag]) => {
+    const source = attribute(tag, 'src') ?? '';
+    if (source === '')
+      return [{ kind: 'image' as const, message: 'An image has no address. Upload one or remove it.' }];
+    return attribute(tag, 'alt') === null
+      ? [{ kind: 'image' as const, message: `The image ${nameOf(source)} has no alt text. ${describe}` }]
+      : [];
+  });
+}
+
+function links(html: string): Finding[] {
+  return [...html.matchAll(/<a\b([^>]*)>(.*?)<\/a>/gis)].flatMap(([, attributes = '', content = '']) => {
+    const address = (attribute(`<a ${attributes}>`, 'href') ?? '').trim();
+    const label = content.replaceAll(/<[^>]*>/g, '').trim() || 'an image';
+    const problem = linkProblem(address);
+    return problem === null ? [] : [{ kind: 'link' as const, message: `The link “${label}” ${problem}` }];
+  });
+}
+
+/** Why an address cannot be a link of a mail, as the end of a sentence; null when it can. */
+export function linkProblem(address: string): string | null {
+  if (address === '' || address === '#' || address === 'https://') return 'has no address.';
+  if (/^(?:\{\{|\{%)/.test(address) || /^(?:mailto|tel|sms):./i.test(address)) return null;
+  const [, host = ''] = /^https?:\/\/([^/?#]*)/i.exec(address) ?? [];
+  if (host === '') return `leads to “${address}”, which is no full address. Begin it with https://.`;
+  if (/^(?:localhost|127\.)/i.test(host)) return `leads to ${host}, which only your own computer reaches.`;
+  if (/(?:^|\.)example\.(?:com|org|net)$/i.test(host)) return `still leads to ${host}. Enter your own address.`;
+  return null;
+}
+
+function attribute(tag: string, name: string): string | null {
+  const [, double, single, bare] =
+    new RegExp(`\\s${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s>]+))`, 'i').exec(tag) ?? [];
+  return double ?? single ?? bare ?? null;
+}
+
+const names = /(?:"[^"]*"|'[^']*')|(?<![.\w\]])([\p{L}_][\p{L}\p{N}_-]*)/gu;
+
+function variables(html: string, known: readonly string[]): Finding[] {
+  const heads = new Set(known.map((name) => name.split('.')[0]?.toLowerCase()));
+  const full = new Set(known.map((name) => name.toLowerCase()));
+  const own = new Set([...html.matchAll(/\{%-?\s*(?:for|assign|capture)\s+([\w-]+)/g)].map(([, name = '']) => name));
+  const unknown = new Set<string>();
+  for (const expression of expressionsOf(html)) {
+    if (full.has(expression.toLowerCase())) continue;
+    for (const [, name] of expression.matchAll(names))
+      if (name && !builtIn.has(name) && !own.has(name) && !heads.has(name.toLowerCase())) unknown.add(name);
+    for (const [, , key = ''] of expression.matchAll(/\bdata\[(["'])(.*?)\1\]/g))
+      if (!full.has(key.toLowerCase())) unknown.add(key);
+  }
+  return [...unknown].map((name) => ({
+    kind: 'variable',
+    message: `No contact has “${name}”. Check the name, or give it a fallback.`,
+  }));
+}
+
+// What outputs and conditions read, without filters, fallbacks and operators.
+function* expressionsOf(html: string): Generator<string> {
+  for (const [, inside = ''] of html.matchAll(/\{\{-?(.*?)-?\}\}/gs)) {
+    const [read = '', fallback] = inside.split('|')[0]?.split('??') ?? [];
+    if (fallback === undefined || fallback.trim() === '') yield read.trim();
+  }
+  for (const [, tag = '', inside = ''] of html.matchAll(/\{%-?\s*(if|elsif|unless|for)\s(.*?)-?%\}/gs)) {
+    const read =
+      tag === 'for' ? inside.replace(/^.*?\sin\s/s, '').replace(/\s(?:limit|offset|reversed)\b.*/s, '') : inside;
+    yield read.replaceAll(/\b(?:and|or|contains)\b/g, ' ');
+  }
+}

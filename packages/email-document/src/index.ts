@@ -1,0 +1,4 @@
+export { checkDocument, checkEmail, type Finding, gmailClip, linkProblem } from './checks.ts';
+export { compileEmail } from './compile.ts';
+export { Brand, EmailDocument, fonts, networks, operators, plainBrand } from './schema.ts';
+export { starters } from './starters.ts';

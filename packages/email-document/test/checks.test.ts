@@ -1,0 +1,44 @@
+import * as v from 'valibot';
+import { expect, test } from 'vitest';
+import { checkDocument, checkEmail, EmailDocument, gmailClip } from '../src/index.ts';
+
+const kinds = (html: string, known: string[] = []) => checkEmail(html, known).map(({ kind }) => kind);
+
+test.each([
+  ['<p>Fine</p><a href="https://acme.test/a?b=1">Go</a><img src="https://acme.test/a.png" alt="A">', []],
+  ['<a href="{{unsubscribeUrl}}">x</a><a href="mailto:a@b.test">y</a>', []],
+  ['<a href="">x</a>', ['link']],
+  ['<a>x</a>', ['link']],
+  ['<a href="acme.test">x</a>', ['link']],
+  ['<a href="http://localhost:3000">x</a>', ['link']],
+  ['<a href="https://example.com/y">x</a>', ['link']],
+  ['<img src="https://acme.test/a.png">', ['image']],
+  ['<img alt="x">', ['image']],
+  ['<p>{{ firstName }}</p>', ['variable']],
+  ['<p>{{ firstName ?? there }} {{ x | default: "y" }}</p>', ['variable']],
+  ['{% for item in items %}{{ item.name }}{{ forloop.index }}{% endfor %}', ['variable']],
+  ['{% assign a = "b" %}{{ a }} {{ email }} {{ event.amount }}', []],
+  ['{% if plan == "pro" and data["first name"] %}x{% endif %}', ['variable', 'variable']],
+  ['x'.repeat(gmailClip + 1), ['size']],
+])('%#', (html, expected) => {
+  expect(kinds(html)).toEqual(expected);
+});
+
+test('variables of the project are known, those with a space and in any letter case too', () => {
+  expect(
+    kinds('{{ FirstName }} {{ plan }} {{ data["first name"] }} {{first name}}', ['firstName', 'plan', 'first name']),
+  ).toEqual([]);
+});
+
+test('images without alt text and buttons without a label are named wherever they are', () => {
+  const image = { type: 'image', attrs: { src: 'https://acme.test/heron.png' } };
+  const decorative = { type: 'image', attrs: { src: 'https://acme.test/line.png', decorative: true } };
+  const button = { type: 'button', attrs: { label: ' ', href: 'https://acme.test' } };
+  const content = [
+    { type: 'columns', content: [{ type: 'column', content: [image, decorative] }] },
+    { type: 'conditional', attrs: { variable: 'plan', operator: 'exists' }, content: [button] },
+  ];
+  const found = checkDocument(v.parse(EmailDocument, { version: 1, content }));
+  expect(found.map(({ kind }) => kind)).toEqual(['image', 'button']);
+  expect(found[0]?.message).toContain('heron.png');
+});

@@ -1,0 +1,151 @@
+import { buildVariables, deriveText, parseTemplate, render, renderText } from '@posthorn/renderer';
+import * as v from 'valibot';
+import { describe, expect, test } from 'vitest';
+import { type Brand, compileEmail, EmailDocument, plainBrand, starters } from '../src/index.ts';
+
+const contact = (data: Record<string, unknown>) => ({ id: '1', email: 'ada@acme.test', subscribed: true, data });
+const variablesOf = (data: Record<string, unknown>) =>
+  buildVariables({ contact: contact(data) as never, urls: { unsubscribeUrl: 'u', subscribeUrl: 's', manageUrl: 'm' } });
+const html = (content: unknown[], brand: Brand = plainBrand, preheader = '') =>
+  compileEmail(v.parse(EmailDocument, { version: 1, preheader, content }), brand);
+const filled = (content: unknown[], data: Record<string, unknown> = {}) =>
+  render(parseTemplate(html(content), { mode: 'html' }), variablesOf(data));
+const text = (value: string, marks?: unknown[]) => ({ type: 'text', text: value, ...(marks ? { marks } : {}) });
+const p = (...content: unknown[]) => ({ type: 'paragraph', content });
+const variable = (name: string, fallback = '') => ({ type: 'variable', attrs: { name, fallback } });
+
+describe.each(starters)('the starter layout $name', ({ document, subject }) => {
+  const compiled = compileEmail(document, plainBrand);
+
+  test('fits the schema, and its HTML and subject are Liquid that parses', () => {
+    expect(v.parse(EmailDocument, JSON.parse(JSON.stringify(document)))).toEqual(document);
+    parseTemplate(compiled, { mode: 'html' });
+    parseTemplate(subject, { mode: 'text' });
+  });
+
+  test('uses only what mail clients know: tables with the role of presentation, styles inlined', () => {
+    expect(compiled).not.toMatch(/display:\s*(?:flex|grid)|position:|float:|<script|<link|<form|var\(--|calc\(/i);
+    for (const [table] of compiled.matchAll(/<table\b[^>]*>/g)) expect(table).toContain('role="presentation"');
+    for (const [tag] of compiled.matchAll(/<(?:p|h[1-3]|li)\b[^>]*>/g))
+      expect(tag).toMatch(/style="[^"]*font-family:[^"]*color:/);
+    expect(Buffer.byteLength(compiled)).toBeLessThan(20 * 1024);
+  });
+
+  test('has balanced tags', () => {
+    const open: string[] = [];
+    const plain = compiled.replaceAll(/<!--.*?-->/gs, '');
+    for (const [, close, name = ''] of plain.matchAll(/<(\/?)([a-z][a-z0-9]*)\b[^>]*>/gi)) {
+      if (['meta', 'img', 'br'].includes(name)) continue;
+      if (close) expect(open.pop()).toBe(name);
+      else open.push(name);
+    }
+    expect(open).toEqual([]);
+  });
+});
+
+test('text is escaped, and Liquid that somebody typed stays as it is', () => {
+  expect(html([p(text('a < b & {{ firstName ?? "you" }} > c'))])).toContain(
+    'a &lt; b &amp; {{ firstName ?? "you" }} &gt; c',
+  );
+});
+
+test('a variable has its fallback, whatever signs are in it, and values are escaped', () => {
+  const mail = [p(text('Hi '), variable('firstName', 'dear "friend" {{x}} | y'), text('!'))];
+  expect(filled(mail, { firstName: '<b>Ada</b>' })).toContain('Hi &lt;b&gt;Ada&lt;/b&gt;!');
+  expect(filled(mail)).toMatch(/Hi dear "friend" +x +y!/);
+  expect(filled([p(variable('team', 'R&D <b>'))])).toContain('R&amp;D &lt;b&gt;');
+  expect(
+    filled([p(variable("user's name"), variable('first name'))], { 'first name': 'Ada', "user's name": 'al' }),
+  ).toContain('alAda');
+});
+
+test.each([
+  ['exists', '', { plan: 'pro' }, {}],
+  ['missing', '', {}, { plan: 'pro' }],
+  ['equals', 'pro', { plan: 'pro' }, { plan: 'free' }],
+  ['equals', '5', { plan: 5 }, { plan: 6 }],
+  ['equals', '5', { plan: '5' }, {}],
+  ['equals', 'true', { plan: true }, { plan: false }],
+  ['notEquals', 'pro', { plan: 'free' }, { plan: 'pro' }],
+  ['contains', 'r', { plan: 'pro' }, { plan: 'abc' }],
+  ['greaterThan', '3', { plan: 4 }, { plan: 3 }],
+  ['lessThan', '3', { plan: 2 }, { plan: 3 }],
+])('a block shown where plan %s %s', (operator, value, shown, hidden) => {
+  const block = { type: 'conditional', attrs: { variable: 'plan', operator, value }, content: [p(text('Shown'))] };
+  expect(filled([block], shown)).toContain('Shown');
+  expect(filled([block], hidden)).not.toContain('Shown');
+});
+
+test('a block is repeated for each item of a list, up to its limit', () => {
+  const block = {
+    type: 'repeat',
+    attrs: { list: 'items', item: 'item', limit: 2 },
+    content: [p(variable('item.name'))],
+  };
+  const mail = filled([block], { items: [{ name: 'Pen' }, { name: 'Ink' }, { name: 'Paper' }] });
+  expect([mail.includes('Pen'), mail.includes('Ink'), mail.includes('Paper')]).toEqual([true, true, false]);
+});
+
+test('the brand is in logo, colors, font and footer, and text on a button can be read', () => {
+  const brand: Brand = {
+    logoUrl: 'https://acme.test/logo.png',
+    logoAlt: 'Acme',
+    primaryColor: '#ffe066',
+    textColor: '#222222',
+    backgroundColor: '#fafafa',
+    font: 'Georgia',
+    footer: 'Acme & friends\nSecond line',
+    postalAddress: '1 Main Street, Springfield',
+  };
+  const mail = html(
+    [{ type: 'button', attrs: { label: 'Go', href: 'https://acme.test', align: 'center' } }],
+    brand,
+    'Behind',
+  );
+  for (const part of [
+    'src="https://acme.test/logo.png" alt="Acme"',
+    'bgcolor="#ffe066"',
+    'color:#111827;text-decoration:none',
+    "font-family:Georgia,'Times New Roman',serif",
+    'Acme &amp; friends<br>Second line',
+    '1 Main Street',
+    '>Behind',
+  ])
+    expect(mail).toContain(part);
+});
+
+test('the text part reads as the mail does', () => {
+  const receipt = starters.find(({ id }) => id === 'receipt');
+  if (!receipt) throw new Error('no receipt');
+  const source = deriveText(parseTemplate(compileEmail(receipt.document, plainBrand), { mode: 'html' }));
+  const data = {
+    firstName: 'Ada',
+    items: [
+      { name: 'Pen', price: '€ 2' },
+      { name: 'Ink', price: '€ 4' },
+    ],
+    total: '€ 6',
+  };
+  const plain = source && renderText(source, variablesOf(data));
+  expect(plain).toMatch(/Hi Ada,[\s\S]*Pen[\s\S]*€ 2[\s\S]*Ink[\s\S]*Total[\s\S]*€ 6[\s\S]*Download the invoice/i);
+});
+
+test.each([
+  ['a script for a link', [p(text('x', [{ type: 'link', attrs: { href: ' JavaScript:alert(1)' } }]))]],
+  ['a variable that is no name', [p(variable('a }} {% x'))]],
+  ['an unknown block', [{ type: 'iframe', attrs: {} }]],
+  ['a color of the future', [{ type: 'spacer', attrs: { height: 4000 } }]],
+  ['a block that is none', [null, 'x']],
+  [
+    'too deep a nesting',
+    [
+      Array.from({ length: 60 }).reduce(
+        (inner) => ({ type: 'conditional', attrs: { variable: 'a', operator: 'exists' }, content: [inner] }),
+        p(),
+      ),
+    ],
+  ],
+  ['too much', [p(text('x'.repeat(100_001)))]],
+])('a document with %s is refused', (_, content) => {
+  expect(v.safeParse(EmailDocument, { version: 1, content }).success).toBe(false);
+});
