@@ -67,7 +67,7 @@ function readsOnWhite(color: string): boolean {
 
 function styleSheet({ primaryColor }: Brand): string {
   return `<style>
-@media (max-width: 620px) {
+@media (max-width: 480px) {
   .ph-pad { padding-left: 20px !important; padding-right: 20px !important; }
   .ph-column { display: block !important; width: 100% !important; padding-left: 0 !important; padding-right: 0 !important; box-sizing: border-box; }
 }
