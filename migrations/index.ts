@@ -33,6 +33,7 @@ import { Migration20261122001100_functions } from './Migration20261122001100_fun
 import { Migration20261122001200_queued_bytes } from './Migration20261122001200_queued_bytes.ts';
 import { Migration20261122002000_mail_reasons } from './Migration20261122002000_mail_reasons.ts';
 import { Migration20261122004000_content_revisions } from './Migration20261122004000_content_revisions.ts';
+import { Migration20261122004001_email_documents } from './Migration20261122004001_email_documents.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -71,4 +72,5 @@ export const migrations = [
   { name: 'Migration20261122001200_queued_bytes', class: Migration20261122001200_queued_bytes },
   { name: 'Migration20261122002000_mail_reasons', class: Migration20261122002000_mail_reasons },
   { name: 'Migration20261122004000_content_revisions', class: Migration20261122004000_content_revisions },
+  { name: 'Migration20261122004001_email_documents', class: Migration20261122004001_email_documents },
 ];

@@ -255,6 +255,14 @@ create index automations_project on automations using btree (project_id, created
 create index automations_schedule on automations using btree (id) where (trigger_type = 'SCHEDULE'::text);
 create trigger automations_announce after insert or delete or update on automations for each row execute function announce_change();
 
+create table brands (
+  project_id uuid not null,
+  kit jsonb not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  constraint brands_pkey primary key (project_id),
+  constraint brands_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
+);
+
 create table campaign_claims (
   id text not null,
   campaign_id uuid not null,
@@ -327,6 +335,7 @@ create table campaigns (
   resend_of uuid,
   resend_seq integer,
   revision integer default 1 not null,
+  document jsonb,
   constraint campaigns_pkey primary key (id),
   constraint campaigns_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
   constraint campaigns_audience_type_check check ((audience_type = any (array['ALL'::text, 'SEGMENT'::text, 'FILTERED'::text]))),
@@ -909,6 +918,7 @@ create table templates (
   created_at timestamp(3) with time zone default now() not null,
   updated_at timestamp(3) with time zone default now() not null,
   revision integer default 1 not null,
+  document jsonb,
   constraint templates_pkey primary key (id),
   constraint templates_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
   constraint templates_type_check check ((type = any (array['TRANSACTIONAL'::text, 'MARKETING'::text, 'HEADLESS'::text])))

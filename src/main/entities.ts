@@ -22,6 +22,7 @@ import {
 } from '../automations/entity.ts';
 import { AutomationMigration } from '../automations/migrating/entity.ts';
 import { AutomationRun, AutomationStepRun } from '../automations/runtime/entity.ts';
+import { Brand } from '../content/brand/entity.ts';
 import { Template } from '../content/templates/entity.ts';
 import { Upload } from '../content/uploads/entity.ts';
 import { InstalledFunction } from '../core/database/entity.ts';
@@ -82,6 +83,7 @@ export const entities: EntityName[] = [
   JobError,
   ImportFilePart,
   Upload,
+  Brand,
   Template,
   ProviderHandover,
   Email,

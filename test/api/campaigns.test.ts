@@ -50,6 +50,7 @@ describe('creating a campaign', () => {
         ...draft(),
         id: expect.stringMatching(/^[0-9a-f-]{36}$/),
         description: null,
+        document: null,
         fromName: 'Birdwatch',
         replyTo: null,
         type: 'MARKETING',

@@ -123,7 +123,7 @@ const exact: Record<string, Rule> = {
 
 // All below these is work in a project. A route that is meant to be otherwise needs a line of its own above.
 const work =
-  /^\/(contacts|events|templates|campaigns|segments|workflows|suppressions|activity|analytics|uploads)(\/|$)/;
+  /^\/(contacts|events|templates|campaigns|segments|workflows|suppressions|activity|analytics|uploads|brand)(\/|$)/;
 
 /** The rule of a route; undefined for one that has none. */
 export function ruleOf(method: string, path: string): Rule | undefined {

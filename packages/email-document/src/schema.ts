@@ -160,8 +160,7 @@ function blockSchema(input: unknown): v.GenericSchema<unknown, Block> {
   return (Object.hasOwn(containers, type) && containers[type]) || SimpleBlock;
 }
 
-/** Characters of a document as JSON at most. */
-export const documentLimit = 1_000_000;
+const documentLimit = 1_000_000;
 const deepest = 40;
 
 /** The source of an email: what it was written as, of which its HTML is made. */

@@ -1,4 +1,5 @@
 import { defineEntity } from '@mikro-orm/core';
+import type { EmailDocument } from '@posthorn/email-document';
 import { baseColumns } from '../../core/database/columns.ts';
 import { ofProject } from '../../platform/projects/index.ts';
 import { templateTypes } from './schema.ts';
@@ -15,6 +16,7 @@ const TemplateSchema = defineEntity({
     description: p.text().nullable(),
     subject: p.text(),
     body: p.text(),
+    document: p.json<EmailDocument>().nullable(),
     from: p.text(),
     fromName: p.text().nullable(),
     replyTo: p.text().nullable(),

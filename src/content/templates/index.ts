@@ -4,3 +4,4 @@ export { Template } from './entity.ts';
 export { findTemplate, type TemplateRow, type TemplateType } from './queries.ts';
 export { BodySource, ReplyTo, SenderName, SubjectSource, templateTypes } from './schema.ts';
 export { checkSender, checkSources, type SenderDomains, withinLimits } from './service.ts';
+export { DocumentBody, DocumentSource, needsContent, storedContent } from './source.ts';

@@ -49,9 +49,8 @@ export const templateRoutes = [
     bodyLimit: 'document',
     bodyError(_, body) {
       const given = body as Record<string, unknown>;
-      const missing = ['name', 'subject', 'body', 'from'].find((field) =>
-        [undefined, null, ''].includes(given[field] as null),
-      );
+      const needed = given.document ? ['name', 'subject', 'from'] : ['name', 'subject', 'body', 'from'];
+      const missing = needed.find((field) => [undefined, null, ''].includes(given[field] as null));
       return missing === undefined ? null : bareBadRequest(`"${missing}" is required`);
     },
     reply: TemplateBody,

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { EmailField } from '../../core/lib/email-address.ts';
 import { PageFigures } from '../../core/lib/offset-page.ts';
 import { JsonObject, parameter, singleLine, textField } from '../../core/lib/validation.ts';
+import { DocumentBody, DocumentSource, needsContent } from './source.ts';
 
 /** The kinds of templates, campaigns and messages (contract page 2, 1.2). */
 export const templateTypes = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] as const;
@@ -23,6 +24,8 @@ export const TemplateBody = v.object({
   description: v.nullable(v.string()),
   subject: v.string(),
   body: v.string(),
+  /** The blocks that `body` is compiled from; null for content written as HTML. */
+  document: DocumentBody,
   from: v.string(),
   fromName: v.nullable(v.string()),
   replyTo: v.nullable(v.string()),
@@ -39,14 +42,15 @@ const parts = {
   name: textField('name', 1, 255),
   description: v.nullish(textField('description', 0, 2000)),
   subject: SubjectSource,
-  body: BodySource,
+  body: v.optional(BodySource),
+  document: DocumentSource,
   from: EmailField,
   fromName: SenderName,
   replyTo: ReplyTo,
 };
 
 /** `POST /templates`. */
-export const CreateTemplate = v.object({ ...parts, type: v.optional(TypeField, 'MARKETING') });
+export const CreateTemplate = v.pipe(v.object({ ...parts, type: v.optional(TypeField, 'MARKETING') }), needsContent());
 export type CreateTemplate = v.InferOutput<typeof CreateTemplate>;
 
 /** `PATCH /templates/{id}`: any part of a template. */

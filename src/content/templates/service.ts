@@ -18,6 +18,7 @@ import {
   templateSorts,
   templateTypes,
 } from './schema.ts';
+import { storedContent } from './source.ts';
 
 /** Which domains a project may send from. */
 export type SenderDomains = (projectId: string) => Promise<ReadonlySet<string>>;
@@ -62,9 +63,12 @@ export async function createTemplate(
 ): Promise<TemplateBody> {
   checkSources(body);
   await checkSender(senderDomains, projectId, body.from);
+  const { body: html = '', document = null } = await storedContent(db, projectId, body);
   const template = db.em.create(Template, {
     projectId,
     ...body,
+    body: html,
+    document,
     description: body.description ?? null,
     fromName: body.fromName || null,
     replyTo: body.replyTo ?? null,
@@ -95,7 +99,8 @@ export async function patchTemplate(
     checkSeen('template', '/templates/{id}', template, ifMatch);
     checkSources(body);
     if (body.from !== undefined) await checkSender(senderDomains, projectId, body.from);
-    for (const [field, value] of Object.entries(body))
+    const content = await storedContent(tx, projectId, body);
+    for (const [field, value] of Object.entries({ ...body, ...content }))
       if (value !== undefined) tx.em.assign(template, { [field]: value });
     if (template.fromName === '') template.fromName = null;
     await tx.em.flush();
@@ -113,7 +118,7 @@ export async function deleteTemplate(db: Database, projectId: string, id: string
 
 /** Copies a template under the name `<name> (Copy)`. @throws 404 */
 export async function duplicateTemplate(db: Database, projectId: string, id: string): Promise<TemplateBody> {
-  const { subject, body, from, fromName, replyTo, type, description, name } = await load(db, projectId, id);
+  const { subject, body, document, from, fromName, replyTo, type, description, name } = await load(db, projectId, id);
   const suffix = ' (Copy)';
   const copy = db.em.create(Template, {
     projectId,
@@ -121,6 +126,7 @@ export async function duplicateTemplate(db: Database, projectId: string, id: str
     description,
     subject,
     body,
+    document,
     from,
     fromName,
     replyTo,
@@ -228,6 +234,7 @@ function templateBody(template: Template): TemplateBody {
     description: template.description ?? null,
     subject: template.subject,
     body: template.body,
+    document: template.document ?? null,
     from: template.from,
     fromName: template.fromName ?? null,
     replyTo: template.replyTo ?? null,

@@ -1,4 +1,5 @@
 import { defineEntity } from '@mikro-orm/core';
+import type { EmailDocument } from '@posthorn/email-document';
 import { templateTypes } from '../../content/templates/index.ts';
 import { baseColumns } from '../../core/database/columns.ts';
 import { ofProject } from '../../platform/projects/index.ts';
@@ -16,6 +17,7 @@ const CampaignSchema = defineEntity({
     description: p.text().nullable(),
     subject: p.text(),
     body: p.text(),
+    document: p.json<EmailDocument>().nullable(),
     from: p.text(),
     fromName: p.text().nullable(),
     replyTo: p.text().nullable(),

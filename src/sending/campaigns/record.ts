@@ -12,6 +12,7 @@ export function campaignBody(campaign: Campaign): CampaignBody {
     description: campaign.description ?? null,
     subject: campaign.subject,
     body: campaign.body,
+    document: campaign.document ?? null,
     from: campaign.from,
     fromName: campaign.fromName ?? null,
     replyTo: campaign.replyTo ?? null,

@@ -39,9 +39,9 @@ export async function resendCampaign(deps: SendingDeps, project: ProjectFacts, i
     await checkSender(deps.senderDomains, project.id, original.from);
     // The copy keeps the choice of the audience for whoever duplicates it; what it goes to is resend_of.
     await tx.count(sql`
-      insert into campaigns (id, project_id, name, description, subject, body, "from", from_name, reply_to, type, audience_type,
+      insert into campaigns (id, project_id, name, description, subject, body, document, "from", from_name, reply_to, type, audience_type,
         audience_condition, segment_id, resend_of, resend_seq)
-      select ${resendId}, project_id, name || ' (Resend)', description, subject, body, "from", from_name, reply_to, type,
+      select ${resendId}, project_id, name || ' (Resend)', description, subject, body, document, "from", from_name, reply_to, type,
         audience_type, audience_condition, segment_id, id, send_seq
       from campaigns where project_id = ${project.id} and id = ${id}`);
     return commitSend(tx, await lockCampaign(tx, project.id, resendId), project.name, recipients, null);

@@ -1,6 +1,15 @@
 import * as v from 'valibot';
 import { SegmentBody } from '../../audience/segments/index.ts';
-import { BodySource, ReplyTo, SenderName, SubjectSource, templateTypes } from '../../content/templates/index.ts';
+import {
+  BodySource,
+  DocumentBody,
+  DocumentSource,
+  needsContent,
+  ReplyTo,
+  SenderName,
+  SubjectSource,
+  templateTypes,
+} from '../../content/templates/index.ts';
 import { EmailField } from '../../core/lib/email-address.ts';
 import { PageFigures } from '../../core/lib/offset-page.ts';
 import { JsonObject, parameter, textField } from '../../core/lib/validation.ts';
@@ -29,6 +38,8 @@ export const CampaignBody = v.object({
   description: v.nullable(v.string()),
   subject: v.string(),
   body: v.string(),
+  /** The blocks that `body` is compiled from; null for content written as HTML. */
+  document: DocumentBody,
   from: v.string(),
   fromName: v.nullable(v.string()),
   replyTo: v.nullable(v.string()),
@@ -70,19 +81,23 @@ export const CampaignWithSegment = v.object({
 export type CampaignWithSegment = v.InferOutput<typeof CampaignWithSegment>;
 
 /** `POST /campaigns`. */
-export const CreateCampaign = v.object({
-  name: Name,
-  description: Description,
-  subject: SubjectSource,
-  body: BodySource,
-  from: EmailField,
-  fromName: SenderName,
-  replyTo: ReplyTo,
-  type: v.optional(TypeField, 'MARKETING'),
-  audienceType: AudienceTypeField,
-  audienceCondition: v.nullish(JsonObject),
-  segmentId: v.nullish(GivenId),
-});
+export const CreateCampaign = v.pipe(
+  v.object({
+    name: Name,
+    description: Description,
+    subject: SubjectSource,
+    body: v.optional(BodySource),
+    document: DocumentSource,
+    from: EmailField,
+    fromName: SenderName,
+    replyTo: ReplyTo,
+    type: v.optional(TypeField, 'MARKETING'),
+    audienceType: AudienceTypeField,
+    audienceCondition: v.nullish(JsonObject),
+    segmentId: v.nullish(GivenId),
+  }),
+  needsContent(),
+);
 export type CreateCampaign = v.InferOutput<typeof CreateCampaign>;
 
 /** `PUT /campaigns/{id}`: what is absent stays, `null` clears. */
@@ -91,6 +106,7 @@ export const UpdateCampaign = v.object({
   description: Description,
   subject: v.optional(SubjectSource),
   body: v.optional(BodySource),
+  document: DocumentSource,
   from: v.optional(EmailField),
   fromName: SenderName,
   replyTo: ReplyTo,

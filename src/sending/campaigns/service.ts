@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LockMode } from '@mikro-orm/core';
 import { checkedDefinition } from '../../audience/segments/index.ts';
-import { checkSender, checkSources, type SenderDomains } from '../../content/templates/index.ts';
+import { checkSender, checkSources, type SenderDomains, storedContent } from '../../content/templates/index.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { badRequest, notFound } from '../../core/lib/errors.ts';
 import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
@@ -76,9 +76,12 @@ export async function createCampaign(
   await checkSender(senderDomains, projectId, body.from);
   return db.transaction(async (tx) => {
     await checkAudience(tx, projectId, body);
+    const { body: html = '', document = null } = await storedContent(tx, projectId, body);
     const campaign = tx.em.create(Campaign, {
       projectId,
       ...body,
+      body: html,
+      document,
       description: body.description ?? null,
       fromName: body.fromName || null,
       replyTo: body.replyTo ?? null,
@@ -136,7 +139,8 @@ export async function updateCampaign(
       });
     const keys = [body.audienceType, body.audienceCondition, body.segmentId];
     if (keys.some((value) => value !== undefined)) await checkAudience(tx, projectId, audience);
-    for (const [field, value] of Object.entries(body))
+    const content = await storedContent(tx, projectId, body);
+    for (const [field, value] of Object.entries({ ...body, ...content }))
       if (value !== undefined) tx.em.assign(campaign, { [field]: value });
     if (campaign.fromName === '') campaign.fromName = null;
     if (status === 'DRAFT' && [body.type, ...keys].some((value) => value !== undefined))
@@ -153,8 +157,19 @@ export async function duplicateCampaign(
   id: string,
 ): Promise<CampaignBody> {
   const original = await load(db, projectId, id);
-  const { description, subject, body, from, fromName, replyTo, type, audienceType, audienceCondition, segmentId } =
-    original;
+  const {
+    description,
+    subject,
+    body,
+    document,
+    from,
+    fromName,
+    replyTo,
+    type,
+    audienceType,
+    audienceCondition,
+    segmentId,
+  } = original;
   const audience = { projectId, type, audienceType, audienceCondition, segmentId };
   const copy = db.em.create(Campaign, {
     ...audience,
@@ -162,6 +177,7 @@ export async function duplicateCampaign(
     description,
     subject,
     body,
+    document,
     from,
     fromName,
     replyTo,

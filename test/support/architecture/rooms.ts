@@ -26,6 +26,7 @@ const order = [
   'audience/jobs',
   'content/uploads',
   'content/rendering',
+  'content/brand',
   'content/templates',
   'sending/providers',
   'sending/ledger',

@@ -1,0 +1,20 @@
+import { defineEntity } from '@mikro-orm/core';
+import type { Brand as BrandKit } from '@posthorn/email-document';
+import { baseColumns } from '../../core/database/columns.ts';
+import { ofProject } from '../../platform/projects/index.ts';
+
+const p = defineEntity.properties;
+
+const BrandSchema = defineEntity({
+  name: 'Brand',
+  tableName: 'brands',
+  properties: {
+    projectId: ofProject().primary().updateRule('no action'),
+    kit: p.json<BrandKit>(),
+    updatedAt: baseColumns.updatedAt,
+  },
+});
+
+/** How the emails of a project look that are written as blocks; a project without a row has the plain kit. */
+export class Brand extends BrandSchema.class {}
+BrandSchema.setClass(Brand);

@@ -1,0 +1,89 @@
+import { Brand, compileEmail, EmailDocument, plainBrand } from '@posthorn/email-document';
+import { parseTemplate, TemplateSyntaxError } from '@posthorn/renderer';
+import * as v from 'valibot';
+import { type Database, raw, type Sql, sql } from '../../core/database/sql.ts';
+import { AppError } from '../../core/lib/errors.ts';
+
+/** The brand kit of a project. */
+export async function getBrand(db: Sql, projectId: string): Promise<Brand> {
+  const row = await db.row<{ kit: unknown }>(sql`select kit from brands where project_id = ${projectId}`);
+  return row ? v.parse(Brand, row.kit) : plainBrand;
+}
+
+/**
+ * Replaces the brand kit, and compiles anew what follows it: the templates that are documents, and the campaigns that are not
+ * being sent.
+ * @throws 400 where a document does not fit the new kit
+ */
+export async function putBrand(db: Database, projectId: string, kit: Brand): Promise<Brand> {
+  checkLiquid(kit.footer, 'footer');
+  checkLiquid(kit.postalAddress, 'postalAddress');
+  return db.transaction(async (tx) => {
+    await tx.count(
+      sql`insert into brands (project_id, kit) values (${projectId}, ${kit})
+        on conflict (project_id) do update set kit = excluded.kit, updated_at = now()`,
+    );
+    await recompile(tx, projectId, kit, 'templates');
+    await recompile(tx, projectId, kit, 'campaigns');
+    return kit;
+  });
+}
+
+// One after another: a project may have thousands, and each may be large.
+async function recompile(tx: Sql, projectId: string, kit: Brand, table: 'templates' | 'campaigns'): Promise<void> {
+  const open = table === 'campaigns' ? sql`and status in ('DRAFT', 'SCHEDULED')` : sql``;
+  const found = await tx.rows<{ id: string }>(
+    sql`select id from ${raw(table)} where project_id = ${projectId} and document is not null ${open} order by id for update`,
+  );
+  for (const { id } of found) {
+    const row = await tx.row<{ document: unknown }>(sql`select document from ${raw(table)} where id = ${id}`);
+    const body = compiled(v.parse(EmailDocument, row?.document), kit);
+    await tx.count(
+      sql`update ${raw(table)} set body = ${body}, revision = revision + 1, updated_at = now() where id = ${id} and body <> ${body}`,
+    );
+  }
+}
+
+/**
+ * Checks a document and compiles it with the project's brand kit.
+ * @throws 400 VALIDATION_ERROR with the place in the document, or where a text of it holds Liquid that does not parse
+ */
+export async function compileDocument(
+  db: Sql,
+  projectId: string,
+  document: unknown,
+): Promise<{ document: EmailDocument; body: string }> {
+  const parsed = v.safeParse(EmailDocument, document);
+  if (!parsed.success) {
+    const [issue] = parsed.issues;
+    const path = ['document', v.getDotPath(issue)].filter(Boolean).join('.');
+    throw refused(`"${path}" is invalid: ${issue.message}`, path);
+  }
+  return { document: parsed.output, body: compiled(parsed.output, await getBrand(db, projectId)) };
+}
+
+const longestBody = 2_000_000;
+
+function compiled(document: EmailDocument, kit: Brand): string {
+  const body = compileEmail(document, kit);
+  if (body.length > longestBody)
+    throw refused('The HTML of the document has more than 2,000,000 characters', 'document');
+  checkLiquid(body, 'document');
+  return body;
+}
+
+function checkLiquid(source: string, field: string): void {
+  try {
+    parseTemplate(source, { mode: 'html' });
+  } catch (error) {
+    if (!(error instanceof TemplateSyntaxError)) throw error;
+    throw refused(`A text of "${field}" holds Liquid that does not parse: ${error.message}`, field);
+  }
+}
+
+function refused(message: string, field: string): AppError {
+  return new AppError(400, 'VALIDATION_ERROR', message, {
+    details: { field },
+    suggestion: 'Correct the block or text at the place named in "details".',
+  });
+}

@@ -1,0 +1,51 @@
+import type { EmailDocument } from '@posthorn/email-document';
+import * as v from 'valibot';
+import type { Sql } from '../../core/database/sql.ts';
+import { badRequest } from '../../core/lib/errors.ts';
+import { JsonObject } from '../../core/lib/validation.ts';
+import { compileDocument } from '../brand/index.ts';
+
+/** The blocks that content was written as, in a request. Its grammar is checked when it is compiled. */
+export const DocumentSource = v.nullish(
+  v.pipe(
+    JsonObject,
+    v.description('The blocks to compile the body from, in place of `body`; see the guide. Null keeps the HTML alone.'),
+  ),
+);
+
+/** The blocks that content was written as, in an answer; null for content written as HTML. */
+export const DocumentBody = v.nullable(v.record(v.string(), v.unknown()));
+
+interface Given {
+  body?: string | undefined;
+  document?: Record<string, unknown> | null | undefined;
+}
+
+/** Refuses new content that has neither body nor document, in the words of a missing body. */
+export function needsContent<Input extends Given>() {
+  return v.rawCheck<Input>(({ dataset, addIssue }) => {
+    const input: Record<string, unknown> & Given = { ...(dataset.value as Given | undefined) };
+    if (input.body !== undefined || (input.document !== undefined && input.document !== null)) return;
+    const message = 'invalid_type\u0000is required';
+    addIssue({ message, path: [{ type: 'object', origin: 'value', input, key: 'body', value: undefined }] });
+  });
+}
+
+/**
+ * What is stored of content that was given: HTML written as HTML has no document, and a document has the HTML compiled from it.
+ * Empty where neither was given.
+ * @throws 400 for both, and for a document that is none
+ */
+export async function storedContent(
+  db: Sql,
+  projectId: string,
+  { body, document }: Given,
+): Promise<{ body?: string; document?: EmailDocument | null }> {
+  if (document) {
+    if (body !== undefined)
+      throw badRequest('Give either "body" or "document": the body is compiled from the document');
+    return compileDocument(db, projectId, document);
+  }
+  if (body !== undefined) return { body, document: null };
+  return document === null ? { document: null } : {};
+}
