@@ -62,8 +62,8 @@ describe('a request that has to wait', () => {
     const contact = await aContact(api);
     await using held = await hold(contact);
     const waiting = [rename(api, contact), rename(api, contact)];
-    await expect.poll(() => api.app.db.pool.idleCount + api.app.db.pool.totalCount * 10, { timeout: 30_000 }).toBe(20);
-    await expect.poll(waitsForLocks, { timeout: 30_000 }).toBe(2);
+    await expect.poll(() => api.app.db.pool.idleCount + api.app.db.pool.totalCount * 10).toBe(20);
+    await expect.poll(waitsForLocks).toBe(2);
 
     const late = await api.call(project.secretKey, 'GET', '/contacts');
     expectUnavailable(late, 'Every connection to the database is in use');

@@ -39,16 +39,13 @@ async function happened(name: string, instants: string[], contactId: string | nu
 /** Counts as workers do. Waits for transactions that other tests of this file may still have open. */
 async function counted() {
   await expect
-    .poll(
-      async () => {
-        await countNewEvents(database.db);
-        const row = await database.db.row<{ fresh: boolean }>(
-          `select counted_through > now() - interval '20 seconds' as fresh from event_counts_state`,
-        );
-        return row?.fresh;
-      },
-      { timeout: 10_000 },
-    )
+    .poll(async () => {
+      await countNewEvents(database.db);
+      const row = await database.db.row<{ fresh: boolean }>(
+        `select counted_through > now() - interval '20 seconds' as fresh from event_counts_state`,
+      );
+      return row?.fresh;
+    })
     .toBe(true);
 }
 

@@ -96,7 +96,7 @@ describe('a database that fails after the work', () => {
     }
   });
 
-  test('when nobody can tell, the answer says so, and the repetition finds it', { timeout: 20_000 }, async () => {
+  test('when nobody can tell, the answer says so, and the repetition finds it', async () => {
     const [address, key] = [anAddress(), aKey()];
     await commits(() => 'lost after');
     const answer = await world.ask(world.api.url, one, address, key);

@@ -195,7 +195,7 @@ describe('automatic pause', () => {
     expect(await stateOf(project)).toEqual({ disabled: true, reason: 'REPUTATION' });
 
     for (const on of [api, elsewhere])
-      await expect.poll(async () => (await create(on)).body.error?.code, { timeout: 5_000 }).toBe('PROJECT_DISABLED');
+      await expect.poll(async () => (await create(on)).body.error?.code).toBe('PROJECT_DISABLED');
     expect((await api.call(project.secretKey, 'GET', '/contacts')).status).toBe(200);
     expect(
       await database.db.row('select status, mail_reason_text(reason) as error from emails where id = $1', [waiting]),

@@ -49,7 +49,7 @@ test.each(['node', 'npm'] as const)('SIGTERM to %s lets a mail that is being acc
   // Ctrl-C below npm comes twice.
   api.signal('SIGTERM');
   api.signal('SIGTERM');
-  await expect.poll(() => api.log, { timeout: 20_000 }).toContain('finishes what is under way');
+  await expect.poll(() => api.log).toContain('finishes what is under way');
   // Longer than the API used to wait.
   await sleep(2_000);
   asked.end(rest);

@@ -88,7 +88,7 @@ test('what the provider reports of each kind of recipient ends in its mail, its 
   const wanted = Object.fromEntries(
     Object.entries(expected).map(([local, row]) => [local, { ...row, events: row.events.toSorted() }]),
   );
-  await expect.poll(seen, { timeout: 20_000, interval: 100 }).toEqual(wanted);
+  await expect.poll(seen, { interval: 100 }).toEqual(wanted);
 });
 
 test('mail that is sent into the sandbox arrives as a contact, a RECEIVED mail and an event', async () => {
@@ -111,7 +111,7 @@ test('mail that is sent into the sandbox arrives as a contact, a RECEIVED mail a
        from emails e join contacts c on c.id = e.contact_id join events v on v.email_id = e.id where e.project_id = $1`,
       [project.id],
     );
-  await expect.poll(seen, { timeout: 10_000 }).toEqual({
+  await expect.poll(seen).toEqual({
     status: 'RECEIVED',
     subject: 'A heron',
     body: '<p>Look up</p>',

@@ -72,7 +72,7 @@ describe('by keyboard alone', () => {
       `(document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? '').trim()`,
     );
   /** Waits until what has this name has the focus. */
-  const focusOn = (page: Page, name: string) => expect.poll(() => focused(page), { timeout: 30_000 }).toBe(name);
+  const focusOn = (page: Page, name: string) => expect.poll(() => focused(page)).toBe(name);
 
   /** How far the list is from its two ends, in pixels. */
   const ends = (page: Page) =>

@@ -103,7 +103,7 @@ test('an automation with every step type is drawn, enabled, run for a contact an
   ]);
   const runs = await own.done('GET', `/workflows/${data[0].id}/executions`);
   expect(runs.data).toMatchObject([{ status: 'EXITED', exitReason: 'no order yet', contact: { email } }]);
-}, 120_000);
+});
 
 test('a step goes and comes back by undo and redo, taken out, put into a way and by keyboard', async () => {
   const { own, inDashboard, open, waiting } = designer;
@@ -151,7 +151,7 @@ test('a step goes and comes back by undo and redo, taken out, put into a way and
     'Wait a month → Done',
     'Webhook → Wait a month',
   ]);
-}, 60_000);
+});
 
 async function middle(place: Locator): Promise<{ x: number; y: number }> {
   // Waits until the canvas has come to rest.
@@ -204,7 +204,7 @@ test('by mouse: a step is dropped on the canvas, moved, and connected by draggin
   expect(await own.ways(id)).toEqual(['One day → Exit', 'Trigger: user.signup → One day']);
   const { steps } = await own.done('GET', `/workflows/${id}`);
   expect(steps.find((step: { id: string }) => step.id === wait).position).not.toEqual({ x: 100, y: 300 });
-}, 60_000);
+});
 
 test('a way that would lead in a circle is not drawn, and the reason is said', async () => {
   const { own, inDashboard, open } = designer;
@@ -219,7 +219,7 @@ test('a way that would lead in a circle is not drawn, and the reason is said', a
     await page.getByText('the steps would go round in a circle').waitFor();
     await page.getByText('No changes', { exact: true }).waitFor();
   });
-}, 60_000);
+});
 
 test('what keeps an automation from being enabled is shown on the step it concerns, as it is typed', async () => {
   const { own, inDashboard, open } = designer;
@@ -239,7 +239,7 @@ test('what keeps an automation from being enabled is shown on the step it concer
     await stepOn(page, 'Tell them').getByText('1 problem').waitFor();
     await page.getByText('does not parse at line 1').first().waitFor();
   });
-}, 60_000);
+});
 
 test('an edit survives that the page is closed, and is thrown away when that is wanted', async () => {
   const { own, inDashboard, open, waiting } = designer;
@@ -261,7 +261,7 @@ test('an edit survives that the page is closed, and is thrown away when that is 
     await stepOn(page, 'Wait a month').waitFor();
   });
   expect((await own.done('GET', `/workflows/${id}`)).revision).toBe(4);
-}, 60_000);
+});
 
 test('the condition of a schedule is built in the designer, beside whom it finds', async () => {
   const { own, inDashboard, open } = designer;
@@ -296,7 +296,7 @@ test('the condition of a schedule is built in the designer, beside whom it finds
     },
     issues: [],
   });
-}, 60_000);
+});
 
 test('the small map lies beside the graph at every width, never on a step', async () => {
   const { world, person, own, open } = designer;
@@ -322,4 +322,4 @@ test('the small map lies beside the graph at every width, never on a step', asyn
       if (!map || !graph) throw new Error('Something is not to be seen');
       expect(map.y).toBeGreaterThanOrEqual(graph.y + graph.height);
     });
-}, 60_000);
+});

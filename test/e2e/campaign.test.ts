@@ -51,7 +51,7 @@ beforeAll(async () => {
   );
   project = await aProject(database);
   worker = await workerProcess(settings);
-}, 120_000);
+});
 afterAll(async () => {
   await worker[Symbol.asyncDispose]();
   await api.close();
@@ -139,7 +139,7 @@ describe('from an audience to its inbox', () => {
       }),
     );
     expect((await api.call(project.secretKey, 'GET', '/contacts')).body.total).toBe(people.length);
-  }, 120_000);
+  });
 
   test('transactional templates reach one person with their own data', async () => {
     const [person] = people;
@@ -164,7 +164,7 @@ describe('from an audience to its inbox', () => {
         },
       });
     }
-    await expect.poll(async () => (await messages()).length, { timeout: 30_000 }).toBe(2);
+    await expect.poll(async () => (await messages()).length).toBe(2);
     const received = await messages();
     expect(received.map((message) => message.subject).sort()).toEqual([
       `receipt for ${person.firstName}`,
@@ -174,7 +174,7 @@ describe('from an audience to its inbox', () => {
     expect(receipt?.html).toContain('Postage & packing');
     expect(receipt?.text).toContain('4.20');
     await clearSandbox();
-  }, 60_000);
+  });
 
   test('a campaign through kill -9 of the worker: nothing missing, nothing twice, counters that add up', async () => {
     const id = await createCampaign('News for {{first name}}', newsletter);

@@ -37,7 +37,6 @@ export async function designerWorld(): Promise<DesignerWorld> {
     own,
     inDashboard: (work, who = person) =>
       world.inPage({ viewport: { width: 1280, height: 900 } }, async (page) => {
-        page.setDefaultTimeout(15_000);
         await page.goto(`${world.url}/app`);
         await page.getByLabel('Email address').fill(who.email);
         await page.getByLabel('Password').fill(who.password);

@@ -58,11 +58,8 @@ const execution = (automation: TestAutomation, contactId: string, entry = 1) =>
 const status = async (automation: TestAutomation) =>
   (await runsOf(database.db, automation.id)).map((run) => run.status);
 // What Temporal shows follows a moment later, on a loaded machine some moments.
-const patient = { timeout: 20_000 };
 const until = (automation: TestAutomation, expected: string) =>
-  expect
-    .poll(async () => [...new Set(await status(automation))], { timeout: 20_000, interval: 20 })
-    .toEqual([expected]);
+  expect.poll(async () => [...new Set(await status(automation))], { interval: 20 }).toEqual([expected]);
 
 describe('an execution', () => {
   test('goes through every type of step, and its result says how it ended', async () => {
@@ -92,7 +89,7 @@ describe('an execution', () => {
     });
     const contact = await somebody();
     await enter(automation, contact);
-    await expect.poll(async () => (await runOf(database.db, automation.id)).at, { timeout: 20_000 }).toBe('wait');
+    await expect.poll(async () => (await runOf(database.db, automation.id)).at).toBe('wait');
     await anEvent(database.db, project.id, contact, 'order.paid', { total: 620 });
     expect(await execution(automation, contact).result()).toMatchObject({ status: 'EXITED', reason: 'converted' });
     const run = await runOf(database.db, automation.id);
@@ -115,7 +112,7 @@ describe('an execution', () => {
     const handle = execution(automation, contact);
     const [run] = await runsOf(database.db, automation.id);
     await expect
-      .poll(async () => ((await handle.query(queries.where)) as { waitingFor: string }).waitingFor, patient)
+      .poll(async () => ((await handle.query(queries.where)) as { waitingFor: string }).waitingFor)
       .toBe('order.paid');
     expect(await handle.query(queries.where)).toMatchObject({
       status: 'WAITING',
@@ -204,9 +201,7 @@ describe('an execution', () => {
       [automation.id],
     );
     await execution(automation, contact).cancel();
-    await expect
-      .poll(async () => (await execution(automation, contact).describe()).status.name, patient)
-      .toBe('CANCELLED');
+    await expect.poll(async () => (await execution(automation, contact).describe()).status.name).toBe('CANCELLED');
     expect((await runOf(database.db, automation.id)).reason).toBe('Cancelled by user');
     await cancelByOperator(database.db, (await runOf(database.db, automation.id)).id);
     expect((await runOf(database.db, automation.id)).reason).toBe('Cancelled by user');
@@ -265,9 +260,9 @@ describe('a graph that is changed while people are inside', () => {
     await database.db.count('update automations set graph_dirty = true where id = $1', [automation.id]);
     const newcomer = await somebody();
     await enter(automation, newcomer);
-    await expect.poll(async () => (await status(automation)).filter((s) => s === 'WAITING').length, patient).toBe(2);
+    await expect.poll(async () => (await status(automation)).filter((s) => s === 'WAITING').length).toBe(2);
     for (const one of [contact, newcomer]) await anEvent(database.db, project.id, one, 'order.paid');
-    await expect.poll(async () => (await status(automation)).includes('WAITING'), { timeout: 20_000 }).toBe(false);
+    await expect.poll(async () => (await status(automation)).includes('WAITING')).toBe(false);
     const [old, newer] = await runsOf(database.db, automation.id);
     expect(old?.steps.map((step) => step.name)).toEqual(['trigger', 'wait', 'set', 'out']);
     expect(old).toMatchObject({ status: 'EXITED', reason: 'old way' });
@@ -411,9 +406,7 @@ describe('events', () => {
     const contact = await somebody();
     for (let n = 1; n <= 3; n++) {
       await anEvent(database.db, project.id, contact, 'level.up', { n });
-      await expect
-        .poll(async () => (await status(often)).filter((s) => s === 'EXITED').length, { timeout: 20_000 })
-        .toBe(n);
+      await expect.poll(async () => (await status(often)).filter((s) => s === 'EXITED').length).toBe(n);
     }
     expect(await status(once)).toEqual(['EXITED']);
   });
@@ -453,7 +446,7 @@ describe('what is lost is put right', () => {
     await until(automation, 'WAITING');
     await execution(automation, contact).terminate('a lost store');
     const recover = recovery(recoverableRuns);
-    await expect.poll(() => recover(), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => recover()).toBe(1);
     await until(automation, 'EXITED');
   });
 
@@ -475,7 +468,7 @@ describe('what is lost is put right', () => {
       // Its time is an hour away, so that nothing else would ever see it before.
       expect(await recovery(recoverableRuns)()).toBe(0);
       const recover = recovery(recoverableWaits);
-      await expect.poll(() => recover(), { timeout: 10_000 }).toBeGreaterThan(0);
+      await expect.poll(() => recover()).toBeGreaterThan(0);
       await until(automation, 'EXITED');
       expect((await runOf(database.db, automation.id)).steps[1]).toMatchObject({
         status: 'COMPLETED',
@@ -504,9 +497,7 @@ describe('what is lost is put right', () => {
     await enter(automation, contact);
     await until(automation, 'WAITING');
     await database.db.count('delete from contacts where id = $1', [contact]);
-    await expect
-      .poll(async () => (await execution(automation, contact).describe()).status.name, patient)
-      .toBe('CANCELLED');
+    await expect.poll(async () => (await execution(automation, contact).describe()).status.name).toBe('CANCELLED');
     expect(await runsOf(database.db, automation.id)).toEqual([]);
   });
 
@@ -534,7 +525,7 @@ describe('what is lost is put right', () => {
           await run();
           return (await execution(automation, contact).describe()).status.name;
         },
-        { timeout: 15_000, interval: 200 },
+        { interval: 200 },
       )
       .toBe('CANCELLED');
   });

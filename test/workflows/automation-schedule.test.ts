@@ -56,13 +56,10 @@ async function scheduled(triggerConfig: object, allowReentry = false) {
 /** Makes every call about schedules; one that the API has taken comes back when it finds no Temporal. */
 async function settle() {
   await expect
-    .poll(
-      async () => {
-        await outbox.dispatchDue(100);
-        return db.rows(`select from outbox where done_at is null and workflow_id like 'workflow-schedule/%'`);
-      },
-      { timeout: 30_000 },
-    )
+    .poll(async () => {
+      await outbox.dispatchDue(100);
+      return db.rows(`select from outbox where done_at is null and workflow_id like 'workflow-schedule/%'`);
+    })
     .toEqual([]);
 }
 const arrivals = async (automationId: string) =>
@@ -146,7 +143,7 @@ test('a schedule that fires starts the enrolment for its time', async () => {
   const id = await scheduled({ schedule: '0 9 * * *', audienceCondition: pro });
   await settle();
   await worker.client.schedule.getHandle(workflowScheduleId(id)).trigger();
-  await expect.poll(() => arrivals(id), { timeout: 15_000 }).toHaveLength(5);
+  await expect.poll(() => arrivals(id)).toHaveLength(5);
 });
 
 test('a schedule that was left behind removes itself', async () => {

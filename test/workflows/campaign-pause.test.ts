@@ -41,9 +41,7 @@ test('a pause stops a campaign where it is, shows in the Web UI, outlives the wo
   const start = await started(db.db, project.id, campaign, 60);
   await first.perform(start);
   const handle = first.client.workflow.getHandle(start.id);
-  await expect
-    .poll(async () => (await handle.query<{ phase: string; sent: number }>('progress')).phase, { timeout: 20_000 })
-    .toBe('paused');
+  await expect.poll(async () => (await handle.query<{ phase: string; sent: number }>('progress')).phase).toBe('paused');
   const before = mailer.sent.length;
   expect(before).toBe(15);
   await expect.poll(async () => (await handle.describe()).searchAttributes.State?.[0]).toBe('PAUSED');
@@ -77,9 +75,7 @@ test('a campaign that is cancelled while it is paused ends, and keeps what was s
   const start = await started(db.db, project.id, campaign, 30);
   await worker.perform(start);
   const handle = worker.client.workflow.getHandle(start.id);
-  await expect
-    .poll(async () => (await handle.query<{ phase: string }>('progress')).phase, { timeout: 20_000 })
-    .toBe('paused');
+  await expect.poll(async () => (await handle.query<{ phase: string }>('progress')).phase).toBe('paused');
   expect(await cancelSend(db.db, campaign, 1)).toBe(true);
   await worker.perform(wakeCampaign(campaign, 1));
   expect(await worker.result(start.id)).toMatchObject({ status: 'CANCELLED', sent: 5, skipped: 25, failed: 0 });

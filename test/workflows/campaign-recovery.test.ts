@@ -94,17 +94,14 @@ describe('one pass of the reconciler', () => {
       await handle.terminate('by hand');
     };
     await worker.perform(start);
-    await expect.poll(async () => (await handle.describe()).status.name, { timeout: 20_000 }).toBe('TERMINATED');
+    await expect.poll(async () => (await handle.describe()).status.name).toBe('TERMINATED');
     // Its activities end by themselves; what they hold is theirs for a while.
     await expect
-      .poll(
-        async () => {
-          await agesOf(campaign, 10);
-          await campaignAges(campaign, 10);
-          return reconcile();
-        },
-        { timeout: 20_000 },
-      )
+      .poll(async () => {
+        await agesOf(campaign, 10);
+        await campaignAges(campaign, 10);
+        return reconcile();
+      })
       .toBe(1);
     await db.db.count(`update campaign_claims set taken_at = now() - interval '1 hour' where campaign_id = $1`, [
       campaign,

@@ -50,7 +50,7 @@ async function sentCampaign(): Promise<string> {
 }
 const campaign = async (id: string) => (await call('GET', `/campaigns/${id}`)).body.data;
 const untilStatus = (id: string, status: string) =>
-  expect.poll(async () => (await campaign(id)).status, { timeout: 30_000, interval: 50 }).toBe(status);
+  expect.poll(async () => (await campaign(id)).status, { interval: 50 }).toBe(status);
 const audit = async (id: string) => (await call('GET', `/campaigns/${id}/audit`)).body.data;
 /** Once, while the first call of the provider is under way. */
 function atFirstCall(work: () => Promise<unknown>): void {
@@ -100,9 +100,7 @@ describe('a campaign that is cancelled', () => {
     );
     await using _ = await working({ expansionPage: 2 });
     const id = await sentCampaign();
-    await expect
-      .poll(async () => Object.keys(await ledgerOf(db.db, id)).length, { timeout: 20_000, interval: 5 })
-      .toBe(1);
+    await expect.poll(async () => Object.keys(await ledgerOf(db.db, id)).length, { interval: 5 }).toBe(1);
     const cancelled = await call('POST', `/campaigns/${id}/cancel`);
     expect(cancelled.body).toMatchObject({ revertPending: true, data: { status: 'CANCELLED' } });
     await untilStatus(id, 'DRAFT');
@@ -118,9 +116,9 @@ describe('a campaign that is cancelled', () => {
       answer = await call('POST', `/campaigns/${row?.id}/cancel`);
     });
     const id = await sentCampaign();
-    await expect.poll(() => answer, { timeout: 20_000 }).toMatchObject({ status: 200 });
-    await expect.poll(async () => (await audit(id)).pending, { timeout: 20_000 }).toBe(0);
-    await expect.poll(async () => (await audit(id)).addsUp, { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => answer).toMatchObject({ status: 200 });
+    await expect.poll(async () => (await audit(id)).pending).toBe(0);
+    await expect.poll(async () => (await audit(id)).addsUp).toBe(true);
     expect(await campaign(id)).toMatchObject({ status: 'CANCELLED', totalRecipients: 30, sentCount: 5 });
     expect(mailer.recipients).toHaveLength(5);
     expect(await ledgerOf(db.db, id)).toEqual({ SENT: 5, 'FAILED: Campaign cancelled': 25 });
@@ -137,12 +135,12 @@ describe('a campaign that is cancelled', () => {
     const call = Promise.withResolvers<void>();
     atFirstCall(() => call.promise);
     const id = await sentCampaign();
-    await expect.poll(() => mailer.calls.length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => mailer.calls.length).toBe(1);
     // The lane has a call of the provider in hand, and does not end before that does.
     await worker.client.workflow.getHandle(`campaign/${id}/1`).cancel();
     await untilStatus(id, 'CANCELLED');
     call.resolve();
-    await expect.poll(async () => (await audit(id)).addsUp, { timeout: 20_000 }).toBe(true);
+    await expect.poll(async () => (await audit(id)).addsUp).toBe(true);
     expect(mailer.recipients).toHaveLength(5);
     await expectAddsUp(id, { handedOver: 5, skipped: 25, failed: 0 });
   });
@@ -173,7 +171,7 @@ test('a campaign that is scheduled, moved, sent, paused and resumed by requests 
   const moved = at(2000);
   expect((await post('send', moved)).body.data).toMatchObject({ status: 'SCHEDULED', ...moved });
   expect(mailer.sent).toEqual([]);
-  await expect.poll(async () => (await campaign(id)).sentCount, { timeout: 30_000 }).toBe(5);
+  await expect.poll(async () => (await campaign(id)).sentCount).toBe(5);
   expect(Date.parse((await campaign(id)).sentAt)).toBeGreaterThanOrEqual(Date.parse(moved.scheduledFor));
   expect(await campaign(id)).toMatchObject({ status: 'SENDING', pausedAt: expect.any(String), sentCount: 5 });
   expect((await post('resume')).body.data.pausedAt).toBeNull();
@@ -234,11 +232,9 @@ describe('a campaign on its way', () => {
     await using worker = await working();
     const id = await sentCampaign();
     const sentence = /^held: provider answers 503 since \d\d:\d\d UTC, 30 waiting, next try \d\d:\d\d UTC$/;
-    await expect.poll(async () => (await campaign(id)).held, { timeout: 30_000 }).toMatch(sentence);
+    await expect.poll(async () => (await campaign(id)).held).toMatch(sentence);
     const handle = worker.client.workflow.getHandle(`campaign/${id}/1`);
-    await expect
-      .poll(async () => (await handle.query<{ detail: string }>('progress')).detail, { timeout: 30_000 })
-      .toMatch(sentence);
+    await expect.poll(async () => (await handle.query<{ detail: string }>('progress')).detail).toMatch(sentence);
     mailer.options.outages = 0;
     await untilStatus(id, 'SENT');
     expect((await campaign(id)).held).toBeNull();

@@ -188,7 +188,7 @@ test('kill -9 of the worker in the middle: the next one finishes, nothing missin
     [project.id],
   );
   expect(events).toEqual({ all: 4000, mails: 4000 });
-}, 120_000);
+});
 
 async function aChild(options: ChildOptions): Promise<ChildProcess> {
   const script = fileURLToPath(new URL('../support/delivery-child.ts', import.meta.url));

@@ -66,7 +66,7 @@ test('kill -9 of a worker that sends by SMTP: nothing twice, and in doubt is onl
   expect(sent.filter((address) => !reached.includes(address))).toEqual([]);
   const missing = addresses.filter((address) => !reached.includes(address));
   expect(missing.filter((address) => !doubtful.some((row) => row.address === address))).toEqual([]);
-}, 120_000);
+});
 
 async function aChild(options: ChildOptions): Promise<ChildProcess> {
   const script = fileURLToPath(new URL('../support/delivery-child.ts', import.meta.url));

@@ -132,7 +132,7 @@ test('while the provider is held, the delivery says so, shows it and goes on by 
   expect(await handle.result()).toEqual({ delivered: 4, failed: 0 });
   expect(mailer.recipients.toSorted()).toEqual(addresses.toSorted());
   expect(JSON.stringify((await handle.describe()).typedSearchAttributes)).not.toContain('HELD');
-}, 90_000);
+});
 
 test('a worker that stops finishes what it claimed; the next one delivers the rest, each once', async () => {
   const project = await aProject(store.db);

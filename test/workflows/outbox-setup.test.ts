@@ -77,7 +77,7 @@ test('a search attribute that exists with another type stops the set-up and is n
             () => 'added',
             (error: Error) => error.message,
           ),
-      { timeout: 30_000, interval: 300 },
+      { interval: 300 },
     )
     .toBe('added');
   const attempt = setUpTemporal(temporal, 'posthorn');

@@ -83,7 +83,7 @@ test('a committed start whose process died before it could make the call is made
   expect(await isThere(server.client, start.id)).toBe(false);
   const relay = startRelay({ outbox: outboxOf(), listenUrl: db.url, log: silent });
   try {
-    await expect.poll(() => isThere(server.client, start.id), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => isThere(server.client, start.id)).toBe(true);
     await expect.poll(openRows).toEqual([]);
   } finally {
     await relay.close();
@@ -107,10 +107,10 @@ test('a commit wakes the relay, which would otherwise not have looked for a minu
       db.db.rows(
         "select 1 from pg_stat_activity where application_name = 'posthorn-outbox' and datname = current_database() and query like 'listen%'",
       );
-    await expect.poll(async () => (await listeners()).length, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(async () => (await listeners()).length).toBeGreaterThan(0);
     const start = aStart();
     await commit(start);
-    await expect.poll(() => isThere(server.client, start.id), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => isThere(server.client, start.id)).toBe(true);
   } finally {
     await relay.close();
   }
@@ -125,10 +125,10 @@ test('the relay goes on after Postgres has cut its connections', async () => {
          where application_name = 'posthorn-outbox' and datname = current_database()`,
       );
     for (let n = 0; n < 2; n++) {
-      await expect.poll(async () => (await cut()).length, { timeout: 20_000 }).toBe(1);
+      await expect.poll(async () => (await cut()).length).toBe(1);
       const start = aStart();
       await commit(start);
-      await expect.poll(() => isThere(server.client, start.id), { timeout: 20_000 }).toBe(true);
+      await expect.poll(() => isThere(server.client, start.id)).toBe(true);
     }
   } finally {
     await relay.close();
@@ -206,14 +206,14 @@ test('with Temporal down every commit is accepted and kept, and runs once Tempor
   const relay = startRelay({ outbox, listenUrl: db.url, log: silent, pollMs: 50 });
   try {
     await door.open();
-    await expect.poll(openRows, { timeout: 20_000 }).toEqual([]);
+    await expect.poll(openRows).toEqual([]);
     // And once more while it runs.
     await door.shut();
     starts.push(aStart());
     await commit(...starts.slice(-1));
-    await expect.poll(async () => (await openRows())[0]?.last_error, { timeout: 20_000 }).toContain(door.address);
+    await expect.poll(async () => (await openRows())[0]?.last_error).toContain(door.address);
     await door.open();
-    await expect.poll(openRows, { timeout: 20_000 }).toEqual([]);
+    await expect.poll(openRows).toEqual([]);
   } finally {
     await relay.close();
   }
@@ -227,7 +227,7 @@ test('relays side by side make each call once', async () => {
   await commit(...Array.from({ length: 120 }, () => aStart()));
   const relays = [1, 2, 3].map(() => startRelay({ outbox: outboxOf({ onCall }), listenUrl: db.url, log: silent }));
   try {
-    await expect.poll(openRows, { timeout: 30_000 }).toEqual([]);
+    await expect.poll(openRows).toEqual([]);
   } finally {
     await Promise.all(relays.map((relay) => relay.close()));
   }
@@ -344,13 +344,11 @@ test('wakes of automations that are held back hold up nothing else, and are made
   };
   open = false;
   const relay = startRelay({ outbox: outboxOf(), listenUrl: db.url, log: silent, pollMs: 60_000, wakes });
-  await expect
-    .poll(async () => (await openRows()).map(({ kind }) => kind), { timeout: 10_000 })
-    .toEqual(waked.map(() => 'signal'));
+  await expect.poll(async () => (await openRows()).map(({ kind }) => kind)).toEqual(waked.map(() => 'signal'));
   expect(made).toEqual([]);
   for (const count of [10, 20, 30]) {
     open = true;
-    await expect.poll(() => made.length, { timeout: 10_000 }).toBe(count);
+    await expect.poll(() => made.length).toBe(count);
   }
   expect(await openRows()).toEqual([]);
   expect(made).toEqual(waked.map(({ input }) => input));

@@ -329,7 +329,7 @@ test('a worker follows changes of data by itself within seconds', async () => {
   await own.contact(anna, { plan: 'free' });
   await own.contact(ben, { plan: 'pro' });
   await expect
-    .poll(() => own.told(segment.id), { timeout: 40_000, interval: 500 })
+    .poll(() => own.told(segment.id), { interval: 500 })
     .toEqual([`segment.live.entry ${anna}`, `segment.live.entry ${ben}`, `segment.live.exit ${anna}`]);
   const schedule = server.client.schedule.getHandle(`${server.queuePrefix}/housekeeping/segments`);
   expect((await schedule.describe()).spec.intervals?.map(({ every }) => every)).toEqual([300_000]);
