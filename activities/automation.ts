@@ -1,4 +1,4 @@
-import { cancellationSignal, heartbeat } from '@temporalio/activity';
+import { cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import {
   type AdvanceDeps,
@@ -8,11 +8,12 @@ import {
   type Directive,
   type WebhookStepDeps,
 } from '../src/automations/index.ts';
+import { alive } from './alive.ts';
 
 /** The short database steps of runs, as workflows call them. */
 export type AutomationActivities = ReturnType<typeof automationActivities>;
 
-/** The calls that leave the house, on a queue of their own: slow receivers hold up nobody else. */
+/** Calls of webhooks, on a queue of their own, so that slow receivers delay nothing else. */
 export type WebhookActivities = ReturnType<typeof webhookActivities>;
 
 const heartbeatMs = 5_000;
@@ -33,18 +34,9 @@ export function webhookActivities(deps: WebhookStepDeps) {
   return {
     /** Calls the webhook of a step execution; what came of it stands in the row afterwards. Fails for another attempt. */
     async callWebhook(stepRunId: string): Promise<void> {
-      const alive = setInterval(heartbeat, heartbeatMs);
-      try {
-        const call = await callWebhook(deps, stepRunId, cancellationSignal());
-        if (call.outcome === 'again')
-          throw ApplicationFailure.create({
-            message: call.reason,
-            type: 'WebhookAgain',
-            nextRetryDelay: call.afterMs,
-          });
-      } finally {
-        clearInterval(alive);
-      }
+      const call = await alive(heartbeatMs, () => callWebhook(deps, stepRunId, cancellationSignal()));
+      if (call.outcome === 'again')
+        throw ApplicationFailure.create({ message: call.reason, type: 'WebhookAgain', nextRetryDelay: call.afterMs });
     },
   };
 }

@@ -1,11 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import {
-  ApplicationFailure,
-  activityInfo,
-  CancelledFailure,
-  cancellationSignal,
-  heartbeat,
-} from '@temporalio/activity';
+import { ApplicationFailure, activityInfo, CancelledFailure, cancellationSignal } from '@temporalio/activity';
 import {
   beginDueSend,
   type CleanUpReport,
@@ -31,6 +25,7 @@ import {
   viewSend,
 } from '../src/sending/campaigns/index.ts';
 import { holdSentence } from '../src/sending/engine/index.ts';
+import { alive } from './alive.ts';
 
 /** What the activities of campaigns are built from. */
 export interface CampaignActivityDeps extends LaneDeps, ExpansionDeps {
@@ -78,7 +73,7 @@ export function campaignActivities(deps: CampaignActivityDeps) {
 
     /** Freezes the audience into ledger rows, from where the rows end. Answers how many there are. */
     async expandAudience(campaignId: string, sendSeq: number): Promise<number> {
-      return alive(async (beat) => {
+      return alive(heartbeatMs, async (beat) => {
         for (;;) {
           const send = await loadExpansion(db, campaignId, sendSeq);
           if (send === null || !send.sending || send.expanded) {
@@ -86,7 +81,7 @@ export function campaignActivities(deps: CampaignActivityDeps) {
             return send?.count ?? 0;
           }
           await expandFrom(deps, send, (count) => {
-            stopIfTold();
+            stopIfAsked(deps);
             beat({ expanded: count });
           });
         }
@@ -98,8 +93,8 @@ export function campaignActivities(deps: CampaignActivityDeps) {
      * `src/sending/campaigns/lane.ts`). A retry first settles what its earlier attempts held.
      */
     async sendLane(campaignId: string, sendSeq: number): Promise<SendLaneReport> {
-      return alive(async () => {
-        const send = await laneSend(campaignId, sendSeq);
+      return alive(heartbeatMs, async () => {
+        const send = await laneSend(deps, campaignId, sendSeq);
         if (send === null) return { end: 'stopped', sent: 0, skipped: 0, failed: 0, waitMs: null, held: null };
         const stop = AbortSignal.any([deps.stopping, cancellationSignal()]);
         const { hold, ...report } = await runLane(deps, send, deps.pace, stop);
@@ -129,56 +124,40 @@ export function campaignActivities(deps: CampaignActivityDeps) {
 
     /** Ends a cancelled send: what is in doubt is settled, unsent rows are deleted or FAILED (see `cleanup.ts`). */
     async cleanUpCancelled(campaignId: string, sendSeq: number): Promise<CleanUpReport> {
-      return alive(async (beat) => {
-        const send = await laneSend(campaignId, sendSeq);
+      return alive(heartbeatMs, async (beat) => {
+        const send = await laneSend(deps, campaignId, sendSeq);
         if (send === null) return { done: true, status: 'DRAFT' };
-        return cleanUpCancelled(
-          deps,
-          send,
-          () => claimsOpen(db, campaignId, sendSeq, send.holder),
-          () => {
-            stopIfTold();
-            beat({});
-          },
-        );
+        const open = () => claimsOpen(db, campaignId, sendSeq, send.holder);
+        return cleanUpCancelled(deps, send, open, () => {
+          stopIfAsked(deps);
+          beat({});
+        });
       });
     },
   };
-
-  async function laneSend(campaignId: string, sendSeq: number): Promise<LaneSend | null> {
-    const content = await loadContent(db, campaignId, sendSeq);
-    if (content === null) return null;
-    const { workflowExecution, activityId, attempt } = activityInfo();
-    const prefix = `${workflowExecution?.runId ?? ''}/${activityId}/`;
-    return {
-      projectId: content.projectId,
-      campaignId,
-      sendSeq,
-      compose: deps.prepare(content),
-      needsSubscription: needsSubscription(content.type),
-      size: claimSize(content, deps.chunk),
-      // A store that was restored gives out the same ids again, and whoever had them then may still be at work.
-      holder: `${prefix}${attempt}.${randomBytes(4).toString('hex')}`,
-      prefix,
-    };
-  }
-
-  function stopIfTold(): void {
-    if (deps.stopping.aborted) throw workerStopping();
-    if (cancellationSignal().aborted) throw new CancelledFailure('The execution is cancelled');
-  }
 }
 
-async function alive<T>(work: (beat: (details: object) => void) => Promise<T>): Promise<T> {
-  let last: object = {};
-  const timer = setInterval(() => heartbeat(last), heartbeatMs);
-  try {
-    return await work((details) => {
-      last = details;
-    });
-  } finally {
-    clearInterval(timer);
-  }
+async function laneSend(deps: CampaignActivityDeps, campaignId: string, sendSeq: number): Promise<LaneSend | null> {
+  const content = await loadContent(deps.db, campaignId, sendSeq);
+  if (content === null) return null;
+  const { workflowExecution, activityId, attempt } = activityInfo();
+  const prefix = `${workflowExecution?.runId ?? ''}/${activityId}/`;
+  return {
+    projectId: content.projectId,
+    campaignId,
+    sendSeq,
+    compose: deps.prepare(content),
+    needsSubscription: needsSubscription(content.type),
+    size: claimSize(content, deps.chunk),
+    // A store that was restored gives out the same ids again, and whoever had them then may still be at work.
+    holder: `${prefix}${attempt}.${randomBytes(4).toString('hex')}`,
+    prefix,
+  };
+}
+
+function stopIfAsked({ stopping }: CampaignActivityDeps): void {
+  if (stopping.aborted) throw workerStopping();
+  if (cancellationSignal().aborted) throw new CancelledFailure('The execution is cancelled');
 }
 
 // Retried at once, by a worker that stays.

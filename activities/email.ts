@@ -1,5 +1,6 @@
-import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
+import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { type DeliveryDeps, type DeliveryReport, deliverPending, type Pace } from '../src/sending/engine/index.ts';
+import { alive } from './alive.ts';
 
 /** What the activities of mail delivery are built from. */
 export interface EmailActivityDeps extends DeliveryDeps {
@@ -20,23 +21,11 @@ export function emailActivities(deps: EmailActivityDeps) {
      * Hands over the project's mail until none is due (see `src/sending/engine/pending.ts`). Safe to repeat: claims begin with
      * the ids of this run and activity, and a retry settles those of earlier attempts before it claims anything.
      */
-    async deliverPending(projectId: string): Promise<DeliveryReport> {
+    deliverPending(projectId: string): Promise<DeliveryReport> {
       const { workflowExecution, activityId, attempt } = activityInfo();
-      const alive = setInterval(heartbeat, heartbeatMs);
-      try {
-        return await deliverPending(
-          deps,
-          {
-            projectId,
-            prefix: `${workflowExecution?.runId ?? ''}/${activityId}/`,
-            attempt,
-            stop: AbortSignal.any([deps.stopping, cancellationSignal()]),
-          },
-          deps.pace,
-        );
-      } finally {
-        clearInterval(alive);
-      }
+      const prefix = `${workflowExecution?.runId ?? ''}/${activityId}/`;
+      const stop = AbortSignal.any([deps.stopping, cancellationSignal()]);
+      return alive(heartbeatMs, () => deliverPending(deps, { projectId, prefix, attempt, stop }, deps.pace));
     },
   };
 }

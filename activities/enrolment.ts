@@ -1,5 +1,6 @@
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import { type Enrolment, type EnrolmentDeps, type EnrolmentPlace, enrolAudience } from '../src/automations/index.ts';
+import { alive } from './alive.ts';
 
 /** The activities of schedules, as workflows call them. */
 export type EnrolmentActivities = ReturnType<typeof enrolmentActivities>;
@@ -10,14 +11,14 @@ const heartbeatMs = 5_000;
 export function enrolmentActivities(deps: EnrolmentDeps & { stopping: AbortSignal }) {
   return {
     /** Puts the audience of an automation among the pending enrollments; another attempt goes on where this one was. */
-    async enrolScheduledAudience(automationId: string, fireTime: string): Promise<Enrolment> {
-      let place = (activityInfo().heartbeatDetails ?? null) as EnrolmentPlace | null;
-      const alive = setInterval(() => heartbeat(place), heartbeatMs);
-      try {
-        return await enrolAudience(deps, automationId, fireTime, {
-          from: place,
+    enrolScheduledAudience(automationId: string, fireTime: string): Promise<Enrolment> {
+      return alive(heartbeatMs, (note) => {
+        const from = (activityInfo().heartbeatDetails ?? null) as EnrolmentPlace | null;
+        note(from);
+        return enrolAudience(deps, automationId, fireTime, {
+          from,
           onPage(reached) {
-            place = reached;
+            note(reached);
             heartbeat(reached);
           },
           checkStop() {
@@ -25,9 +26,7 @@ export function enrolmentActivities(deps: EnrolmentDeps & { stopping: AbortSigna
             if (deps.stopping.aborted) throw new Error('The worker stops; another one goes on');
           },
         });
-      } finally {
-        clearInterval(alive);
-      }
+      });
     },
   };
 }

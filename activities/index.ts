@@ -54,7 +54,7 @@ const keepJobsHours = 7 * 24;
 
 /** The activities of each task queue. A worker serves the queues that are named here. */
 export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, object>> {
-  const { config, db, mailer, log, stopping } = deps;
+  const { config, db, log, mailer, stopping, clock, waker } = deps;
   const compose = createComposer(config, log);
   const delivery: DeliveryDeps = {
     db,
@@ -64,22 +64,16 @@ export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, 
     rate: config.SEND_RATE_PER_PROJECT,
     lagMs: config.PROVIDER_LOOKUP_LAG_SECONDS * 1000,
   };
+  const from = { address: config.SYSTEM_FROM_ADDRESS, name: config.SYSTEM_FROM_NAME };
   return {
     mail: {
       ...emailActivities({ ...delivery, stopping }),
-      ...systemMailActivities({
-        db,
-        mailer,
-        log,
-        encryptionKey: config.encryptionKeys,
-        from: { address: config.SYSTEM_FROM_ADDRESS, name: config.SYSTEM_FROM_NAME },
-        lagMs: delivery.lagMs,
-      }),
+      ...systemMailActivities({ ...delivery, encryptionKey: config.encryptionKeys, from }),
     },
     campaign: campaignActivities({
       ...delivery,
       stopping,
-      clock: deps.clock,
+      clock,
       billing: config,
       prepare: prepareCampaign(compose),
       gate: createGate(Math.max(2, config.DATABASE_POOL_SIZE - 5)),
@@ -91,11 +85,7 @@ export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, 
       chunk: config.SEND_CHUNK,
       pace: { claims: config.CAMPAIGN_CALLS_IN_FLIGHT, shareMs: laneShareMs },
     }),
-    automation: automationActivities({
-      db,
-      billing: { freeTier: config.freeTier },
-      wake: (projectId) => deps.waker.wake(projectId),
-    }),
+    automation: automationActivities({ db, billing: config, wake: (projectId) => waker.wake(projectId) }),
     http: webhookActivities({
       db,
       links: { pagesUrl: config.DASHBOARD_URI, apiUrl: config.API_URI, secret: config.LINK_SECRET },
@@ -104,57 +94,40 @@ export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, 
         callLimits.hopMs,
       ),
     }),
-    bulk: {
-      ...sweepActivities({
-        checks: reconcileChecks(deps, delivery),
-        rules: retentionRules(deps),
-        log,
-        checkStore: (pass) =>
-          checkStore(
-            { db, queuePrefix: config.TEMPORAL_TASK_QUEUE, isKnown: (last) => isKnown(deps.temporal, last) },
-            pass,
-          ),
-      }),
-      ...domainActivities({
-        db,
-        log,
-        provider: deps.domainProvider,
-        dns: deps.dns,
-        tell: deps.tellMembers,
-        dispatchSoon: (...tickets) => deps.outbox.dispatchSoon(...tickets),
-      }),
-      ...usageActivities({
-        db,
-        log,
-        freeTier: config.freeTier,
-        payments: deps.payments,
-        tell: deps.tellMembers,
-        dispatchSoon: (...tickets) => deps.outbox.dispatchSoon(...tickets),
-        stopping,
-      }),
-      ...enrolmentActivities({
-        db,
-        clock: deps.clock,
-        stopping,
-        dispatchSoon: (...tickets) => deps.outbox.dispatchSoon(...tickets),
-      }),
-      ...migrationActivities({
-        db,
-        stopping,
-        dispatchSoon: (...tickets) => deps.outbox.dispatchSoon(...tickets),
-      }),
-      ...segmentActivities({ db, log, clock: deps.clock, stopping }),
-      ...jobActivities({ db, log, stopping }),
-      ...wipeActivities({
-        db,
-        log,
-        stopping,
-        endExecutions: (projectId) => endExecutionsOf(deps.temporal, projectId, 'The project is reset or deleted'),
-        cancelSubscription: (subscription) =>
-          deps.payments?.cancel(subscription) ?? Promise.reject(new Error('Billing is not enabled')),
-      }),
-    },
+    bulk: bulkActivities(deps, delivery),
   };
+}
+
+function bulkActivities(deps: ActivityDeps, delivery: DeliveryDeps): object {
+  const { config, db, log, stopping, clock, temporal, payments, tellMembers: tell } = deps;
+  const dispatchSoon = dispatcher(deps);
+  const queuePrefix = config.TEMPORAL_TASK_QUEUE;
+  return {
+    ...sweepActivities({
+      checks: reconcileChecks(deps, delivery),
+      rules: retentionRules(deps),
+      log,
+      checkStore: (pass) => checkStore({ db, queuePrefix, isKnown: (last) => isKnown(temporal, last) }, pass),
+    }),
+    ...domainActivities({ db, log, provider: deps.domainProvider, dns: deps.dns, tell, dispatchSoon }),
+    ...usageActivities({ db, log, freeTier: config.freeTier, payments, tell, dispatchSoon, stopping }),
+    ...enrolmentActivities({ db, clock, stopping, dispatchSoon }),
+    ...migrationActivities({ db, stopping, dispatchSoon }),
+    ...segmentActivities({ db, log, clock, stopping }),
+    ...jobActivities({ db, log, stopping }),
+    ...wipeActivities({
+      db,
+      log,
+      stopping,
+      endExecutions: (projectId) => endExecutionsOf(temporal, projectId, 'The project is reset or deleted'),
+      cancelSubscription: (subscription) =>
+        payments?.cancel(subscription) ?? Promise.reject(new Error('Billing is not enabled')),
+    }),
+  };
+}
+
+function dispatcher({ outbox }: ActivityDeps): RecoveryDeps['dispatchSoon'] {
+  return (...tickets) => outbox.dispatchSoon(...tickets);
 }
 
 function prepareCampaign(compose: Composer): PrepareCampaign {
@@ -182,34 +155,22 @@ const recoverableKinds: readonly RecoverableKind[] = [
 ];
 
 // What can be left stuck in another way by a crash, or by a lost Temporal store, has a check of its own.
-function reconcileChecks(
-  { config, db, outbox, temporal, waker }: ActivityDeps,
-  delivery: DeliveryDeps,
-): ReconcileCheck[] {
-  const recovery: RecoveryDeps = {
-    db,
-    isOpen: (id) => isOpen(temporal, id),
-    dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),
-  };
+function reconcileChecks(deps: ActivityDeps, delivery: DeliveryDeps): ReconcileCheck[] {
+  const { config, db, temporal, waker } = deps;
+  const dispatchSoon = dispatcher(deps);
+  const recovery: RecoveryDeps = { db, isOpen: (id) => isOpen(temporal, id), dispatchSoon };
+  const orphans = createOrphanCheck({
+    ...recovery,
+    openExecutions: (before, limit) => openAutomations(temporal, config.TEMPORAL_TASK_QUEUE, before, limit),
+  });
   return [
     { name: 'mail', run: () => reconcileClaims(delivery, (projectId) => waker.wake(projectId)) },
     ...recoverableKinds.map((kind) => ({ name: kind.name, run: createRecovery(recovery, kind) })),
     {
       name: 'schedules of automations',
-      run: () =>
-        restoreSchedules({
-          db,
-          revisionOf: (id) => scheduleRevision(temporal, id),
-          dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),
-        }),
+      run: () => restoreSchedules({ db, revisionOf: (id) => scheduleRevision(temporal, id), dispatchSoon }),
     },
-    {
-      name: 'executions without a run',
-      run: createOrphanCheck({
-        ...recovery,
-        openExecutions: (before, limit) => openAutomations(temporal, config.TEMPORAL_TASK_QUEUE, before, limit),
-      }),
-    },
+    { name: 'executions without a run', run: orphans },
   ];
 }
 

@@ -1,4 +1,4 @@
-import { cancellationSignal, heartbeat } from '@temporalio/activity';
+import { cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { foldContactChanges } from '../src/audience/contacts/index.ts';
@@ -12,6 +12,7 @@ import {
   type ShareReport,
 } from '../src/audience/jobs/index.ts';
 import type { Database } from '../src/core/database/sql.ts';
+import { alive } from './alive.ts';
 
 /** What the activities of imports and bulk changes are built from. */
 export interface JobActivityDeps {
@@ -49,16 +50,9 @@ export function jobActivities({ db, log, stopping, shareMs = defaultShareMs }: J
     jobId: string,
     run: (db: Database, jobId: string, share: Share) => Promise<ShareReport>,
   ): Promise<ShareReport> {
-    let seen: ShareReport | null = null;
-    const alive = setInterval(() => heartbeat(seen), heartbeatMs);
     try {
-      const report = await run(db, jobId, {
-        stop: AbortSignal.any([stopping, cancellationSignal()]),
-        longestMs: shareMs,
-        onStep(step) {
-          seen = step;
-        },
-      });
+      const stop = AbortSignal.any([stopping, cancellationSignal()]);
+      const report = await alive(heartbeatMs, (onStep) => run(db, jobId, { stop, longestMs: shareMs, onStep }));
       if (report.state === 'superseded')
         throw ApplicationFailure.retryable('Another worker has moved this job; it is looked at again', 'Superseded');
       if (report.state === 'finished') await catchUp(jobId);
@@ -66,8 +60,6 @@ export function jobActivities({ db, log, stopping, shareMs = defaultShareMs }: J
     } catch (error) {
       await markDelayed(db, jobId).catch(() => undefined);
       throw error;
-    } finally {
-      clearInterval(alive);
     }
   }
 

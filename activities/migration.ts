@@ -1,5 +1,6 @@
-import { cancellationSignal, heartbeat } from '@temporalio/activity';
+import { cancellationSignal } from '@temporalio/activity';
 import { cancelMigrationRow, type MigrationDeps, type MigrationShare, movePeople } from '../src/automations/index.ts';
+import { alive } from './alive.ts';
 
 /** The activities that move people between versions, as workflows call them. */
 export type MigrationActivities = ReturnType<typeof migrationActivities>;
@@ -12,21 +13,11 @@ const shareMs = 30_000;
 export function migrationActivities(deps: MigrationDeps & { stopping: AbortSignal }) {
   return {
     /** Moves people until none is left or its share of time is over. */
-    async movePeopleOfAutomation(migrationId: string): Promise<MigrationShare> {
-      let seen = 0;
-      const alive = setInterval(() => heartbeat(seen), heartbeatMs);
-      try {
-        return await movePeople(deps, migrationId, {
-          stop: AbortSignal.any([deps.stopping, cancellationSignal()]),
-          longestMs: shareMs,
-          onChunk(people) {
-            seen = people;
-          },
-        });
-      } finally {
-        clearInterval(alive);
-      }
-    },
+    movePeopleOfAutomation: (migrationId: string): Promise<MigrationShare> =>
+      alive(heartbeatMs, (onChunk) => {
+        const stop = AbortSignal.any([deps.stopping, cancellationSignal()]);
+        return movePeople(deps, migrationId, { stop, longestMs: shareMs, onChunk });
+      }),
 
     /** Ends a migration whose execution was cancelled; whom it has moved stays moved. */
     async cancelMigration(migrationId: string): Promise<void> {

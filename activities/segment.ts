@@ -1,4 +1,3 @@
-import { heartbeat } from '@temporalio/activity';
 import {
   type SegmentSweepDeps,
   type SweepPage,
@@ -6,6 +5,7 @@ import {
   settlePage,
   settleTouched,
 } from '../src/audience/segments/index.ts';
+import { alive } from './alive.ts';
 
 /** The activities of segments, as workflows call them. */
 export type SegmentActivities = ReturnType<typeof segmentActivities>;
@@ -18,19 +18,11 @@ const pageShareMs = 20_000;
 export function segmentActivities(deps: SegmentSweepDeps) {
   return {
     /** Computes the tracked segments of a project that changes of data have touched. */
-    settleTouchedSegments: (projectId: string): Promise<SweepReport> => alive(() => settleTouched(deps, projectId)),
+    settleTouchedSegments: (projectId: string): Promise<SweepReport> =>
+      alive(heartbeatMs, () => settleTouched(deps, projectId)),
 
     /** Brings the segments of the projects after one up to date; `since` is the ISO instant at which the sweep began. */
     settleSegmentsPage: (after: string | null, since: string): Promise<SweepPage> =>
-      alive(() => settlePage(deps, after, new Date(since), pageShareMs)),
+      alive(heartbeatMs, () => settlePage(deps, after, new Date(since), pageShareMs)),
   };
-}
-
-async function alive<T>(work: () => Promise<T>): Promise<T> {
-  const beating = setInterval(heartbeat, heartbeatMs);
-  try {
-    return await work();
-  } finally {
-    clearInterval(beating);
-  }
 }

@@ -1,6 +1,7 @@
-import { activityInfo, heartbeat } from '@temporalio/activity';
+import { activityInfo } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import type { ReconcilePass, StoreState } from '../src/core/outbox/store-state.ts';
+import { alive } from './alive.ts';
 
 /** One thing the reconciler looks for every minute. Each subject adds its own to `activities/index.ts`. */
 export interface ReconcileCheck {
@@ -77,8 +78,7 @@ export function sweepActivities({ checks, rules, log, checkStore }: SweepActivit
   async function all<Task extends { name: string }>(tasks: readonly Task[], run: (task: Task) => Promise<number>) {
     const counts: Record<string, number> = {};
     const failed: string[] = [];
-    const alive = setInterval(heartbeat, heartbeatMs);
-    try {
+    await alive(heartbeatMs, async () => {
       for (const task of tasks) {
         try {
           counts[task.name] = await run(task);
@@ -89,9 +89,7 @@ export function sweepActivities({ checks, rules, log, checkStore }: SweepActivit
           log.error({ err: error, sweep: task.name }, 'a sweep failed');
         }
       }
-    } finally {
-      clearInterval(alive);
-    }
+    });
     if (failed.length > 0) throw new Error(`These sweeps failed, the log says why: ${failed.join(', ')}`);
     return counts;
   }

@@ -1,5 +1,5 @@
-import { heartbeat } from '@temporalio/activity';
 import { type NoticeDeps, type ReportDeps, reportUsage, tellOfUsage } from '../src/platform/billing/index.ts';
+import { alive } from './alive.ts';
 
 /** The activities of usage and billing, as workflows call them. */
 export type UsageActivities = ReturnType<typeof usageActivities>;
@@ -12,21 +12,12 @@ const shareMs = 5 * 60_000;
 export function usageActivities(deps: NoticeDeps & ReportDeps & { stopping: AbortSignal }) {
   return {
     /** Tells members of limits that come near or are reached. Answers how many notices. */
-    tellOfUsage: (): Promise<number> => alive(() => tellOfUsage(deps)),
+    tellOfUsage: (): Promise<number> => alive(heartbeatMs, () => tellOfUsage(deps)),
 
     /** Reports mail to the payment processor. Answers how many mails. */
     reportUsage(): Promise<number> {
       const end = performance.now() + shareMs;
-      return alive(() => reportUsage(deps, () => !deps.stopping.aborted && performance.now() < end));
+      return alive(heartbeatMs, () => reportUsage(deps, () => !deps.stopping.aborted && performance.now() < end));
     },
   };
-}
-
-async function alive<T>(work: () => Promise<T>): Promise<T> {
-  const beating = setInterval(heartbeat, heartbeatMs);
-  try {
-    return await work();
-  } finally {
-    clearInterval(beating);
-  }
 }

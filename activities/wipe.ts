@@ -1,7 +1,8 @@
-import { cancellationSignal, heartbeat } from '@temporalio/activity';
+import { cancellationSignal } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import type { Database } from '../src/core/database/sql.ts';
 import { endWipe, findWipe, type WipeReport, wipeRows } from '../src/platform/wipes/index.ts';
+import { alive } from './alive.ts';
 
 /** What the activities of resets and removals of projects are built from. */
 export interface WipeActivityDeps {
@@ -40,21 +41,11 @@ export function wipeActivities({
     },
 
     /** Removes rows until none is left or its share of time is over. */
-    async wipeProjectRows(wipeId: string): Promise<WipeReport> {
-      let removed = 0;
-      const alive = setInterval(() => heartbeat(removed), heartbeatMs);
-      try {
-        return await wipeRows(db, wipeId, {
-          longestMs: shareMs,
-          stop: AbortSignal.any([stopping, cancellationSignal()]),
-          onStep(count) {
-            removed = count;
-          },
-        });
-      } finally {
-        clearInterval(alive);
-      }
-    },
+    wipeProjectRows: (wipeId: string): Promise<WipeReport> =>
+      alive(heartbeatMs, (onStep) => {
+        const stop = AbortSignal.any([stopping, cancellationSignal()]);
+        return wipeRows(db, wipeId, { longestMs: shareMs, stop, onStep });
+      }),
 
     /** Ends the wipe: the project may be written to again, or is no more. */
     async finishProjectWipe(wipeId: string): Promise<void> {

@@ -2,7 +2,7 @@ import { freePorts } from '@posthorn/local-stack';
 import type { Mailer } from '@posthorn/mail-providers';
 import type { Logger } from 'pino';
 import { createActivities } from '../../activities/index.ts';
-import { openTemporal } from '../../temporal/connection.ts';
+import { openTemporal, type TemporalConnection } from '../../temporal/connection.ts';
 import { reconcileNow } from '../../temporal/setup.ts';
 import { foldAllContactChanges } from '../audience/contacts/catalogue-queries.ts';
 import { countNewEvents } from '../audience/events/counting-queries.ts';
@@ -11,6 +11,7 @@ import { arrivalsChannel, createEnroller } from '../automations/runtime/enrol.ts
 import { wakesUnderWay } from '../automations/runtime/under-way.ts';
 import type { Config } from '../core/config/config.ts';
 import { openStore } from '../core/database/orm.ts';
+import type { Database } from '../core/database/sql.ts';
 import { startWokenLoop } from '../core/database/woken-loop.ts';
 import { type Clock, pause, systemClock } from '../core/lib/time.ts';
 import { Outbox } from '../core/outbox/dispatcher.ts';
@@ -18,7 +19,7 @@ import { startRelay } from '../core/outbox/relay.ts';
 import { createSegmentWatch } from '../core/outbox/segment-watch.ts';
 import { storeChangedAt } from '../core/outbox/store-state.ts';
 import { createMailSweep } from '../core/outbox/sweep.ts';
-import { createDeliveryWaker } from '../core/outbox/wake.ts';
+import { createDeliveryWaker, type DeliveryWaker } from '../core/outbox/wake.ts';
 import { createPayments } from '../platform/billing/stripe-payments.ts';
 import { foldAndJudge } from '../sending/reputation/fold.ts';
 import { logActivities } from './activity-log.ts';
@@ -103,46 +104,11 @@ export async function startWorker(
     onBack: () => void preparation.ensure().then(reconcileSoon),
     interceptors: [logActivities(log, metrics?.registry ?? null)],
   });
-  const relay = startRelay({ outbox, listenUrl, log, wakes: wakesUnderWay(store.db) });
-  const enrolling = startWokenLoop({
-    channel: arrivalsChannel,
-    listenUrl,
-    work: createEnroller({
-      db: store.db,
-      startsPerHour: config.WORKFLOW_STARTS_PER_CONTACT_PER_HOUR,
-      dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),
-      ...(metrics === null ? {} : { onOutcome: metrics.onOutcome }),
-    }),
-    what: 'letting people into automations',
-    log,
+  const loops = startLoops({
+    ...{ config, log, db: store.db, temporal, listenUrl, outbox, waker, clock, metrics },
+    stop: stopping.signal,
+    onOtherStore: () => workers.renew(),
   });
-  const sweep = createMailSweep({ db: store.db, waker, clock });
-  const sweeping = everyFewSeconds(sweep, sweepEveryMs, 'the sweep for waiting mail', log, stopping.signal);
-  const watch = createSegmentWatch({ touchedProjects: () => touchedProjects(store.db), temporal, queuePrefix, log });
-  const watching = everyFewSeconds(watch, watchEveryMs, 'the watch over segments', log, stopping.signal);
-  let knownStore: string | null | undefined;
-  const compareStore = async () => {
-    const changedAt = await storeChangedAt(store.db, queuePrefix);
-    if (knownStore !== undefined && changedAt !== knownStore) {
-      log.warn('Temporal has another store, or an older one: this worker forgets what it remembers of executions');
-      workers.renew();
-    }
-    knownStore = changedAt;
-  };
-  const comparing = everyFewSeconds(compareStore, watchEveryMs, 'the check for another store', log, stopping.signal);
-  const guard = { db: store.db, clock, outbox, settings: config, log };
-  const bookkeeping = async () => {
-    await foldAllContactChanges(store.db, stopping.signal);
-    await countNewEvents(store.db);
-    await foldAndJudge(guard, stopping.signal);
-  };
-  const keeping = everyFewSeconds(
-    bookkeeping,
-    bookkeepingEveryMs,
-    'the bookkeeping of audiences',
-    log,
-    stopping.signal,
-  );
   // A worker that comes back after a crash should not wait for the next full minute.
   void workers.ready.then(preparation.ensure).then(reconcileSoon);
 
@@ -157,16 +123,76 @@ export async function startWorker(
     closed ??= (async () => {
       stopping.abort();
       preparation.close();
-      const relayed = Promise.all([relay.close(), enrolling.close()]);
+      const enqueued = loops.closeIntake();
       await workers.stop();
       // Only now: activities that finish while the workers drain still start what they enqueued.
-      await Promise.all([outbox.close(), waker.drain(), relayed, sweeping, watching, comparing, keeping]);
+      await Promise.all([outbox.close(), waker.drain(), enqueued, loops.ended]);
       await metrics?.server.close();
       await Promise.allSettled([temporal.close(), store.close()]);
     })();
     return closed;
   };
   return { ready: workers.ready, close, [Symbol.asyncDispose]: close };
+}
+
+interface LoopDeps {
+  config: Config;
+  log: Logger;
+  db: Database;
+  temporal: TemporalConnection;
+  listenUrl: string;
+  outbox: Outbox;
+  waker: DeliveryWaker;
+  clock: Clock;
+  metrics: WorkerMetrics | null;
+  stop: AbortSignal;
+  /** Temporal has another store than before, or an older one. */
+  onOtherStore(): void;
+}
+
+/** What a worker does besides tasks of Temporal. `ended` resolves after `stop`. */
+function startLoops(deps: LoopDeps): { closeIntake(): Promise<unknown>; ended: Promise<unknown> } {
+  const { config, log, db, temporal, listenUrl, outbox, waker, clock, metrics, stop } = deps;
+  const queuePrefix = config.TEMPORAL_TASK_QUEUE;
+  const relay = startRelay({ outbox, listenUrl, log, wakes: wakesUnderWay(db) });
+  const enrolling = startWokenLoop({
+    channel: arrivalsChannel,
+    listenUrl,
+    work: createEnroller({
+      db,
+      startsPerHour: config.WORKFLOW_STARTS_PER_CONTACT_PER_HOUR,
+      dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),
+      ...(metrics === null ? {} : { onOutcome: metrics.onOutcome }),
+    }),
+    what: 'letting people into automations',
+    log,
+  });
+  const every = (pauseMs: number, what: string, work: () => Promise<unknown>) =>
+    everyFewSeconds(work, pauseMs, what, log, stop);
+  const watch = createSegmentWatch({ touchedProjects: () => touchedProjects(db), temporal, queuePrefix, log });
+  const ended = Promise.all([
+    every(sweepEveryMs, 'the sweep for waiting mail', createMailSweep({ db, waker, clock })),
+    every(watchEveryMs, 'the watch over segments', watch),
+    every(watchEveryMs, 'the check for another store', storeComparison(deps)),
+    every(bookkeepingEveryMs, 'the bookkeeping of audiences', async () => {
+      await foldAllContactChanges(db, stop);
+      await countNewEvents(db);
+      await foldAndJudge({ db, clock, outbox, settings: config, log }, stop);
+    }),
+  ]);
+  return { closeIntake: () => Promise.all([relay.close(), enrolling.close()]), ended };
+}
+
+function storeComparison({ config, db, log, onOtherStore }: LoopDeps): () => Promise<void> {
+  let known: string | null | undefined;
+  return async () => {
+    const changedAt = await storeChangedAt(db, config.TEMPORAL_TASK_QUEUE);
+    if (known !== undefined && changedAt !== known) {
+      log.warn('Temporal has another store, or an older one: this worker forgets what it remembers of executions');
+      onOtherStore();
+    }
+    known = changedAt;
+  };
 }
 
 async function startMetrics(
