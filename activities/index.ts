@@ -49,7 +49,7 @@ import { wipeActivities } from './wipe.ts';
 
 // Long enough for a lane to be worth an activity, short enough that the Web UI shows progress.
 const laneShareMs = 30_000;
-// The API promises a day; a week lets somebody look at last week's import.
+// The API promises a day; a week is enough to check last week's import.
 const keepJobsHours = 7 * 24;
 
 /** The activities of each task queue. A worker serves the queues that are named here. */

@@ -40,7 +40,7 @@ export function jobActivities({ db, log, stopping, shareMs = defaultShareMs }: J
     /** Changes contacts of a bulk job until none is left or its share of time is over. */
     changeContactRows: (jobId: string): Promise<ShareReport> => work(jobId, changeContacts),
 
-    /** Ends a job as failed, for a reason that people understand; what it did stays done. */
+    /** Ends a job as failed, for a reason that users understand; what it did stays done. */
     async failJob(jobId: string, reason: string): Promise<void> {
       if (await finishJob(db, jobId, reason)) log.warn({ jobId, reason }, 'a job failed');
     },
@@ -54,7 +54,7 @@ export function jobActivities({ db, log, stopping, shareMs = defaultShareMs }: J
       const stop = AbortSignal.any([stopping, cancellationSignal()]);
       const report = await alive(heartbeatMs, (onStep) => run(db, jobId, { stop, longestMs: shareMs, onStep }));
       if (report.state === 'superseded')
-        throw ApplicationFailure.retryable('Another worker has moved this job; it is looked at again', 'Superseded');
+        throw ApplicationFailure.retryable('Another worker has moved this job; it is checked again', 'Superseded');
       if (report.state === 'finished') await catchUp(jobId);
       return report;
     } catch (error) {

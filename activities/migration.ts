@@ -1,8 +1,8 @@
 import { cancellationSignal } from '@temporalio/activity';
-import { cancelMigrationRow, type MigrationDeps, type MigrationShare, movePeople } from '../src/automations/index.ts';
+import { cancelMigrationRow, type MigrationDeps, type MigrationShare, moveContacts } from '../src/automations/index.ts';
 import { alive } from './alive.ts';
 
-/** The activities that move people between versions, as workflows call them. */
+/** The activities that migrate contacts between versions, as workflows call them. */
 export type MigrationActivities = ReturnType<typeof migrationActivities>;
 
 const heartbeatMs = 5_000;
@@ -12,14 +12,14 @@ const shareMs = 30_000;
 /** Builds the activities of migrations. Each may be repeated: the row says where the work stands. */
 export function migrationActivities(deps: MigrationDeps & { stopping: AbortSignal }) {
   return {
-    /** Moves people until none is left or its share of time is over. */
+    /** Migrates contacts until none is left or its share of time is over. */
     movePeopleOfAutomation: (migrationId: string): Promise<MigrationShare> =>
       alive(heartbeatMs, (onChunk) => {
         const stop = AbortSignal.any([deps.stopping, cancellationSignal()]);
-        return movePeople(deps, migrationId, { stop, longestMs: shareMs, onChunk });
+        return moveContacts(deps, migrationId, { stop, longestMs: shareMs, onChunk });
       }),
 
-    /** Ends a migration whose execution was cancelled; whom it has moved stays moved. */
+    /** Ends a migration whose execution was cancelled; contacts that it has migrated stay migrated. */
     async cancelMigration(migrationId: string): Promise<void> {
       await cancelMigrationRow(deps.db, migrationId);
     },

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { ReconcilePass, StoreState } from '../src/core/outbox/store-state.ts';
 import { alive } from './alive.ts';
 
-/** One thing the reconciler looks for every minute. Each subject adds its own to `activities/index.ts`. */
+/** One thing that the reconciler checks every minute. Each subject adds its own to `activities/index.ts`. */
 export interface ReconcileCheck {
   /** Shown in the result of the workflow and in logs. */
   name: string;

@@ -8,10 +8,10 @@ const heartbeatMs = 10_000;
 // The schedule comes every minute; what is left is reported then.
 const shareMs = 5 * 60_000;
 
-/** Builds the activities that tell of usage and report it. Safe to repeat. */
+/** Builds the activities that notify members of usage and report it. Safe to repeat. */
 export function usageActivities(deps: NoticeDeps & ReportDeps & { stopping: AbortSignal }) {
   return {
-    /** Tells members of limits that come near or are reached. Answers how many notices. */
+    /** Notifies members of limits that come near or are reached. Answers how many notices. */
     tellOfUsage: (): Promise<number> => alive(heartbeatMs, () => tellOfUsage(deps)),
 
     /** Reports mail to the payment processor. Answers how many mails. */

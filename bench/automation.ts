@@ -156,9 +156,9 @@ async function arrivals(bench: Bench): Promise<void> {
 }
 
 async function processOf(file: string, env: NodeJS.ProcessEnv): Promise<ChildProcess> {
-  // The leash ends it when this process is gone, however that came about.
-  const leash = import.meta.resolve('@posthorn/local-stack/leash');
-  const child = spawn(process.execPath, ['--import', leash, fileURLToPath(new URL(file, import.meta.url))], {
+  // The parent watchdog ends it when this process is gone, however that came about.
+  const parentWatchdog = import.meta.resolve('@posthorn/local-stack/parent-watchdog');
+  const child = spawn(process.execPath, ['--import', parentWatchdog, fileURLToPath(new URL(file, import.meta.url))], {
     env,
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });

@@ -131,9 +131,9 @@ async function lists(viewer: Viewer, { seeded }: DashboardData): Promise<void> {
 /** The API as it runs in production, which serves the dashboard. */
 async function startService(env: NodeJS.ProcessEnv, url: string): Promise<ChildProcess> {
   const file = fileURLToPath(new URL('../src/main/api.ts', import.meta.url));
-  // The leash ends it when this process is gone, however that came about.
-  const leash = import.meta.resolve('@posthorn/local-stack/leash');
-  const child = spawn(process.execPath, ['--import', leash, file], {
+  // The parent watchdog ends it when this process is gone, however that came about.
+  const parentWatchdog = import.meta.resolve('@posthorn/local-stack/parent-watchdog');
+  const child = spawn(process.execPath, ['--import', parentWatchdog, file], {
     env,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });

@@ -51,14 +51,14 @@ export const workflowId = {
   bulk: (jobId: string) => `bulk/${jobId}`,
   /** The compute of a project's tracked segments. */
   segments: (projectId: string) => `segments/${projectId}`,
-  /** One contact's way through an automation; `entry` counts its ways. */
+  /** One contact in an automation; `entry` counts its enrollments. */
   automation: (automationId: string, contactId: string, entry: number) =>
     `automation/${automationId}/${contactId}/${entry}`,
   /** A mail of the service itself. */
   systemMail: (mailId: string) => `system-mail/${mailId}`,
   /** The reset or removal of a project. */
   wipe: (wipeId: string) => `wipe/${wipeId}`,
-  /** A move of the people inside an automation. */
+  /** A migration of the contacts inside an automation. */
   automationMigration: (migrationId: string) => `automation-migration/${migrationId}`,
   /** What the schedule of an automation starts; Temporal appends the time. */
   enrol: (automationId: string) => `enrol/${automationId}`,
@@ -84,9 +84,9 @@ export const signals = {
 
 /** Names of the queries. */
 export const queries = {
-  /** campaignSend, emailDelivery, importContacts and bulkContacts: phase and counts, for people. */
+  /** campaignSend, emailDelivery, importContacts and bulkContacts: phase and counts, for the Temporal Web UI. */
   progress: 'progress',
-  /** automation: the step, since when it is there, and what it waits for, for people. */
+  /** automation: the step, since when it is there, and what it waits for, for the Temporal Web UI. */
   where: 'where',
 } as const;
 
@@ -134,7 +134,7 @@ export function searchAttributePairs(values: SearchAttributeValues): SearchAttri
   });
 }
 
-/** What a new execution is told and shows to operators; ids and small values only, content never travels. */
+/** The input of a new execution, and what it shows to operators; ids and small values only, content never travels. */
 export interface Launch {
   workflow: WorkflowType;
   /** The workflow id, from `workflowId`. */

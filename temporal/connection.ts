@@ -52,7 +52,7 @@ export function openTemporal(settings: TemporalSettings): TemporalConnection {
     address: settings.address,
     ...(settings.tls === null ? {} : { tls: settings.tls }),
     ...(settings.apiKey === null ? {} : { apiKey: settings.apiKey }),
-    // Callers have their own ways to wait (the outbox, a sweep, a request that answers 503), so a call gives up early,
+    // Callers wait in their own ways (the outbox, a sweep, a request that answers 503), so a call gives up early,
     // and the channel tries again within seconds of the server's return; its default back-off grows to two minutes.
     interceptors: [
       makeGrpcRetryInterceptor({

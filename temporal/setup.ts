@@ -29,8 +29,13 @@ interface Housekeeping {
 const housekeeping: readonly Housekeeping[] = [
   { name: 'reconcile', workflow: 'reconcile', everyMs: 60_000, summary: 'Puts right what crashes left behind' },
   { name: 'retention', workflow: 'retention', everyMs: 3_600_000, summary: 'Removes rows that were kept long enough' },
-  { name: 'domains', workflow: 'domainSweep', everyMs: 300_000, summary: 'Looks at the DNS records of sender domains' },
-  { name: 'usage', workflow: 'usageSweep', everyMs: 60_000, summary: 'Tells of limits and reports paid mail' },
+  { name: 'domains', workflow: 'domainSweep', everyMs: 300_000, summary: 'Checks the DNS records of sender domains' },
+  {
+    name: 'usage',
+    workflow: 'usageSweep',
+    everyMs: 60_000,
+    summary: 'Notifies members of limits and reports paid mail',
+  },
   { name: 'segments', workflow: 'segmentSweep', everyMs: 300_000, summary: 'Computes and counts segments' },
 ];
 
@@ -198,7 +203,7 @@ async function addSearchAttributes(temporal: TemporalConnection, missing: Search
       temporal.connection.operatorService.addSearchAttributes({ namespace, searchAttributes }),
     );
   } catch (error) {
-    // Somebody who sets up side by side was first.
+    // Another process that sets up at the same time was first.
     if (grpcCode(error) === grpcStatus.ALREADY_EXISTS) return;
     if ((await missingSearchAttributes(temporal))?.length === 0) return;
     throw refused(temporal, missing, error);

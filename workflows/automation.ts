@@ -16,7 +16,7 @@ const patient = wf.proxyActivities<AutomationActivities>({
 /** Says that the row of the run has changed; `seq` is the number that the run waits to be advanced with. */
 const resume = wf.defineSignal<[{ seq: number }]>(signals.resume);
 
-/** Where a run is, for people; the service reads its rows. */
+/** Where a run is, for the Temporal Web UI; the service reads its rows. */
 interface Whereabouts {
   status: 'RUNNING' | 'WAITING' | 'COMPLETED' | 'EXITED' | 'FAILED' | 'CANCELLED' | 'GONE';
   step: StepAt | null;
@@ -29,7 +29,7 @@ interface Whereabouts {
 /** Answers `Whereabouts`. */
 const where = wf.defineQuery<Whereabouts>(queries.where);
 
-/** What an execution is told. The rows hold everything else. */
+/** The input of an execution. The rows hold everything else. */
 export interface AutomationInput {
   executionId: string;
   /** Where a run of this workflow left off; absent for what the row says. */

@@ -1,7 +1,7 @@
 import * as wf from '@temporalio/workflow';
 import { searchAttribute } from '../temporal/commands.ts';
 
-/** How far a campaign is, for people. `sent` and `failed` are as of the last report. */
+/** How far a campaign is, for the Temporal Web UI. `sent` and `failed` are as of the last report. */
 export interface CampaignProgress {
   phase:
     | 'starting'
@@ -31,7 +31,7 @@ export type CampaignSendResult = Pick<CampaignProgress, 'recipients' | 'sent' | 
 
 type Counts = Pick<CampaignProgress, 'recipients' | 'sent' | 'skipped' | 'failed'>;
 
-/** Shows people how far an execution is: its query, its details in the Web UI, and its search attributes. */
+/** Shows how far an execution is: its query, its details in the Web UI, and its search attributes. */
 export class ProgressDisplay {
   readonly progress: CampaignProgress = {
     phase: 'starting',

@@ -26,7 +26,7 @@ const wake = wf.defineSignal(signals.wake);
 /** Answers `CampaignProgress`. */
 const progress = wf.defineQuery<CampaignProgress>(queries.progress);
 
-/** What an execution is told: which send of which campaign. The rows hold everything else. */
+/** The input of an execution: which send of which campaign. The rows hold everything else. */
 export interface CampaignSendInput {
   campaignId: string;
   sendSeq: number;
@@ -47,7 +47,7 @@ const roundsPerRun = 200;
  */
 export async function campaignSend(input: CampaignSendInput): Promise<CampaignSendResult> {
   const send = new Send(input);
-  // The row is cancelled before the lanes are: they hear of it with a heartbeat, seconds later, and claim until then.
+  // The row is cancelled before the lanes are: they learn of it with a heartbeat, seconds later, and claim until then.
   wf.CancellationScope.current().cancelRequested.catch(() => {
     if (wf.patched('row-cancelled-first')) send.stop().catch(() => undefined);
   });
@@ -164,12 +164,12 @@ class Send {
     const held = reports.find((report) => report.held !== null);
     if (held !== undefined) {
       this.#display.show('held', held.held ?? '');
-      return this.#untilWoken(Math.min(held.waitMs ?? 0, longestHoldMs), 'the provider is held');
+      return this.#untilWoken(Math.min(held.waitMs ?? 0, longestHoldMs), 'the circuit breaker is open');
     }
     // A lane whose share was over has more to do at once.
     if (reports.some((report) => report.end === 'share') || waitMs <= 0) return;
-    this.#display.show('sending', 'waiting for messages of which the provider has not said yet what became of them');
-    await this.#untilWoken(Math.ceil(Math.min(waitMs, longestHoldMs)), 'messages in doubt');
+    this.#display.show('sending', 'waiting for messages that the provider has not confirmed yet');
+    await this.#untilWoken(Math.ceil(Math.min(waitMs, longestHoldMs)), 'unconfirmed messages');
   }
 
   async #untilWoken(longestMs: number, summary: string): Promise<void> {
@@ -195,7 +195,7 @@ class Send {
           ? this.#display.end('draft', 'DRAFT')
           : this.#display.end('cancelled', 'CANCELLED');
       }
-      await wf.sleep(Math.max(1, Math.ceil(report.waitMs)), { summary: 'messages in doubt' });
+      await wf.sleep(Math.max(1, Math.ceil(report.waitMs)), { summary: 'unconfirmed messages' });
     }
   }
 }

@@ -22,7 +22,7 @@ export interface DomainRound {
 }
 
 /**
- * Looks at the DNS records of every sender domain whose check is due, page by page: the schedule starts it every five
+ * Checks the DNS records of every sender domain whose check is due, page by page: the schedule starts it every five
  * minutes. Where the provider has stopped looking it is asked to begin again. Answers what that came to.
  */
 export async function domainSweep(soFar?: DomainRound): Promise<DomainRound> {

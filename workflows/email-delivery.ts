@@ -11,7 +11,7 @@ const { deliverPending } = wf.proxyActivities<EmailActivities>({
 /** Says that the project has mail: the queue must be read again. */
 const wake = wf.defineSignal(signals.wake);
 
-/** What the delivery has done and waits for, for people. */
+/** What the delivery has done and waits for, for the Temporal Web UI. */
 interface DeliveryProgress {
   phase: 'delivering' | 'waiting' | 'held' | 'idle';
   delivered: number;
@@ -23,7 +23,7 @@ const progress = wf.defineQuery<DeliveryProgress>(queries.progress);
 
 // An ended execution costs more to start than an open one costs to wake.
 const idleMs = 5_000;
-// A hold may end early by another project's probe, so that it is looked at this often.
+// The circuit breaker may close early by another project's probe, so that it is re-checked this often.
 const longestHoldMs = 60_000;
 
 /** What a run hands to the next one of the same delivery. */

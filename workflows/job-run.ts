@@ -4,14 +4,14 @@ import { queries } from '../temporal/commands.ts';
 
 const regular = { startToCloseTimeout: '10 minutes', heartbeatTimeout: '10 seconds' } as const;
 
-/** The activities that do a job's work. After twenty attempts somebody has to look at it. */
+/** The activities that do a job's work. After twenty attempts an operator has to check it. */
 export const jobWork = wf.proxyActivities<Pick<JobActivities, 'importContactRows' | 'changeContactRows'>>({
   ...regular,
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute', maximumAttempts: 20 },
 });
 const { failJob } = wf.proxyActivities<Pick<JobActivities, 'failJob'>>(regular);
 
-/** How far a job is, for people; the service reads its row. */
+/** How far a job is, for the Temporal Web UI; the service reads its row. */
 export interface JobProgress {
   rows: number;
   failed: number;

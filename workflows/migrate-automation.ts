@@ -8,8 +8,8 @@ const { movePeopleOfAutomation, cancelMigration } = wf.proxyActivities<Migration
 });
 
 /**
- * Moves the people inside an automation to another version of its graph, share after share. The row holds plan, place and
- * counts; cancelling the execution in the Web UI cancels the row. Answers how many people this execution has looked at.
+ * Migrates the contacts inside an automation to another version of its graph, share after share. The row holds plan, place and
+ * counts; cancelling the execution in the Web UI cancels the row. Answers how many contacts this execution has read.
  */
 export async function migrateAutomation({ migrationId }: { migrationId: string }): Promise<number> {
   let people = 0;

@@ -8,7 +8,7 @@ const { tellOfUsage, reportUsage } = wf.proxyActivities<UsageActivities>({
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumAttempts: 3 },
 });
 
-/** Tells members of limits that come near, and reports mail that is paid for. Answers how much of each. */
+/** Notifies members of limits that come near, and reports mail that is paid for. Answers how much of each. */
 export async function usageSweep(): Promise<{ told: number; reported: number }> {
   const told = await tellOfUsage();
   return { told, reported: await reportUsage() };

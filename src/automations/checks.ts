@@ -5,49 +5,42 @@ import {
   type GraphTransition,
   maxSteps,
   reachableFrom,
-  stepOnCircle,
+  stepOnCycle,
   triggerOf,
 } from './graph.ts';
+import type { Issue } from './schema.ts';
 import { readStepConfig } from './step-configs.ts';
 import { webhookSyntaxError } from './webhook-config.ts';
 
-/** Something that keeps an automation from being enabled; `stepId` is null for what is no step's. */
-export interface GraphIssue {
-  stepId: string | null;
-  /** `config.amount`, `templateId`, `transitions` … */
-  field: string;
-  message: string;
-}
-
 /**
  * What enabling refuses in a graph (contract page 2, 3.5). `templates` are the ids of the project's templates among those
- * that the steps name. Steps that nobody can reach are not looked at.
+ * that the steps name. Steps that no run can reach are not checked.
  */
-export function graphIssues(graph: Graph, templates: ReadonlySet<string>): GraphIssue[] {
-  const issues: GraphIssue[] = [];
+export function graphIssues(graph: Graph, templates: ReadonlySet<string>): Issue[] {
+  const issues: Issue[] = [];
   const triggers = graph.steps.filter((step) => step.type === 'TRIGGER');
   if (triggers.length !== 1)
     issues.push({ stepId: null, field: 'steps', message: 'must have exactly one TRIGGER step' });
   if (graph.steps.length > maxSteps)
     issues.push({ stepId: null, field: 'steps', message: `must have at most ${maxSteps} steps` });
-  const circle = stepOnCircle(graph);
+  const circle = stepOnCycle(graph);
   if (circle !== null) issues.push(issueOf(circle, 'transitions', 'must not lead back to the step itself'));
   const trigger = triggerOf(graph);
   const reached = trigger ? reachableFrom(graph.transitions, trigger.id) : new Set<string>();
   for (const step of graph.steps) {
     if (!reached.has(step.id)) continue;
     issues.push(...configIssues(step, templates));
-    issues.push(...wayIssues(step, graph));
+    issues.push(...pathIssues(step, graph));
   }
   return issues;
 }
 
-function issueOf(step: GraphStep, field: string, message: string): GraphIssue {
+function issueOf(step: GraphStep, field: string, message: string): Issue {
   return { stepId: step.id, field, message: `Step "${step.name}": ${message}` };
 }
 
 /** What is wrong with the config of a step, and with the template it names. */
-function configIssues(step: GraphStep, templates: ReadonlySet<string>): GraphIssue[] {
+function configIssues(step: GraphStep, templates: ReadonlySet<string>): Issue[] {
   const { problems } = readStepConfig(step.type, step.config);
   const issues = (problems ?? []).map(({ field, message }) =>
     issueOf(step, field === '' ? 'config' : `config.${field}`, message),
@@ -65,9 +58,9 @@ function configIssues(step: GraphStep, templates: ReadonlySet<string>): GraphIss
   return issues;
 }
 
-function wayIssues(step: GraphStep, graph: Graph): GraphIssue[] {
+function pathIssues(step: GraphStep, graph: Graph): Issue[] {
   const ways = graph.transitions.filter((way) => way.fromStepId === step.id);
-  const issues: GraphIssue[] = [];
+  const issues: Issue[] = [];
   const refuse = (message: string) => issues.push(issueOf(step, 'transitions', message));
   if (step.type === 'EXIT' && ways.length > 0) refuse('an EXIT has no next step');
   if (ways.some((way) => graph.steps.find(({ id }) => id === way.toStepId)?.type === 'TRIGGER'))
@@ -78,14 +71,14 @@ function wayIssues(step: GraphStep, graph: Graph): GraphIssue[] {
   return issues;
 }
 
-function branchIssues(step: GraphStep, ways: readonly GraphTransition[]): GraphIssue[] {
+function branchIssues(step: GraphStep, ways: readonly GraphTransition[]): Issue[] {
   return ways.flatMap(({ branch }) => {
     const problem = branch === null ? null : branchProblem(step.config, branch);
     return problem === null ? [] : [issueOf(step, 'transitions', `the branch "${branch}" ${problem}`)];
   });
 }
 
-function outcomeIssues(step: GraphStep, ways: readonly GraphTransition[]): GraphIssue[] {
+function outcomeIssues(step: GraphStep, ways: readonly GraphTransition[]): Issue[] {
   const timesOut = typeof step.config.timeout === 'number';
   return ways
     .filter((way) => way.waitOutcome === 'TIMEOUT' && !timesOut)

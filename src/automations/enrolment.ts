@@ -8,7 +8,7 @@ import { scheduleCommand } from './triggers.ts';
 
 /** What an enrolment reports while it works, and is given when it is repeated. */
 export interface EnrolmentPlace {
-  /** The last contact that was looked at. */
+  /** The last contact that was read. */
   after: string | null;
   enrolled: number;
 }
@@ -28,7 +28,7 @@ export interface EnrolmentDeps {
   dispatchSoon(...tickets: OutboxTicket[]): void;
 }
 
-/** How far one call goes, and whom it tells. */
+/** How far one call goes, and what it reports to. */
 export interface EnrolmentShare {
   from: EnrolmentPlace | null;
   onPage(place: EnrolmentPlace): void;
@@ -42,7 +42,7 @@ const beforeAll = '00000000-0000-0000-0000-000000000000';
 
 /**
  * Puts the audience of a scheduled automation among the pending enrollments, page by page: each contact once for each time of the
- * schedule (`fireTime`, ISO), however often this is repeated. Whom the rule of re-entry refuses anyway is left out.
+ * schedule (`fireTime`, ISO), however often this is repeated. Contacts that the rule of re-entry refuses anyway are skipped.
  */
 export async function enrolAudience(
   deps: EnrolmentDeps,
@@ -110,7 +110,7 @@ async function enrolPage(
   return { enrolled: row.enrolled, through: row.matched < contactsPerPage ? null : row.through };
 }
 
-// Both keys together: the members of the segment for whom the condition holds as well.
+// Both keys together: the members of the segment that match the condition as well.
 function audienceOf({ segmentId, audienceCondition }: Schedule): unknown {
   if (!segmentId) return audienceCondition;
   const member = { field: `segment.${segmentId}`, operator: 'memberOfSegment' };

@@ -1,9 +1,10 @@
 import { type Database, sql } from '../core/database/sql.ts';
+import type { GraphStep, GraphTransition } from './graph.ts';
 import { written } from './queries.ts';
 import { type StepRow, stepColumns, type TransitionRow, transitionColumns } from './rows.ts';
 
 /** A step to be written. */
-export type NewStep = Pick<StepRow, 'id' | 'type' | 'name' | 'position' | 'config' | 'templateId'>;
+export type NewStep = GraphStep & Pick<StepRow, 'position'>;
 
 /** Writes new steps of an automation. */
 export function insertSteps(tx: Database, automationId: string, steps: readonly NewStep[]): Promise<StepRow[]> {
@@ -31,17 +32,11 @@ export function deleteSteps(tx: Database, automationId: string, ids: readonly st
   return tx.count(sql`delete from automation_steps where automation_id = ${automationId} and id = any(${ids}::uuid[])`);
 }
 
-/** A transition to be written. */
-export type NewTransition = Pick<
-  TransitionRow,
-  'id' | 'fromStepId' | 'toStepId' | 'branch' | 'waitOutcome' | 'priority'
->;
-
 /** Writes new transitions of an automation. */
 export function insertTransitions(
   tx: Database,
   automationId: string,
-  transitions: readonly NewTransition[],
+  transitions: readonly GraphTransition[],
 ): Promise<TransitionRow[]> {
   return tx.rows<TransitionRow>(sql`
     insert into automation_transitions as t (id, automation_id, from_step_id, to_step_id, branch, wait_outcome, priority)
@@ -55,7 +50,7 @@ export function insertTransitions(
 export async function insertTransition(
   tx: Database,
   automationId: string,
-  transition: NewTransition,
+  transition: GraphTransition,
 ): Promise<TransitionRow> {
   return written((await insertTransitions(tx, automationId, [transition]))[0] ?? null);
 }

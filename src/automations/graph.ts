@@ -1,44 +1,34 @@
-import { branchesOf, type StepType } from './step-configs.ts';
+import type { WaitOutcome } from './rows.ts';
+import type { StepBody, TransitionBody } from './schema.ts';
+import { branchesOf } from './step-configs.ts';
 
-/** A step as a version of a graph keeps it: without its place on the canvas. */
-export interface GraphStep {
-  id: string;
-  type: StepType;
-  name: string;
-  /** As it was saved; `readStepConfig` checks it. */
-  config: Record<string, unknown>;
-  templateId: string | null;
-}
+/** A step as a version of a graph keeps it: without its place on the canvas. The config is as it was saved. */
+export type GraphStep = Pick<StepBody, 'id' | 'type' | 'name' | 'config' | 'templateId'>;
 
-/** How a wait ended, or which end of it a transition is for. */
-export type WaitOutcome = 'EVENT' | 'TIMEOUT';
+/**
+ * A path from one step to another: for the branch of a CONDITION, where null always matches, or for the end of a
+ * WAIT_FOR_EVENT, where null is for both.
+ */
+export type GraphTransition = Pick<
+  TransitionBody,
+  'id' | 'fromStepId' | 'toStepId' | 'branch' | 'waitOutcome' | 'priority'
+>;
 
-/** A way from one step to another. */
-export interface GraphTransition {
-  id: string;
-  fromStepId: string;
-  toStepId: string;
-  /** The branch of a CONDITION it is for; null always matches. */
-  branch: string | null;
-  /** The end of a WAIT_FOR_EVENT it is for; null is for both. */
-  waitOutcome: WaitOutcome | null;
-  priority: number;
-}
-
-/** The steps of an automation and the ways between them. Transitions stand in the order in which they are tried. */
+/** The steps of an automation and the paths between them. Transitions are in the order in which they are tried. */
 export interface Graph {
   steps: readonly GraphStep[];
   transitions: readonly GraphTransition[];
 }
 
-/** What a finished step says about the way out. */
+/** What a finished step says about the path to take. */
 export interface StepResult {
   branch?: string;
   waitOutcome?: WaitOutcome;
 }
 
-/** Most steps of an automation (contract page 2, 3.5). */
+/** Most steps and transitions of an automation (contract page 2, 3.5). */
 export const maxSteps = 200;
+export const maxTransitions = 1_000;
 
 /** The step where runs begin; undefined for a graph without one. */
 export function triggerOf(graph: Pick<Graph, 'steps'>): GraphStep | undefined {
@@ -51,21 +41,15 @@ export function stepOf(graph: Graph, stepId: string): GraphStep | undefined {
 }
 
 /**
- * The transition that a run takes out of a step, or null where its way ends. A wait prefers the transition for its own
- * end to one for either; a condition takes the first that has no branch or the right one.
+ * The step that follows, or null where the path ends. A wait prefers the transition for its own end to one for either; a
+ * condition takes the first that has no branch or the right one.
  */
-function wayOut(graph: Graph, stepId: string, result: StepResult = {}): GraphTransition | null {
+export function nextStep(graph: Graph, stepId: string, { branch, waitOutcome }: StepResult = {}): GraphStep | null {
   const ways = graph.transitions.filter((way) => way.fromStepId === stepId);
-  if (result.waitOutcome !== undefined)
-    return (
-      ways.find((way) => way.waitOutcome === result.waitOutcome) ?? ways.find((way) => way.waitOutcome === null) ?? null
-    );
-  return ways.find((way) => way.branch === null || way.branch === result.branch) ?? null;
-}
-
-/** The step that follows, or null where the way ends. */
-export function nextStep(graph: Graph, stepId: string, result: StepResult = {}): GraphStep | null {
-  const way = wayOut(graph, stepId, result);
+  const way =
+    waitOutcome === undefined
+      ? ways.find((one) => one.branch === null || one.branch === branch)
+      : (ways.find((one) => one.waitOutcome === waitOutcome) ?? ways.find((one) => one.waitOutcome === null));
   return (way && stepOf(graph, way.toStepId)) ?? null;
 }
 
@@ -74,18 +58,18 @@ type Ways = readonly { fromStepId: string; toStepId: string }[];
 /** The ids of a step and of all steps that it leads to. */
 export function reachableFrom(ways: Ways, stepId: string): Set<string> {
   const reached = new Set([stepId]);
-  // A Set grows while it is walked, so this follows ways of ways.
+  // A Set grows while it is iterated, so this follows paths of paths.
   for (const id of reached) for (const way of ways) if (way.fromStepId === id) reached.add(way.toStepId);
   return reached;
 }
 
-/** Whether a way from one step to another would close a circle. */
-export function closesCircle(ways: Ways, fromStepId: string, toStepId: string): boolean {
+/** Whether a path from one step to another would close a cycle. */
+export function closesCycle(ways: Ways, fromStepId: string, toStepId: string): boolean {
   return reachableFrom(ways, toStepId).has(fromStepId);
 }
 
-/** A step that lies on a circle, or null. */
-export function stepOnCircle(graph: Graph): GraphStep | null {
+/** A step that is part of a cycle, or null. */
+export function stepOnCycle(graph: Graph): GraphStep | null {
   return (
     graph.steps.find((step) =>
       graph.transitions.some(

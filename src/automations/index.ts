@@ -6,7 +6,7 @@ export {
   enrolAudience,
   restoreSchedules,
 } from './enrolment.ts';
-export { type MigrationDeps, type MigrationShare, movePeople } from './migrating/job.ts';
+export { type MigrationDeps, type MigrationShare, moveContacts } from './migrating/job.ts';
 export { cancelMigrationRow } from './migrating/queries.ts';
 export { recoverableMigrations } from './migrating/service.ts';
 export { type AdvanceDeps, advance } from './runtime/advance.ts';

@@ -8,7 +8,7 @@ const restFactor = 20;
 
 /**
  * Recent path counts. One entry of the index is counted for each step that anybody ever took, so that a
- * small automation is counted at every look, and one that millions walked through every few seconds or minutes.
+ * small automation is counted for every request, and one that millions went through every few seconds or minutes.
  */
 export class PathCountCache {
   readonly #counts: RecentResults<readonly PathCount[]>;
@@ -18,7 +18,7 @@ export class PathCountCache {
     this.#counts = new RecentResults({ entries: mostKept, now });
   }
 
-  /** The counts of an automation: those of before, or what `count` answers. Who asks meanwhile shares one count. */
+  /** The counts of an automation: those of before, or what `count` answers. Requests that come meanwhile share one count. */
   get(automationId: string, count: () => Promise<readonly PathCount[]>): Promise<readonly PathCount[]> {
     return this.#counts.get(automationId, count, (_, took) => (took < 20 ? 0 : restFactor * took));
   }

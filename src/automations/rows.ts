@@ -21,6 +21,10 @@ export const stepRunStatuses = [
 ] as const;
 export type StepRunStatus = (typeof stepRunStatuses)[number];
 
+/** How a wait ended, or which end of it a transition is for. */
+export const waitOutcomes = ['EVENT', 'TIMEOUT'] as const;
+export type WaitOutcome = (typeof waitOutcomes)[number];
+
 /** An automation as SQL answers it (`automationColumns`). `revision` counts the edits of it with its steps and transitions. */
 export type AutomationRow = WorkflowBody & { revision: number };
 
@@ -30,7 +34,7 @@ export type StepRow = StepBody;
 /** A transition as SQL answers it (`transitionColumns`). */
 export type TransitionRow = TransitionBody;
 
-/** A contact's way through an automation as SQL answers it (`runColumns`). */
+/** One execution of an automation for a contact, as SQL answers it (`runColumns`). */
 export interface RunRow extends ExecutionBody {
   projectId: string;
   versionId: string;

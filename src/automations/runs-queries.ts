@@ -113,7 +113,7 @@ export interface PathCount {
   count: number;
 }
 
-/** How often each way out of each step was taken: the index is counted, one entry for each step that anybody ever took. */
+/** How often each path out of each step was taken. It counts index entries, one for each step that any run ever took. */
 export function countPaths(db: Database, automationId: string): Promise<PathCount[]> {
   return db.rows<PathCount>(sql`
     select s.id as "stepId", x.branch, count(*)::int as count

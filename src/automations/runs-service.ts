@@ -60,7 +60,7 @@ export async function startExecution(
   const { outcomes, tickets } = await db
     .transaction((tx) => startRuns(tx, projectId, automationId, [wish], startsPerHour))
     .catch((error: unknown) => {
-      // The workflow was deleted between the look at it and the writing of its run.
+      // The workflow was deleted after it was read and before its run was written.
       if (isForeignKeyViolation(error)) throw notFound('workflow', automationId);
       throw error;
     });
@@ -207,7 +207,7 @@ export async function cancelExecution(
   });
 }
 
-/** Ends every active run of an automation by one statement; the outbox cancels their executions at its pace. @throws 404 */
+/** Ends every active run of an automation by one statement; the outbox cancels their executions one after the other. @throws 404 */
 export async function cancelExecutions(
   db: Database,
   projectId: string,
@@ -222,7 +222,7 @@ export async function cancelExecutions(
 /** Path counts by automation; see `PathCountCache`. */
 const pathCounts = new PathCountCache(performance.now.bind(performance));
 
-/** Who is where now, and how often each way was taken. @throws 404 */
+/** How many contacts are at each step now, and how often each path was taken. @throws 404 */
 export async function countInside(db: Database, projectId: string, automationId: string): Promise<WorkflowPeople> {
   found(await findAutomation(db, projectId, automationId), automationId);
   const counts = await contactsByStep(db, automationId);

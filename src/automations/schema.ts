@@ -1,12 +1,14 @@
 import * as v from 'valibot';
 import { CursorParameter } from '../core/lib/cursor.ts';
+import { PageFigures } from '../core/lib/offset-page.ts';
 import { coded, JsonObject, textField } from '../core/lib/validation.ts';
-import { runStatuses, stepRunStatuses, triggerTypes } from './rows.ts';
+import { runStatuses, stepRunStatuses, triggerTypes, waitOutcomes } from './rows.ts';
 import { stepTypes } from './step-configs.ts';
 
 const Uuid = v.pipe(v.string(), v.uuid('must be a UUID'));
 const Instant = v.pipe(v.string(), v.isoTimestamp());
 const Json = v.record(v.string(), v.unknown());
+const text = v.optional(v.string());
 const Name = textField('name', 1, 255);
 const Description = v.nullish(textField('description', 0, 2000));
 const maxConfigLength = 256 * 1024;
@@ -41,29 +43,26 @@ export type WorkflowBody = v.InferOutput<typeof WorkflowBody>;
 
 /** `GET /workflows`; an unknown sort, direction or status falls back to the default. */
 export const ListWorkflows = v.object({
-  page: v.optional(v.string()),
-  pageSize: v.optional(v.string()),
-  limit: v.optional(v.string()),
+  page: text,
+  pageSize: text,
+  limit: text,
   cursor: CursorParameter,
-  search: v.optional(v.string()),
-  status: v.optional(v.string()),
-  sort: v.optional(v.string()),
-  dir: v.optional(v.string()),
+  search: text,
+  status: text,
+  sort: text,
+  dir: text,
 });
 export type ListWorkflows = v.InferOutput<typeof ListWorkflows>;
 
 /** A page of automations with how many steps and executions each has. */
 export const WorkflowPage = v.object({
   data: v.array(v.object({ ...WorkflowBody.entries, _count: v.object({ steps: v.number(), executions: v.number() }) })),
-  total: v.number(),
-  page: v.number(),
-  pageSize: v.number(),
-  totalPages: v.number(),
+  ...PageFigures.entries,
   hasMore: v.boolean(),
   cursor: v.nullable(v.string()),
 });
 
-/** `POST /workflows`. The trigger EVENT needs `eventName`, or `triggerConfig.eventName`; the others do not look at it. */
+/** `POST /workflows`. The trigger EVENT needs `eventName`, or `triggerConfig.eventName`; the others ignore it. */
 export const CreateWorkflow = v.object({
   name: Name,
   eventName: v.nullish(v.pipe(v.string(), v.trim(), textField('eventName', 0, 255))),
@@ -103,7 +102,7 @@ export const TransitionBody = v.object({
   toStepId: Uuid,
   condition: v.nullable(v.object({ branch: v.string() })),
   branch: v.nullable(v.string()),
-  waitOutcome: v.nullable(v.picklist(['EVENT', 'TIMEOUT'])),
+  waitOutcome: v.nullable(v.picklist(waitOutcomes)),
   priority: v.number(),
   createdAt: Instant,
   updatedAt: Instant,
@@ -157,13 +156,13 @@ export const WorkflowWithGraph = v.object({
 export type WorkflowWithGraph = v.InferOutput<typeof WorkflowWithGraph>;
 
 /** `GET /workflows/{id}/versions`. */
-export const ListVersions = v.object({ page: v.optional(v.string()), pageSize: v.optional(v.string()) });
+export const ListVersions = v.object({ page: text, pageSize: text });
 export type ListVersions = v.InferOutput<typeof ListVersions>;
 
 const Version = {
   version: v.number(),
   createdAt: Instant,
-  /** Whether who enters now is pinned to it. */
+  /** Whether new executions are pinned to it. */
   isCurrent: v.boolean(),
 };
 
@@ -173,14 +172,11 @@ export const VersionPage = v.object({
     v.object({
       ...Version,
       steps: v.number(),
-      /** People who are inside and pinned to it. */
+      /** Contacts that are inside and pinned to it. */
       active: v.number(),
     }),
   ),
-  total: v.number(),
-  page: v.number(),
-  pageSize: v.number(),
-  totalPages: v.number(),
+  ...PageFigures.entries,
 });
 export type VersionPage = v.InferOutput<typeof VersionPage>;
 
@@ -202,37 +198,21 @@ export const VersionWithGraph = v.object({
 });
 export type VersionWithGraph = v.InferOutput<typeof VersionWithGraph>;
 
+const step = { type: StepTypeField, name: Name, position: Position, config: Config, templateId: v.nullish(v.string()) };
+
 /** `POST /workflows/{id}/steps`. */
-export const CreateStep = v.object({
-  type: StepTypeField,
-  name: Name,
-  position: Position,
-  config: Config,
-  templateId: v.nullish(v.string()),
-  autoConnect: v.optional(v.boolean(), true),
-});
+export const CreateStep = v.object({ ...step, autoConnect: v.optional(v.boolean(), true) });
 export type CreateStep = v.InferOutput<typeof CreateStep>;
 
 /** `PATCH /workflows/{id}/steps/{stepId}`. */
-export const PatchStep = v.object({
-  name: v.optional(Name),
-  position: v.optional(Position),
-  config: v.optional(Config),
-  templateId: v.nullish(v.string()),
-});
+export const PatchStep = v.partial(v.omit(v.object(step), ['type']));
 export type PatchStep = v.InferOutput<typeof PatchStep>;
 
 /** `DELETE /workflows/{id}/steps/{stepId}`; only the literal `true` splices. */
-export const DeleteStep = v.object({ splice: v.optional(v.string()) });
+export const DeleteStep = v.object({ splice: text });
 
 /** `POST /workflows/{id}/transitions/{transitionId}/insert-step`. */
-export const InsertStep = v.object({
-  type: StepTypeField,
-  name: Name,
-  config: Config,
-  position: v.nullish(Position),
-  templateId: v.nullish(v.string()),
-});
+export const InsertStep = v.object({ ...step, position: v.nullish(Position) });
 export type InsertStep = v.InferOutput<typeof InsertStep>;
 
 /** `POST /workflows/{id}/transitions`. */
@@ -241,7 +221,7 @@ export const CreateTransition = v.object({
   toStepId: textField('toStepId', 1, 100),
   condition: v.nullish(v.object({ branch: v.nullish(textField('branch', 1, 40)) })),
   branch: v.nullish(textField('branch', 1, 40)),
-  waitOutcome: v.nullish(v.picklist(['EVENT', 'TIMEOUT'], 'must be one of EVENT, TIMEOUT')),
+  waitOutcome: v.nullish(v.picklist(waitOutcomes, `must be one of ${waitOutcomes.join(', ')}`)),
   priority: v.optional(
     v.pipe(
       v.number('must be a number'),
@@ -255,7 +235,7 @@ export const CreateTransition = v.object({
 export type CreateTransition = v.InferOutput<typeof CreateTransition>;
 
 /** `GET /workflows/fields`. */
-export const ListWorkflowFields = v.object({ eventName: v.optional(v.string()) });
+export const ListWorkflowFields = v.object({ eventName: text });
 /** What conditions can ask for. */
 export const WorkflowFields = v.object({
   fields: v.array(v.string()),
@@ -269,12 +249,12 @@ export type StartExecution = v.InferOutput<typeof StartExecution>;
 
 /** `GET /workflows/{id}/executions`. */
 export const ListExecutions = v.object({
-  page: v.optional(v.string()),
-  pageSize: v.optional(v.string()),
-  status: v.optional(v.string()),
-  contactId: v.optional(v.string()),
+  page: text,
+  pageSize: text,
+  status: text,
+  contactId: text,
   /** Only active ones that stand at this step. */
-  stepId: v.optional(v.string()),
+  stepId: text,
 });
 export type ListExecutions = v.InferOutput<typeof ListExecutions>;
 
@@ -309,10 +289,7 @@ export type ListedExecution = v.InferOutput<typeof ListedExecution>;
 export const ExecutionPage = v.object({
   executions: v.array(ListedExecution),
   data: v.array(ListedExecution),
-  total: v.number(),
-  page: v.number(),
-  pageSize: v.number(),
-  totalPages: v.number(),
+  ...PageFigures.entries,
 });
 
 /** One step of a run in an answer. */
@@ -363,7 +340,7 @@ export type ExecutionStory = v.InferOutput<typeof ExecutionStory>;
 /** How many executions `cancel-all` ended. */
 export const CancelledExecutions = v.object({ cancelled: v.number() });
 
-/** Who is where now, and how often each way out of a step was taken. */
+/** How many contacts are at each step now, and how often each path out of a step was taken. */
 export const WorkflowPeople = v.object({
   active: v.number(),
   /** Starts by events or schedules that are not executions yet. */

@@ -6,8 +6,8 @@ import { triggerOf } from './graph.ts';
 import { type RunRow, runColumns } from './rows.ts';
 import { ensureVersion, pinnedVersion } from './versions.ts';
 
-/** One wish to let a contact into an automation. */
-export interface StartWish {
+/** A request to enroll a contact in an automation. */
+export interface StartRequest {
   contactId: string;
   /** At most 64 KiB of JSON. */
   context: Record<string, unknown> | null;
@@ -16,20 +16,20 @@ export interface StartWish {
 }
 
 /**
- * What became of a wish: `reentry` and `active` are the rules of contract page 2, 3.2, `refused` is the guard against
+ * What became of a request: `reentry` and `active` are the rules of contract page 2, 3.2, `refused` is the guard against
  * loops between automations (3.6), `repeated` an event that has started its run already, `gone` a contact, or an
  * automation, that is no longer there or is disabled.
  */
 export type StartOutcome = 'started' | 'reentry' | 'active' | 'refused' | 'repeated' | 'gone';
 
-/** What became of the wishes, in their order, and the executions to start after the commit. */
+/** What became of the requests, in their order, and the executions to start after the commit. */
 export interface Started {
   outcomes: { outcome: StartOutcome; run: RunRow | null }[];
   tickets: OutboxTicket[];
 }
 
 /**
- * Lets contacts into an automation, in the caller's transaction: for each wish that the rules allow a run pinned to the
+ * Lets contacts into an automation, in the caller's transaction: for each request that the rules allow a run pinned to the
  * current version, its number of entry, and the start of its execution in the outbox. Starts of one contact wait for one
  * another by the lock of its entry. Give `tickets` to the outbox after the commit. For event and manual starts alike;
  * `startsPerHour` is the setting WORKFLOW_STARTS_PER_CONTACT_PER_HOUR (0: no limit).
@@ -38,17 +38,17 @@ export async function startRuns(
   tx: Database,
   projectId: string,
   automationId: string,
-  wishes: readonly StartWish[],
+  requests: readonly StartRequest[],
   startsPerHour: number,
 ): Promise<Started> {
-  const gone = wishes.map(() => ({ outcome: 'gone' as const, run: null }));
-  if (wishes.length === 0) return { outcomes: [], tickets: [] };
+  const gone = requests.map(() => ({ outcome: 'gone' as const, run: null }));
+  if (requests.length === 0) return { outcomes: [], tickets: [] };
   const automation = await tx.row<StartedAutomation>(sql`
     select a.name, a.enabled, a.allow_reentry as "allowReentry", p.name as project
     from automations a join projects p on p.id = a.project_id
     where a.project_id = ${projectId} and a.id = ${automationId}`);
   if (!automation?.enabled) return { outcomes: gone, tickets: [] };
-  const asked = [...new Set(wishes.map(({ contactId }) => contactId))];
+  const asked = [...new Set(requests.map(({ contactId }) => contactId))];
   // A deletion of contacts locks them first; with this lock it waits for us, or we do not find them.
   const contacts = (
     await tx.rows<{ id: string }>(sql`
@@ -59,7 +59,7 @@ export async function startRuns(
   const version = versionId && (await pinnedVersion(tx, versionId));
   if (!version) return { outcomes: gone, tickets: [] };
   await lockEntries(tx, automationId, contacts);
-  const rows = await insertRuns(tx, automationId, wishes, {
+  const rows = await insertRuns(tx, automationId, requests, {
     projectId,
     versionId: version.id,
     triggerId: triggerOf(version.graph)?.id ?? null,
@@ -95,14 +95,14 @@ interface StartFacts {
   startsPerHour: number;
 }
 
-// Of several wishes for one contact the first counts; it makes the contact active, or has been there, for the others.
+// Of several requests for one contact the first counts; it makes the contact active, or has been there, for the others.
 function insertRuns(
   tx: Database,
   automationId: string,
-  wishes: readonly StartWish[],
+  requests: readonly StartRequest[],
   { projectId, versionId, triggerId, allowReentry, startsPerHour }: StartFacts,
 ): Promise<{ ordinal: number; outcome: StartOutcome; run: RunRow | null }[]> {
-  const rows = JSON.stringify(wishes.map((wish, ordinal) => ({ ...wish, ordinal, id: newId() })));
+  const rows = JSON.stringify(requests.map((request, ordinal) => ({ ...request, ordinal, id: newId() })));
   return tx.rows(sql`
     with fixed as (
       select ${automationId}::uuid as automation_id, ${allowReentry}::boolean as allow_reentry,

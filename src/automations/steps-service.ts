@@ -95,7 +95,7 @@ interface GivenContent {
   templateId?: string | null | undefined;
 }
 
-// `stepContent` with a look at the template. @throws 404 for one that is none of the project, 400 as `stepContent`
+// `stepContent` that also checks the template. @throws 404 for one that is none of the project, 400 as `stepContent`
 async function checkedContent(
   tx: Database,
   projectId: string,
@@ -201,7 +201,7 @@ export function deleteStep(target: EditTarget, stepId: string, splice: boolean):
   });
 }
 
-/** Puts a new step between the two of a transition. @throws 404, 400 for TRIGGER and EXIT */
+/** Inserts a new step between the two of a transition. @throws 404, 400 for TRIGGER and EXIT */
 export function insertStepInto(target: EditTarget, transitionId: string, body: InsertStep): Promise<Edited<StepBody>> {
   return edit(target, async (tx, draft) => {
     const way = draft.transitions.find((one) => one.id === transitionId);

@@ -1,32 +1,30 @@
 import { badRequest, conflict, invalidField, notFound } from '../core/lib/errors.ts';
 import { newId } from '../core/lib/ids.ts';
-import { branchProblem, closesCircle, reachableFrom, type WaitOutcome } from './graph.ts';
+import { branchProblem, closesCycle, maxTransitions, reachableFrom } from './graph.ts';
 import { deleteTransitions, insertTransition } from './graph-queries.ts';
 import { hasActiveRuns } from './queries.ts';
 import type { Edited, EditTarget } from './revision.ts';
-import type { StepRow, TransitionRow } from './rows.ts';
+import type { StepRow, TransitionRow, WaitOutcome } from './rows.ts';
 import type { CreateTransition, TransitionBody } from './schema.ts';
 import { type Draft, edit } from './steps-service.ts';
-
-const maxTransitions = 1_000;
 
 /**
  * Connects two steps (contract page 2, 3.5).
  * @throws 404 for steps that are not both of this automation, 400 for what the type of the first step does not allow and
- * for a circle, 422 for two branches that differ
+ * for a cycle, 422 for two branches that differ
  */
 export function createTransition(target: EditTarget, body: CreateTransition): Promise<Edited<TransitionBody>> {
   return edit(target, async (tx, draft) => {
     const [from, to] = [endOf(draft, body.fromStepId), endOf(draft, body.toStepId)];
     if (from.id === to.id) throw badRequest(`Step "${from.name}" cannot lead to itself`);
     if (to.type === 'TRIGGER') throw badRequest('No step can lead to the TRIGGER step');
-    if (closesCircle(draft.transitions, from.id, to.id))
+    if (closesCycle(draft.transitions, from.id, to.id))
       throw badRequest(`Step "${to.name}" leads to "${from.name}" already: the steps would form a cycle`);
     if (draft.transitions.length >= maxTransitions)
       throw badRequest(`A workflow has at most ${maxTransitions} transitions`);
     const condition = conditionOf(from, body);
-    refuseUnknownWay(from, condition);
-    refuseSecondWay(
+    refuseUnknownPath(from, condition);
+    refuseSecondPath(
       from,
       condition,
       draft.transitions.filter((way) => way.fromStepId === from.id),
@@ -42,10 +40,10 @@ function endOf({ steps }: Draft, stepId: string): StepRow {
   return step;
 }
 
-type WayCondition = Pick<TransitionRow, 'branch' | 'waitOutcome'>;
+type PathCondition = Pick<TransitionRow, 'branch' | 'waitOutcome'>;
 
-/** Joins the ways in which a caller may write the condition of a transition. @throws 400, 422 */
-export function conditionOf(from: Pick<StepRow, 'type' | 'name'>, body: CreateTransition): WayCondition {
+/** The condition of a transition, in whichever form the request has it. @throws 400, 422 */
+export function conditionOf(from: Pick<StepRow, 'type' | 'name'>, body: CreateTransition): PathCondition {
   const inner = body.condition?.branch ?? null;
   const outer = body.branch ?? null;
   if (inner !== null && outer !== null && inner !== outer)
@@ -67,7 +65,7 @@ function waitOutcomeNamed(branch: string): WaitOutcome | null {
   return name === 'EVENT' || name === 'TIMEOUT' ? name : null;
 }
 
-function refuseUnknownWay(from: StepRow, { branch, waitOutcome }: WayCondition): void {
+function refuseUnknownPath(from: StepRow, { branch, waitOutcome }: PathCondition): void {
   const problem = from.type === 'CONDITION' && branch !== null ? branchProblem(from.config, branch) : null;
   if (problem !== null)
     throw badRequest(`Step "${from.name}" has no branch "${branch}": it ${problem}`, { field: 'branch' });
@@ -75,11 +73,11 @@ function refuseUnknownWay(from: StepRow, { branch, waitOutcome }: WayCondition):
     throw badRequest(`Step "${from.name}" has no timeout, so no step can follow it`, { field: 'waitOutcome' });
 }
 
-/** Refuses a way out that the type of a step does not allow beside those that it has. @throws 400 */
-export function refuseSecondWay(
+/** Refuses a path that the type of a step does not allow beside those that it has. @throws 400 */
+export function refuseSecondPath(
   from: Pick<StepRow, 'type' | 'name'>,
-  { branch, waitOutcome }: WayCondition,
-  ways: readonly WayCondition[],
+  { branch, waitOutcome }: PathCondition,
+  ways: readonly PathCondition[],
 ): void {
   const step = `Step "${from.name}"`;
   switch (from.type) {

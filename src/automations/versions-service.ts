@@ -14,7 +14,7 @@ interface Pinned extends Pick<VersionWithGraph, 'version' | 'createdAt' | 'isCur
   templates: Record<string, string> | null;
 }
 
-/** The versions of an automation's graph that people were or are in, newest first. @throws 404 */
+/** The versions of an automation's graph that contacts were or are in, newest first. @throws 404 */
 export async function listVersions(db: Database, projectId: string, automationId: string, query: ListVersions) {
   found(await findAutomation(db, projectId, automationId), automationId);
   const page = offsetPage(query, 100);
@@ -34,7 +34,7 @@ export async function listVersions(db: Database, projectId: string, automationId
 }
 
 /**
- * A version with its graph, as those who are pinned to it walk through it. Places are those of today where every step is
+ * A version with its graph, as runs that are pinned to it execute it. Positions are those of today where every step is
  * still there, else those of when it was made; null where they were not kept. @throws 404
  */
 export async function getVersion(

@@ -5,7 +5,7 @@ import { newId } from '../core/lib/ids.ts';
 import type { Graph, GraphStep, GraphTransition } from './graph.ts';
 
 /**
- * The version that whoever enters now is pinned to (contract page 2, 4.11). After an edit a new one is written here, in the
+ * The version that new runs are pinned to (contract page 2, 4.11). After an edit a new one is written here, in the
  * caller's transaction; a graph that was there before has its old version. Null when the automation is gone.
  */
 export async function ensureVersion(tx: Database, automationId: string): Promise<string | null> {
@@ -46,7 +46,7 @@ export async function draftGraph(db: Database, automationId: string): Promise<Gr
   return { steps, transitions };
 }
 
-/** Two graphs that lead everybody the same way with the same steps have one hash, whatever the order of their keys. */
+/** Two graphs with the same steps and paths have one hash, whatever the order of their keys. */
 export function graphHash({ steps, transitions }: Graph): Buffer {
   const byId = [...steps].sort((one, other) => (one.id < other.id ? -1 : 1));
   return createHash('sha256')

@@ -164,7 +164,7 @@ function startLoops(deps: LoopDeps): { closeIntake(): Promise<unknown>; ended: P
       dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),
       ...(metrics === null ? {} : { onOutcome: metrics.onOutcome }),
     }),
-    what: 'letting people into automations',
+    what: 'enrolling contacts in automations',
     log,
   });
   const every = (pauseMs: number, what: string, work: () => Promise<unknown>) =>

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { movePeople } from '../../src/automations/migrating/job.ts';
+import { moveContacts } from '../../src/automations/migrating/job.ts';
 import { recoverableMigrations } from '../../src/automations/migrating/service.ts';
 import { createRecovery } from '../../src/core/outbox/recovery.ts';
 import { aProject, type TestApi, testApi } from '../support/api.ts';
@@ -42,7 +42,7 @@ async function inside(people: number) {
 }
 const migrate = (id: string, body: object) => own.call('POST', `/workflows/${id}/migrate`, body);
 const move = (migrationId: string, peoplePerChunk: number, stop = new AbortController().signal) =>
-  movePeople({ db: database.db, dispatchSoon() {} }, migrationId, {
+  moveContacts({ db: database.db, dispatchSoon() {} }, migrationId, {
     stop,
     longestMs: 60_000,
     onChunk() {},

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { graphIssues } from '../../src/automations/checks.ts';
-import { closesCircle, type Graph, type GraphStep, nextStep, reachableFrom } from '../../src/automations/graph.ts';
+import { closesCycle, type Graph, type GraphStep, nextStep, reachableFrom } from '../../src/automations/graph.ts';
 import { delayMs, readStepConfig, type StepType } from '../../src/automations/step-configs.ts';
 import { graphHash } from '../../src/automations/versions.ts';
 
@@ -46,8 +46,8 @@ describe('the way out of a step', () => {
 
   test('is what reachability and circles follow', () => {
     expect([...reachableFrom(graph.transitions, 'a')]).toEqual(['a', 'b', 'c']);
-    expect(closesCircle(graph.transitions, 'b', 'a')).toBe(true);
-    expect(closesCircle(graph.transitions, 'c', 'b')).toBe(false);
+    expect(closesCycle(graph.transitions, 'b', 'a')).toBe(true);
+    expect(closesCycle(graph.transitions, 'c', 'b')).toBe(false);
   });
 });
 

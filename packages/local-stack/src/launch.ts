@@ -35,7 +35,7 @@ export interface Running {
 }
 
 const lastWordsMs = 300;
-const leash = fileURLToPath(new URL('./leash.ts', import.meta.url));
+const parentWatchdog = fileURLToPath(new URL('./parent-watchdog.ts', import.meta.url));
 
 /**
  * Starts a program of others in a session of its own: Ctrl-C reaches only us, and we decide the order in which things stop.
@@ -79,7 +79,7 @@ export async function launchNode({
   onMessage,
   nodeOptions = [],
 }: NodeLaunch): Promise<Running> {
-  const args = [...nodeOptions, '--import', leash, file];
+  const args = [...nodeOptions, '--import', parentWatchdog, file];
   const options = { command: process.execPath, args, env, cwd };
   const child = spawnApart(options, ['ignore', 'pipe', 'pipe', 'ipc']);
   child.stdout?.on('data', output);

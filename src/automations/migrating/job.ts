@@ -19,7 +19,7 @@ import {
 } from './queries.ts';
 import { moveOf, ruleAt, type WaitTimes } from './rules.ts';
 
-/** What moving people needs. */
+/** What migrating contacts needs. */
 export interface MigrationDeps {
   db: Database;
   /** Makes the calls behind the tickets soon. */
@@ -30,7 +30,7 @@ export interface MigrationDeps {
 export interface MigrationShare {
   /** `over`: it was cancelled, or its automation is gone. */
   state: 'unfinished' | 'completed' | 'over';
-  /** People that were looked at in this share. */
+  /** Contacts that this share has read. */
   people: number;
 }
 
@@ -45,11 +45,11 @@ export interface ShareOptions {
 const defaultChunk = 500;
 
 /**
- * Moves people by a migration from where it stands, chunk by chunk: each chunk moves the rows of some people, wakes their
+ * Migrates contacts from where the migration stands, chunk by chunk: each chunk moves the rows of some contacts, wakes their
  * executions through the outbox and records its counts and its place, in one transaction. May be repeated and cut off at
  * any moment: nobody is moved twice by it, and nobody is left between two versions.
  */
-export async function movePeople(deps: MigrationDeps, id: string, options: ShareOptions): Promise<MigrationShare> {
+export async function moveContacts(deps: MigrationDeps, id: string, options: ShareOptions): Promise<MigrationShare> {
   const endsAt = performance.now() + options.longestMs;
   let people = 0;
   do {

@@ -14,7 +14,7 @@ export interface MigrationRow extends Omit<MigrationBody, 'progress'> {
   projectId: string;
   toVersionId: string;
   rules: MovePlan;
-  /** The last run that was looked at. */
+  /** The last run that was read. */
   through: string | null;
 }
 
@@ -74,7 +74,7 @@ export async function advanceMigration(
     where id = ${id} and state in ('waiting', 'active')`);
 }
 
-/** Ends a migration that is under way; whom it has moved stays moved. False when it was over. */
+/** Ends a migration that is under way; contacts that it has migrated stay migrated. False when it was over. */
 export async function cancelMigrationRow(db: Database, id: string): Promise<boolean> {
   const cancelled = await db.count(sql`
     update automation_migrations set state = 'cancelled', updated_at = now(), completed_at = now()
@@ -105,7 +105,7 @@ export function stepsOfVersions(
     where v.automation_id = ${automationId} order by step ->> 'id', v.version desc`);
 }
 
-/** A run that a migration looks at. */
+/** A run that a migration decides about. */
 export interface RunToMove {
   id: string;
   contactId: string;

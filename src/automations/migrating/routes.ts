@@ -1,13 +1,13 @@
 import * as v from 'valibot';
 import { reply, route } from '../../core/http/route.ts';
 import { MigratePlan, MigrationBody, MigrationPreview } from './schema.ts';
-import { cancelMigration, getMigration, migratePeople } from './service.ts';
+import { cancelMigration, getMigration, migrateContacts } from './service.ts';
 
 const ids = { id: 'workflow' };
 const migrationIds = { ...ids, migrationId: 'migration' };
 const tag = 'workflows';
 
-/** Moving the people inside an automation to another version of its graph. */
+/** Migrating the contacts inside an automation to another version of its graph. */
 export const automationMigrationRoutes = [
   route({
     method: 'POST',
@@ -23,7 +23,7 @@ export const automationMigrationRoutes = [
     alsoStatus: 202,
     reply: v.union([MigrationPreview, MigrationBody]),
     async handle({ app, db, project, params, body }) {
-      const asked = await migratePeople(db, project.id, params.id, body);
+      const asked = await migrateContacts(db, project.id, params.id, body);
       app.outbox.dispatchSoon(...asked.tickets);
       return reply(body.dryRun ? 200 : 202, asked.body);
     },

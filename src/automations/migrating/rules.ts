@@ -2,14 +2,14 @@ import { type Graph, type GraphStep, stepOf } from '../graph.ts';
 import { inputOf } from '../runtime/steps.ts';
 import { delayMs, readStepConfig, type StepType } from '../step-configs.ts';
 
-/** What becomes of people at a step of an old version. */
+/** What becomes of contacts at a step of an old version. */
 export const moveActions = ['finish', 'moveAtNextStep', 'moveNow', 'exit'] as const;
 type MoveAction = (typeof moveActions)[number];
 
 /** A rule of a plan. */
 export interface MoveRule {
   action: MoveAction;
-  /** Where `moveNow` leads; the step itself gives those who wait there its new times. */
+  /** Where `moveNow` leads; the step itself gives runs that wait there its new times. */
   toStepId: string | null;
   /** The exit reason of `exit`. */
   reason: string | null;
@@ -21,18 +21,18 @@ export interface MovePlan {
   otherwise: MoveRule;
 }
 
-/** A person inside, whose rows are locked. Instants are ISO 8601. */
-export interface PersonInside {
+/** A contact inside, whose rows are locked. Instants are ISO 8601. */
+export interface ContactInside {
   currentStepId: string | null;
   /** The step execution that is open; null between two steps. */
   open: { stepType: StepType; startedAt: string; isOver: boolean } | null;
 }
 
-/** What a rule comes to for one person. */
+/** What a rule comes to for one contact. */
 export type Move =
   /** Stays with the old version to the end. */
   | { kind: 'finished' }
-  /** The rule cannot reach this person, who stays with the old version. */
+  /** The rule cannot reach this contact, which stays with the old version. */
   | { kind: 'passedOver' }
   /** Takes the new version over: at once where nothing is open, else when leaving the current step. */
   | { kind: 'movedAtNextStep'; atOnce: boolean }
@@ -51,16 +51,16 @@ export interface WaitTimes {
   eventName: string | null;
 }
 
-/** The rule of a plan for people at a step. */
+/** The rule of a plan for contacts at a step. */
 export function ruleAt(plan: MovePlan, stepId: string | null): MoveRule {
   return (stepId !== null && Object.hasOwn(plan.steps, stepId) ? plan.steps[stepId] : undefined) ?? plan.otherwise;
 }
 
 /**
- * What becomes of one person. A webhook that is being called is never cut off: whoever is to leave it does so when it has
+ * What becomes of one contact. A webhook that is being called is never cut off: a run that is to leave it does so when it has
  * answered, if the new version knows the step.
  */
-export function moveOf(person: PersonInside, rule: MoveRule, target: Graph): Move {
+export function moveOf(person: ContactInside, rule: MoveRule, target: Graph): Move {
   const { currentStepId, open } = person;
   const known = currentStepId === null ? undefined : stepOf(target, currentStepId);
   const atNextStep: Move = known ? { kind: 'movedAtNextStep', atOnce: open === null } : { kind: 'passedOver' };
@@ -76,7 +76,7 @@ export function moveOf(person: PersonInside, rule: MoveRule, target: Graph): Mov
       if (toStepId === null || !stepOf(target, toStepId)) return { kind: 'passedOver' };
       if (known && open?.stepType === 'WEBHOOK') return atNextStep;
       if (toStepId !== currentStepId || !known) return { kind: 'movedNow', to: toStepId };
-      // Whose wait is over is about to leave by itself; everybody else at the step waits by its new config.
+      // A run whose wait is over is about to leave by itself; every other at the step waits by its new config.
       const times = open === null || open.isOver ? null : newTimes(known, open.startedAt);
       return times === null ? atNextStep : { kind: 'retimed', times };
     }

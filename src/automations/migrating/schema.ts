@@ -32,9 +32,9 @@ export type MigratePlan = v.InferOutput<typeof MigratePlan>;
 /** What a plan would do. */
 export const MigrationPreview = v.object({
   dryRun: v.literal(true),
-  /** Number of the version that people would be moved to. */
+  /** Number of the version that contacts would be migrated to. */
   toVersion: v.number(),
-  /** People who are inside and pinned to other versions. */
+  /** Contacts that are inside and pinned to other versions. */
   people: v.number(),
   rules: v.array(
     v.object({
@@ -49,20 +49,20 @@ export const MigrationPreview = v.object({
 });
 export type MigrationPreview = v.InferOutput<typeof MigrationPreview>;
 
-/** A move of people in an answer. */
+/** A migration in an answer. */
 export const MigrationBody = v.object({
   id: v.string(),
   workflowId: v.string(),
   state: v.picklist(migrationStates),
   toVersion: v.number(),
-  /** Percentage of the people who were expected when it began; 100 when it is completed. */
+  /** Percentage of the contacts that were expected when it began; 100 when it is completed. */
   progress: v.number(),
   expected: v.number(),
   finished: v.number(),
   movedAtNextStep: v.number(),
   movedNow: v.number(),
   exited: v.number(),
-  /** People whom their rule could not reach; they stay with their version. */
+  /** Contacts that their rule could not reach; they stay with their version. */
   passedOver: v.number(),
   failedReason: v.nullable(v.string()),
   createdAt: Instant,

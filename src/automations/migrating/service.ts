@@ -28,11 +28,11 @@ export interface AskedMigration {
 }
 
 /**
- * Checks a plan that moves the people inside to the graph as it is now, says whom each rule meets, and starts the move
+ * Checks a plan that migrates the contacts inside to the graph as it is now, counts whom each rule matches, and starts the job
  * unless it is a dry run (issue 6, part 4).
- * @throws 404; 422 for a graph that cannot be enabled and for rules that cannot work; 409 while another move is under way
+ * @throws 404; 422 for a graph that cannot be enabled and for rules that cannot work; 409 while another migration is under way
  */
-export function migratePeople(
+export function migrateContacts(
   db: Database,
   projectId: string,
   automationId: string,
@@ -40,16 +40,16 @@ export function migratePeople(
 ): Promise<AskedMigration> {
   return db.transaction(async (tx) => {
     const automation = found(await lockAutomation(tx, projectId, automationId), automationId);
-    const { preview, migration, tickets } = await movePeopleOf(tx, automation, asked);
+    const { preview, migration, tickets } = await migrateContactsOf(tx, automation, asked);
     return { body: migration ?? preview, tickets };
   });
 }
 
 /**
- * `migratePeople` in the caller's transaction, which has locked the automation. The migration is null for a dry run.
- * @throws as `migratePeople`
+ * `migrateContacts` in the caller's transaction, which has locked the automation. The migration is null for a dry run.
+ * @throws as `migrateContacts`
  */
-export async function movePeopleOf(
+export async function migrateContactsOf(
   tx: Database,
   automation: AutomationRow,
   asked: MigratePlan,
@@ -58,7 +58,10 @@ export async function movePeopleOf(
   const { id: automationId, projectId } = automation;
   const issues = await issuesOf(tx, automation, await draftGraph(tx, automationId));
   if (issues.length > 0)
-    throw invalid(issuesAsProblems(issues), 'Nobody can be moved to a graph that cannot be enabled: correct it first.');
+    throw invalid(
+      issuesAsProblems(issues),
+      'Contacts cannot be migrated to a graph that cannot be enabled: correct it first.',
+    );
   const versionId = await ensureVersion(tx, automationId);
   const target = versionId && (await pinnedVersion(tx, versionId));
   if (!target) throw notFound('workflow', automationId);
@@ -73,7 +76,7 @@ export async function movePeopleOf(
 }
 
 /**
- * Whom the rules of a plan would meet on the way to a version. `at` is where the plan stands in the request.
+ * How many contacts the rules of a plan would match in a migration to a version. `at` is where the plan stands in the request.
  * @throws 422 for rules that cannot work
  */
 export async function previewOfMove(
@@ -85,7 +88,8 @@ export async function previewOfMove(
   const counts = await contactsOfOtherVersions(tx, target.automationId, target.id);
   const preview = await previewOf(tx, target, compiled(asked), counts);
   const problems = problemsOf(asked, target, preview).map((each) => ({ ...each, field: `${at}${each.field}` }));
-  if (problems.length > 0) throw invalid(problems, 'Ask with "dryRun": true to see whom each rule meets.');
+  if (problems.length > 0)
+    throw invalid(problems, 'Send it with "dryRun": true to see how many contacts each rule matches.');
   return preview;
 }
 
@@ -174,7 +178,7 @@ export async function getMigration(
   return { ...body, progress: state === 'completed' ? 100 : progress };
 }
 
-/** Ends a migration; whom it has moved stays moved, and one that is over stays as it is. @throws 404 */
+/** Ends a migration; contacts that it has migrated stay migrated, and one that is over stays as it is. @throws 404 */
 export async function cancelMigration(
   db: Database,
   projectId: string,
@@ -182,7 +186,7 @@ export async function cancelMigration(
   id: string,
 ): Promise<MigrationBody> {
   await getMigration(db, projectId, automationId, id);
-  // The job looks at its row before each chunk, so that this is all there is to do.
+  // The job reads its row before each chunk, so that this is all there is to do.
   await cancelMigrationRow(db, id);
   return getMigration(db, projectId, automationId, id);
 }
@@ -199,7 +203,7 @@ function startOfMigration({
     id: workflowId.automationMigration(id),
     input: { migrationId: id },
     searchAttributes: { ProjectId: projectId, AutomationId: automationId, Kind: 'migration' },
-    staticSummary: 'Moves the people inside an automation to another version of its graph',
+    staticSummary: 'Migrates the contacts inside an automation to another version of its graph',
   };
 }
 

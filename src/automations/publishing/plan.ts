@@ -1,32 +1,32 @@
 import { AppError, type FieldProblem } from '../../core/lib/errors.ts';
 import { isUuid, newId } from '../../core/lib/ids.ts';
-import { stepOnCircle } from '../graph.ts';
-import type { NewStep, NewTransition } from '../graph-queries.ts';
+import { type GraphTransition, stepOnCycle } from '../graph.ts';
+import type { NewStep } from '../graph-queries.ts';
 import type { StepRow, TransitionRow } from '../rows.ts';
 import type { StepType } from '../step-configs.ts';
 import { type Draft, stepContent } from '../steps-service.ts';
-import { conditionOf, refuseSecondWay } from '../transitions-service.ts';
+import { conditionOf, refuseSecondPath } from '../transitions-service.ts';
 import type { GraphChanges, PutGraph } from './schema.ts';
 
 /** A step as it shall be. */
 type PlannedStep = NewStep & { isNew: boolean };
 /** A transition as it shall be; a new one is made later (`createdAt`) than any that there is. */
-type PlannedWay = NewTransition & { createdAt: string; isNew: boolean };
+type PlannedPath = GraphTransition & { createdAt: string; isNew: boolean };
 
 /** What a request makes of a graph, and what is wrong with it. */
 export interface GraphPlan {
   /** The ids of new steps, by what they were called in the request. */
   ids: Map<string, string>;
   steps: PlannedStep[];
-  transitions: PlannedWay[];
+  transitions: PlannedPath[];
   removedSteps: StepRow[];
-  removedWays: TransitionRow[];
+  removedPaths: TransitionRow[];
   problems: FieldProblem[];
 }
 
 /**
- * The graph that a request asks for, against the one that is there: what stays keeps its id, so that people who are inside
- * know it again. Refuses what every edit refuses; what only enabling refuses is found by `issuesOf`. `everSteps` are the
+ * The graph that a request asks for, against the one that is there: what stays keeps its id, so that runs that are inside
+ * find it again. Refuses what every edit refuses; what only enabling refuses is found by `issuesOf`. `everSteps` are the
  * types of the steps that versions have had, for a step may come back but never as another type.
  */
 export function planGraph(draft: Draft, wished: PutGraph, everSteps: ReadonlyMap<string, StepType>): GraphPlan {
@@ -35,14 +35,14 @@ export function planGraph(draft: Draft, wished: PutGraph, everSteps: ReadonlyMap
     steps: [],
     transitions: [],
     removedSteps: [],
-    removedWays: [],
+    removedPaths: [],
     problems: [],
   };
   planSteps(draft, wished, everSteps, plan);
-  planWays(draft, wished, plan);
+  planPaths(draft, wished, plan);
   const wanted = new Set(plan.steps.map(({ id }) => id));
   plan.removedSteps = draft.steps.filter(({ id }) => !wanted.has(id));
-  const circle = plan.problems.length > 0 ? null : stepOnCircle(plan);
+  const circle = plan.problems.length > 0 ? null : stepOnCycle(plan);
   if (circle !== null) refuse(plan, 'transitions', `lead from step "${circle.name}" back to itself`);
   return plan;
 }
@@ -106,10 +106,10 @@ const meaning = ({
   branch,
   waitOutcome,
   priority,
-}: Omit<PlannedWay, 'id' | 'isNew' | 'createdAt'>) =>
+}: Omit<PlannedPath, 'id' | 'isNew' | 'createdAt'>) =>
   JSON.stringify([fromStepId, toStepId, branch, waitOutcome, priority]);
 
-function planWays(draft: Draft, wished: PutGraph, plan: GraphPlan): void {
+function planPaths(draft: Draft, wished: PutGraph, plan: GraphPlan): void {
   const left = new Map(draft.transitions.map((way) => [meaning(way), way]));
   const byId = new Map(plan.steps.map((step) => [step.id, step]));
   const known = (id: string) => byId.get(plan.ids.get(id) ?? id.toLowerCase());
@@ -124,14 +124,14 @@ function planWays(draft: Draft, wished: PutGraph, plan: GraphPlan): void {
     const condition = rule(plan, at, () => conditionOf(from, way));
     if (condition === null) continue;
     const siblings = plan.transitions.filter(({ fromStepId }) => fromStepId === from.id);
-    rule(plan, at, () => refuseSecondWay(from, condition, siblings));
+    rule(plan, at, () => refuseSecondPath(from, condition, siblings));
     const planned = { fromStepId: from.id, toStepId: to.id, ...condition, priority: way.priority };
     const kept = left.get(meaning(planned));
     left.delete(meaning(planned));
     const createdAt = kept?.createdAt ?? '9999';
     plan.transitions.push({ id: kept?.id ?? newId(), ...planned, createdAt, isNew: kept === undefined });
   }
-  plan.removedWays = [...left.values()];
+  plan.removedPaths = [...left.values()];
 }
 
 /** What differs between the graph that is there and the planned one. */
@@ -150,18 +150,18 @@ export function changesOf({ steps }: Draft, plan: GraphPlan): GraphChanges {
       ...plan.removedSteps.map((step) => ({ ...told(step), change: 'removed' as const, fields: [] })),
     ],
     transitions: [
-      ...plan.transitions.filter(({ isNew }) => isNew).map((way) => ({ ...toldWay(way), change: 'added' as const })),
-      ...plan.removedWays.map((way) => ({ ...toldWay(way), change: 'removed' as const })),
+      ...plan.transitions.filter(({ isNew }) => isNew).map((way) => ({ ...pathFacts(way), change: 'added' as const })),
+      ...plan.removedPaths.map((way) => ({ ...pathFacts(way), change: 'removed' as const })),
     ],
   };
 }
 
-function toldWay({
+function pathFacts({
   fromStepId,
   toStepId,
   branch,
   waitOutcome,
-}: Pick<PlannedWay, 'fromStepId' | 'toStepId' | 'branch' | 'waitOutcome'>) {
+}: Pick<PlannedPath, 'fromStepId' | 'toStepId' | 'branch' | 'waitOutcome'>) {
   return { fromStepId, toStepId, branch, waitOutcome };
 }
 

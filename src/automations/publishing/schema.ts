@@ -1,11 +1,8 @@
 import * as v from 'valibot';
 import { textField } from '../../core/lib/validation.ts';
-import { maxSteps } from '../graph.ts';
+import { maxSteps, maxTransitions } from '../graph.ts';
 import { MigrationBody, MigrationPreview, MoveWithGraph } from '../migrating/schema.ts';
 import { CreateStep, CreateTransition, Issue, StepBody, TransitionBody, WorkflowWithGraph } from '../schema.ts';
-
-/** Most transitions of an automation. */
-const maxTransitions = 1_000;
 
 const { type, name, position, config, templateId } = CreateStep.entries;
 
@@ -23,7 +20,7 @@ export const PutGraph = v.object({
     v.array(CreateTransition, 'must be a list of transitions'),
     v.maxLength(maxTransitions, `must have at most ${maxTransitions} transitions`),
   ),
-  /** What becomes of the people inside; absent leaves everybody in the version that they are in. */
+  /** What becomes of the contacts inside; absent leaves all of them in the version that they are in. */
   migrate: v.nullish(MoveWithGraph),
   dryRun: v.optional(v.boolean(), false),
 });
@@ -61,7 +58,7 @@ export const PutGraphPreview = v.object({
   revision: v.number(),
   ...Told,
   issues: v.array(Issue),
-  /** People of other versions than this graph's, and what their rules are. */
+  /** Contacts of other versions than this graph's, and what their rules are. */
   people: MigrationPreview,
 });
 export type PutGraphPreview = v.InferOutput<typeof PutGraphPreview>;

@@ -11,7 +11,7 @@ import {
   updateSteps,
 } from '../graph-queries.ts';
 import { stepsOfVersions } from '../migrating/queries.ts';
-import { movePeopleOf, previewOfMove } from '../migrating/service.ts';
+import { migrateContactsOf, previewOfMove } from '../migrating/service.ts';
 import { findAutomation, lockAutomation, reviseGraphOf, transitionsOf } from '../queries.ts';
 import { checkRevision, type Edited, type EditTarget } from '../revision.ts';
 import { found, issuesAsProblems, issuesOf, workflowWithGraph } from '../service.ts';
@@ -26,11 +26,11 @@ export interface PutGraphAnswer extends Edited<PutGraphDone | PutGraphPreview> {
 }
 
 /**
- * Replaces a graph by another one and moves the people inside by a plan, all in one transaction: whoever enters meets the old
- * graph or the new one, never a part of it, and the automation is never off. People inside keep the version that they are in
+ * Replaces a graph by another one and migrates the contacts inside by a plan, all in one transaction: a new run gets the old
+ * graph or the new one, never a part of it, and the automation is never off. Contacts inside keep the version that they are in
  * unless the plan moves them, which is why this is allowed while they are there. A dry run says what it would do.
  * @throws 404; 412 where the editor has seen another revision; 422 for a graph that cannot be saved, or that could not be
- * enabled where the automation is, and for rules that cannot work; 409 while another move is under way
+ * enabled where the automation is, and for rules that cannot work; 409 while another migration is under way
  */
 export function putGraph(
   { db, projectId, id, userId, ifMatch }: EditTarget,
@@ -58,11 +58,11 @@ export function putGraph(
     if (automation.enabled && issues.length > 0)
       throw invalid(
         issuesAsProblems(issues),
-        'People enter this workflow: correct the graph, or disable the workflow to save it as it is.',
+        'Contacts enter this workflow: correct the graph, or disable the workflow to save it as it is.',
       );
     await writePlan(tx, draft, plan, told.changes);
     const revision = await reviseGraphOf(tx, id, userId);
-    const moved = move && (await movePeopleOf(tx, automation, { ...move, dryRun: false }, 'migrate.'));
+    const moved = move && (await migrateContactsOf(tx, automation, { ...move, dryRun: false }, 'migrate.'));
     const workflow = await workflowWithGraph(tx, found(await findAutomation(tx, projectId, id), id));
     const migration = moved?.migration ?? null;
     return { body: { dryRun: false, ...told, workflow, migration }, revision, tickets: moved?.tickets ?? [] };
@@ -119,7 +119,7 @@ function graphOf({ steps, transitions }: GraphPlan): Graph {
 
 async function writePlan(tx: Database, { automation: { id } }: Draft, plan: GraphPlan, changes: GraphChanges) {
   const idsOf = (rows: readonly { id: string }[]) => rows.map((row) => row.id);
-  if (plan.removedWays.length > 0) await deleteTransitions(tx, id, idsOf(plan.removedWays));
+  if (plan.removedPaths.length > 0) await deleteTransitions(tx, id, idsOf(plan.removedPaths));
   if (plan.removedSteps.length > 0) await deleteSteps(tx, id, idsOf(plan.removedSteps));
   const added = plan.steps.filter(({ isNew }) => isNew);
   if (added.length > 0) await insertSteps(tx, id, added).catch(refuseTakenId);

@@ -1,6 +1,6 @@
 import type { RunStatus } from '../rows.ts';
 
-/** The step that a run is at, for people who watch its execution. Names are the author's, never a contact's. */
+/** The step that a run is at, for the Temporal Web UI. Names are the author's, never a contact's. */
 export interface StepAt {
   id: string;
   type: string;

@@ -16,7 +16,7 @@ export interface EnrolDeps {
   startsPerHour: number;
   /** Makes the calls behind the tickets soon. */
   dispatchSoon(...tickets: OutboxTicket[]): void;
-  /** Told how wishes ended. */
+  /** Called with how many requests ended in each way. */
   onOutcome?(outcome: StartOutcome, count: number): void;
   /** Most starts that may wait in the outbox before more are made. */
   mostWaiting?: number;
@@ -30,16 +30,16 @@ const whenIdleMs = 1_000;
 const whenFullMs = 100;
 
 /**
- * Builds one pass over the pending enrollments: each automation in turn gets some of its people in, until nobody waits or as
+ * Builds one pass over the pending enrollments: each automation in turn gets some of its contacts in, until none is pending or as
  * many starts wait in the outbox as Temporal takes in a while. Safe to run side by side. Answers after how many milliseconds
- * to look again.
+ * to check again.
  */
 export function createEnroller(deps: EnrolDeps): () => Promise<number> {
   const { db, mostWaiting = defaultMostWaiting } = deps;
   const underWay = startsUnderWay(db);
   return async () => {
     const waiting = await startsWaiting(db, mostWaiting);
-    // A little room at a time would be many small transactions.
+    // A few starts at a time would be many small transactions.
     if (waiting > mostWaiting / 2) return whenFullMs;
     const room = Math.min(mostWaiting - waiting, await underWay.room());
     if (room === 0) return whenFullMs;
@@ -58,12 +58,12 @@ export function createEnroller(deps: EnrolDeps): () => Promise<number> {
   async function enrolSome(automation: Enrolling, limit: number): Promise<number> {
     const { count, tickets, outcomes } = await db.transaction(async (tx) => {
       const pending = await takePending(tx, automation.id, limit);
-      const wishes = pending.map(({ contactId, eventId, data }) => ({
+      const requests = pending.map(({ contactId, eventId, data }) => ({
         contactId,
         context: data === null ? null : contextOf(data),
         sourceEventId: eventId,
       }));
-      const started = await startRuns(tx, automation.projectId, automation.id, wishes, deps.startsPerHour);
+      const started = await startRuns(tx, automation.projectId, automation.id, requests, deps.startsPerHour);
       return { count: pending.length, ...started };
     });
     for (const { run } of outcomes) if (run !== null) underWay.add(run.id);

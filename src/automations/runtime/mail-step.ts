@@ -10,11 +10,8 @@ import { StepFailure } from './failure.ts';
 import type { LockedRun } from './run-queries.ts';
 import type { StepContact } from './values.ts';
 
-/** What a SEND_EMAIL asks for. */
-export interface MailStep {
-  templateId: string | null;
-  recipient: { type: 'CONTACT' } | { type: 'CUSTOM'; customEmail: string };
-}
+/** The recipient of a step's mail. */
+export type MailRecipient = { type: 'CONTACT' } | { type: 'CUSTOM'; customEmail: string };
 
 /** The template of a step as it is now. @throws StepFailure when there is none */
 export async function templateOf(db: Database, projectId: string, templateId: string | null): Promise<TemplateRow> {
@@ -46,7 +43,7 @@ export async function sendStepMail(
   contact: StepContact,
   stepRunId: string,
   template: TemplateRow,
-  recipient: MailStep['recipient'],
+  recipient: MailRecipient,
 ): Promise<JsonObjectValue> {
   const { sourceType, messageClass } = mailKind(template);
   const isCustom = recipient.type === 'CUSTOM';

@@ -43,7 +43,7 @@ export const recoverableRuns: RecoverableKind = {
     ),
 };
 
-/** Runs whose awaited event has come; no time tells of it, for their row is due when the wait would have timed out. */
+/** Runs whose awaited event has come. Their row is due only when the wait would have timed out, so time does not find them. */
 export const recoverableWaits: RecoverableKind = {
   name: 'waits of automations',
   afterMs: stalledAfterMs,

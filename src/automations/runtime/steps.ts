@@ -8,7 +8,7 @@ import type { GraphStep, StepResult } from '../graph.ts';
 import { delayMs, readStepConfig, type StepConfigs, type StepType } from '../step-configs.ts';
 import { type ConditionConfig, evaluateStepCondition } from './condition.ts';
 import { StepFailure } from './failure.ts';
-import { type MailStep, mailKind, sendStepMail, templateOf } from './mail-step.ts';
+import { type MailRecipient, mailKind, sendStepMail, templateOf } from './mail-step.ts';
 import type { MailQuota } from './quota.ts';
 import type { LockedRun, StepRun } from './run-queries.ts';
 import type { StepContact } from './values.ts';
@@ -23,7 +23,7 @@ export interface StepScene {
 
 /** How entering a step went. */
 export type Entered =
-  /** It is done: its output, and what that says about the way out. */
+  /** It is done: its output, and what that says about the path to take. */
   | { done: true; output: JsonObjectValue; result?: StepResult; contact?: StepContact; exit?: string }
   /** It is open: what it waits for. */
   | { done: false; waits: Partial<Pick<StepRun, 'status' | 'scheduledFor' | 'executeAfter' | 'eventName'>> };
@@ -56,8 +56,10 @@ export async function enterStep(scene: StepScene, step: GraphStep, stepRunId: st
       return { done: false, waits: { status: 'WAITING', eventName, executeAfter } };
     }
     case 'CONDITION': {
-      const config = configOf('CONDITION', step) as ConditionConfig;
-      const output = evaluateStepCondition(config, { contact: scene.contact, context: scene.run.context });
+      const output = evaluateStepCondition(configOf('CONDITION', step) as ConditionConfig, {
+        contact: scene.contact,
+        context: scene.run.context,
+      });
       return { done: true, output: { ...output }, result: { branch: output.branch } };
     }
     case 'WEBHOOK':
@@ -93,7 +95,7 @@ async function sendMail(scene: StepScene, step: GraphStep, stepRunId: string): P
   return sendStepMail(tx, run, contact, stepRunId, template, recipient);
 }
 
-function recipientOf({ recipient }: StepConfigs['SEND_EMAIL']): MailStep['recipient'] {
+function recipientOf({ recipient }: StepConfigs['SEND_EMAIL']): MailRecipient {
   if (recipient?.type !== 'CUSTOM' || typeof recipient.customEmail !== 'string') return { type: 'CONTACT' };
   return { type: 'CUSTOM', customEmail: recipient.customEmail };
 }

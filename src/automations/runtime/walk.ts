@@ -25,7 +25,7 @@ export interface Walked {
 
 /**
  * Moves a locked run on: finishes the step it is in, if that is over, and enters the ones that follow until one of them has
- * to wait. Writes everything by one statement at the end. With `mayAct` false it only tells what the run waits for.
+ * to wait. Writes everything by one statement at the end. With `mayAct` false it only returns what the run waits for.
  */
 export async function walk(scene: StepScene, open: StepRun | null, mayAct: boolean): Promise<Walked> {
   const { run } = scene;

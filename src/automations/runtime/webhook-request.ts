@@ -24,10 +24,10 @@ export interface WebhookRequestConfig {
   body?: unknown;
 }
 
-/** What a webhook is told about besides the values of its contact. */
+/** What a webhook sends besides the values of its contact. */
 export interface WebhookFacts extends StepFacts {
   urls: RecipientUrls;
-  /** The step execution: receivers tell repeated deliveries by it. */
+  /** The step execution: receivers recognize repeated deliveries by it. */
   stepRunId: string;
   automation: { id: string; name: string };
   run: { id: string; startedAt: string };

@@ -52,7 +52,7 @@ const longestPauseMs = 60_000;
 
 /**
  * Calls the webhook of a step execution and writes down the answer, or why there is none. A step that has been called is not
- * called again. A crash between the call and its record repeats the call: receivers tell by the delivery header.
+ * called again. A crash between the call and its record repeats the call: receivers recognize it by the delivery header.
  */
 export async function callWebhook(deps: WebhookStepDeps, stepRunId: string, signal: AbortSignal): Promise<WebhookCall> {
   const { db } = deps;
