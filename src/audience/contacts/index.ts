@@ -4,6 +4,7 @@ export { Contact } from './entity.ts';
 export { setBased } from './fields-queries.ts';
 export { listFields } from './fields-service.ts';
 export { flipEvents, leftBefore } from './flip-queries.ts';
+export { groupedContactCtes } from './grouped-queries.ts';
 export {
   ContactDataError,
   contactDataError,

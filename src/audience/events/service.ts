@@ -29,6 +29,7 @@ import type {
   TrackEither,
   TrackReply,
 } from './schema.ts';
+import { trackTogether } from './track-together.ts';
 
 /**
  * Records an event of a contact, which is created when it is new (contract page 1, 2.9).
@@ -42,7 +43,10 @@ export async function track(
   refuseReserved('event', event);
   const data = storedData(sent);
   const change = { email, subscribed: subscribed ?? null, ...splitData(data ?? {}) };
-  const tracked = await writeOnce((tx) => trackEvent(tx, projectId, change, { name: event, data }));
+  const happened = { name: event, data };
+  const tracked = await writeOnce(
+    async (db) => (await trackTogether(db, projectId, change, happened)) ?? trackEvent(db, projectId, change, happened),
+  );
   return { contact: tracked.contactId, event: tracked.id, timestamp: tracked.createdAt };
 }
 

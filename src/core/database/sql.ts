@@ -26,6 +26,8 @@ export interface Database {
   count(query: Query | Statement | string, values?: readonly unknown[]): Promise<number>;
   /** The pool, for code that keeps a connection for itself. */
   readonly pool: Pool;
+  /** Whether this is a transaction, so that what is written is not committed yet. */
+  readonly isTransaction: boolean;
   /**
    * The entity manager of this session or transaction. That of a transaction begins empty, writes what has changed before the
    * commit, and opens no transactions of its own. The handle of the process has none that can be used.
@@ -87,6 +89,7 @@ export function databaseOf(pool: Pool, { prepares, em }: { prepares: boolean; em
   };
   const overPool = (manager: () => EntityManager): Database => ({
     pool,
+    isTransaction: false,
     ...sqlOver(pool, prepares),
     get em() {
       return manager();
@@ -123,6 +126,7 @@ export function databaseOf(pool: Pool, { prepares, em }: { prepares: boolean; em
     };
     const tx: Database = {
       pool,
+      isTransaction: true,
       ...sqlOver(client, prepares),
       get em() {
         return manager();

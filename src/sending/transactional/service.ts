@@ -16,6 +16,7 @@ import {
 import { senderDomainRefused } from '../../platform/domains/index.ts';
 import type { ProjectDirectory, ProjectFacts } from '../../platform/projects/index.ts';
 import { contentBytes } from '../ledger/index.ts';
+import { acceptTogether } from './accept-together.ts';
 import {
   type AcceptedEmail,
   acceptEmails,
@@ -127,7 +128,11 @@ async function acceptWithinLimit(
   const gate = usageGate(project.billing, 'TRANSACTIONAL', billing.freeTier);
   const count = recipients.filter(({ suppression }) => suppression === null).length;
   if (others.length === 0 && first.length === 1) {
-    if (gate === null || count === 0) return { accepted: await acceptWave(db, project.id, first, facts) };
+    if (gate === null || count === 0) {
+      const [recipient] = first;
+      const email = recipient ? await acceptTogether(db, project.id, recipient, facts) : null;
+      return { accepted: email ? new Map([[email.emailId, email]]) : await acceptWave(db, project.id, first, facts) };
+    }
     const within = await acceptWithin(db, project.id, first, facts, gate);
     if (within !== null && within.length > 0)
       return { accepted: new Map(within.map((email) => [email.emailId, email])) };

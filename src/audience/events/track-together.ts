@@ -1,0 +1,55 @@
+import { isoText } from '../../core/database/columns.ts';
+import { groupCalls } from '../../core/database/grouped.ts';
+import { type Database, raw, sql } from '../../core/database/sql.ts';
+import { newId } from '../../core/lib/ids.ts';
+import type { JsonObjectValue } from '../../core/lib/json.ts';
+import { type ContactWrite, groupedContactCtes } from '../contacts/index.ts';
+import type { TrackedEvent } from './queries.ts';
+
+interface TrackCall {
+  /** The contact's address. */
+  unique: string;
+  set: JsonObjectValue;
+  name: string;
+  data: JsonObjectValue | null;
+}
+
+// Larger ones are not worth copying into a common parameter.
+const mostCharacters = 8 * 1024;
+
+/**
+ * `trackEvent` for a request that may share its statement with others: when it leaves the subscription as it is, removes no data and is
+ * not large. Null when the event has to be recorded by itself.
+ */
+export async function trackTogether(
+  db: Database,
+  projectId: string,
+  { email, subscribed, set, remove }: ContactWrite,
+  { name, data }: { name: string; data: JsonObjectValue | null },
+): Promise<TrackedEvent | null> {
+  const mayShare =
+    !db.isTransaction &&
+    subscribed === null &&
+    remove.length === 0 &&
+    (data === null || JSON.stringify(data).length <= mostCharacters);
+  return mayShare ? trackGroup(db, projectId, { unique: email, set, name, data }) : null;
+}
+
+const trackGroup = groupCalls<TrackCall, TrackedEvent>(async (db, projectId, calls) => {
+  const items = calls.map(({ unique, ...call }) => ({
+    ...call,
+    email: unique,
+    contact_id: newId(),
+    event_id: newId(),
+  }));
+  const rows = await db.rows<TrackedEvent>(sql`
+    with item as materialized (
+      select * from json_to_recordset(${JSON.stringify(items)}::json)
+        as r (contact_id uuid, email text, set jsonb, event_id uuid, name text, data jsonb)),
+    ${groupedContactCtes(projectId, true)}
+    insert into events (id, project_id, contact_id, name, data)
+    select item.event_id, ${projectId}, contact.id, item.name, item.data from item join contact using (email)
+    returning id, contact_id as "contactId", ${raw(isoText('created_at'))} as "createdAt"`);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return items.map(({ event_id }) => byId.get(event_id) ?? null);
+});

@@ -1,0 +1,89 @@
+import type { Pool } from 'pg';
+import { isDatabaseError, passingFailure } from './failures.ts';
+import type { Database } from './sql.ts';
+
+/** A write that can share a statement with others of its project. */
+export interface GroupedCall {
+  /** Calls with the same name never share a statement. */
+  unique: string;
+}
+
+interface Waiting<Call, Result> {
+  call: Call;
+  resolve(result: Result | null): void;
+  reject(error: unknown): void;
+}
+
+interface Group<Call, Result> {
+  waiting: Waiting<Call, Result>[];
+  running: number;
+}
+
+// While two statements of a project are under way, what comes waits and is the next one. So a request alone waits for nobody, and
+// under load statements grow by themselves.
+const atOnce = 2;
+const mostCalls = 100;
+
+/**
+ * Lets the same write of many requests share one statement and one commit: `run` makes it for several calls of a project, and answers
+ * for each its result, or null. Null means that nothing was written for the call, and that the caller has to make its write by itself:
+ * also when the statement was refused, for which any one of its calls may be the reason. A call resolves after the commit.
+ */
+export function groupCalls<Call extends GroupedCall, Result>(
+  run: (db: Database, projectId: string, calls: readonly Call[]) => Promise<readonly (Result | null)[]>,
+): (db: Database, projectId: string, call: Call) => Promise<Result | null> {
+  const pools = new WeakMap<Pool, Map<string, Group<Call, Result>>>();
+  return (db, projectId, call) =>
+    new Promise((resolve, reject) => {
+      const groups = pools.get(db.pool) ?? new Map<string, Group<Call, Result>>();
+      pools.set(db.pool, groups);
+      const group = groups.get(projectId) ?? { waiting: [], running: 0 };
+      groups.set(projectId, group);
+      group.waiting.push({ call, resolve, reject });
+      // What has arrived with it is read in the same turn of the event loop.
+      if (group.waiting.length === 1) setImmediate(start, db, projectId, groups, group);
+    });
+
+  function start(
+    db: Database,
+    projectId: string,
+    groups: Map<string, Group<Call, Result>>,
+    group: Group<Call, Result>,
+  ): void {
+    while (group.running < atOnce && group.waiting.length > 0) {
+      group.running += 1;
+      void settle(db, projectId, takeDistinct(group)).finally(() => {
+        group.running -= 1;
+        if (group.running === 0 && group.waiting.length === 0) groups.delete(projectId);
+        start(db, projectId, groups, group);
+      });
+    }
+  }
+
+  async function settle(db: Database, projectId: string, taken: readonly Waiting<Call, Result>[]): Promise<void> {
+    try {
+      const results = await run(
+        db,
+        projectId,
+        taken.map(({ call }) => call),
+      );
+      for (const [place, { resolve }] of taken.entries()) resolve(results[place] ?? null);
+    } catch (error) {
+      // A connection that was lost may have committed: whoever asked must hear that nobody knows.
+      const isRefused = isDatabaseError(error) && passingFailure(error) === null;
+      for (const { resolve, reject } of taken) isRefused ? resolve(null) : reject(error);
+    }
+  }
+}
+
+function takeDistinct<Call extends GroupedCall, Result>(group: Group<Call, Result>): Waiting<Call, Result>[] {
+  const names = new Set<string>();
+  const taken: Waiting<Call, Result>[] = [];
+  group.waiting = group.waiting.filter((one) => {
+    if (taken.length === mostCalls || names.has(one.call.unique)) return true;
+    names.add(one.call.unique);
+    taken.push(one);
+    return false;
+  });
+  return taken;
+}

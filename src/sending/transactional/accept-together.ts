@@ -1,0 +1,72 @@
+import { contactDataText, groupedContactCtes } from '../../audience/contacts/index.ts';
+import { groupCalls } from '../../core/database/grouped.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
+import type { AcceptedEmail, SendFacts, SendRecipient } from './queries.ts';
+
+interface AcceptCall {
+  /** The recipient's address. */
+  unique: string;
+  recipient: SendRecipient;
+  facts: SendFacts;
+}
+
+// Larger ones are not worth copying into a common parameter.
+const mostBytes = 64 * 1024;
+
+/**
+ * `acceptEmails` for a request with one recipient, which may share its statement with others: when it leaves the subscription as it is,
+ * removes no data and is not large. Null when it has to be accepted by itself.
+ */
+export async function acceptTogether(
+  db: Database,
+  projectId: string,
+  recipient: SendRecipient,
+  facts: SendFacts,
+): Promise<AcceptedEmail | null> {
+  const mayShare =
+    !db.isTransaction && facts.subscribed === null && facts.remove.length === 0 && recipient.bytes <= mostBytes;
+  if (!mayShare) return null;
+  contactDataText(facts.set);
+  return acceptGroup(db, projectId, { unique: recipient.email, recipient, facts });
+}
+
+const acceptGroup = groupCalls<AcceptCall, AcceptedEmail>(async (db, projectId, calls) => {
+  const items = calls.map(({ recipient, facts }) => ({
+    ...recipient,
+    set: recipient.to_name === null ? facts.set : { ...facts.set, name: recipient.to_name },
+    from: facts.from,
+    from_name: facts.fromName,
+    reply_to: facts.replyTo,
+    subject: facts.subject,
+    body: facts.body,
+    variables: facts.variables,
+    headers: facts.headers,
+    attachments: facts.attachments,
+    message_class: facts.messageClass,
+    template_id: facts.templateId,
+    tracking: facts.tracking,
+  }));
+  const rows = await db.rows<AcceptedEmail>(sql`
+    with item as materialized (
+      select * from json_to_recordset(${JSON.stringify(items)}::json) as r (
+        email text, contact_id uuid, email_id uuid, to_name text, simulated boolean, bytes int, suppression jsonb, set jsonb,
+        "from" text, from_name text, reply_to text, subject text, body text, variables jsonb, headers jsonb,
+        attachments jsonb, message_class text, template_id uuid, tracking boolean)),
+    ${groupedContactCtes(projectId, false)},
+    accepted as (
+      insert into emails (id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, render, headers,
+        attachments, source_type, message_class, template_id, tracking, simulated, status, suppression)
+      select i.email_id, ${projectId}, c.id, c.email, i.to_name, i."from", i.from_name, i.reply_to,
+        jsonb_build_object('subject', i.subject, 'body', i.body, 'data', i.variables, 'contact', c.data,
+          'subscribed', c.subscribed),
+        i.headers, i.attachments, 'TRANSACTIONAL', i.message_class, i.template_id, i.tracking, i.simulated,
+        case when i.suppression is null then 'PENDING' else 'SUPPRESSED' end, i.suppression
+      from item i join contact c using (email)
+      returning id, contact_id, to_address, project_id, status),
+    queued as (
+      insert into email_queue (email_id, project_id, bytes)
+      select a.id, a.project_id, i.bytes from accepted a join item i on i.email_id = a.id where a.status = 'PENDING')
+    select id as "emailId", contact_id as "contactId", to_address as email from accepted`);
+  const byId = new Map(rows.map((row) => [row.emailId, row]));
+  return calls.map(({ recipient }) => byId.get(recipient.email_id) ?? null);
+});
