@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { evaluateCondition, type Subject } from '../../src/audience/conditions/evaluate.ts';
 import { parseCondition } from '../../src/audience/conditions/schema.ts';
 import { type SegmentFacts, segmentFacts } from '../../src/audience/conditions/segments.ts';
+import { evaluateCondition, type Subject } from '../support/evaluate-condition.ts';
 
 const now = new Date('2026-03-15T12:00:00.000Z');
 const nobody: Subject = {

@@ -17,8 +17,8 @@ const zone = '(?:Z|[+-](?:0[0-9]|1[0-4]):[0-5][0-9])';
 
 /**
  * What counts as an ISO date in contact data: a real day from 0001-01-01 on, alone or with `T`, a time and perhaps a
- * zone. It reads the same as a JavaScript and as a Postgres regular expression, which is what keeps the evaluator and
- * the SQL together. Both also ask for text at or after `firstIsoText`, because there is no year 0.
+ * zone. It reads the same as a JavaScript and as a Postgres regular expression, so that parsing
+ * and the SQL agree. Both also ask for text at or after `firstIsoText`, because there is no year 0.
  */
 export const isoDatePattern = `^${date}(?:T${clock}${zone}?)?$`;
 

@@ -1,17 +1,15 @@
 import { badRequest } from '../../core/lib/errors.ts';
 import type { JsonValue } from '../../core/lib/json.ts';
-import { type Comparison, parseFilter, type TextSearch } from './filters.ts';
+import { type Comparison, parseFilter } from './filters.ts';
 import { refuseUnstorable } from './json.ts';
-
-/** How the groups of one condition are joined. */
-type Logic = 'AND' | 'OR';
 
 /**
  * A condition tree (contract page 1, 4.3) after parsing: every value is checked and in the form its field needs, so
- * that neither the SQL compiler nor the evaluator looks at the caller's strings again.
+ * that nothing has to read the caller's strings again.
  */
 export interface Condition {
-  logic: Logic;
+  /** How the groups are joined. */
+  logic: 'AND' | 'OR';
   groups: Group[];
 }
 
@@ -64,7 +62,7 @@ export type DataTest =
   | { operator: 'exists' | 'notExists' }
   | { operator: 'equals' | 'notEquals'; value: JsonValue }
   | SpanTest
-  | { operator: TextSearch; text: string }
+  | { operator: 'contains' | 'notContains'; text: string }
   | { operator: Comparison; value: JsonValue; instant: number | null }
   | WindowTest;
 
@@ -116,7 +114,7 @@ export const maxLevels = 10;
 export const maxFilters = 200;
 
 /**
- * Checks a condition tree and brings it into the form that `compileCondition` and `evaluateCondition` take.
+ * Checks a condition tree and brings it into the form that `compileCondition` takes.
  * Any fault is a 400 whose `details.path` names the place, such as `groups.0.filters.1.operator`. Whether the
  * segments it names exist is the business of `checkSegmentReferences`.
  */

@@ -1,6 +1,5 @@
 import { cutoff } from './dates.ts';
 import type {
-  Activity,
   ActivityFilter,
   Condition,
   DateFilter,
@@ -50,103 +49,99 @@ export interface CompiledCondition {
  * from end to end for each contact.
  */
 export function compileCondition(condition: Condition, options: CompileOptions): CompiledCondition {
-  const { projectId, now, segments = noSegments, reach = 'page', firstParameter = 1 } = options;
-  refuseOvergrowth(condition, segments);
-  const params = new Parameters(firstParameter);
-  return { sql: conditionSql(condition, true, []), params: params.values };
+  refuseOvergrowth(condition, options.segments ?? noSegments);
+  const compiler = new Compiler(options);
+  return { sql: compiler.condition(condition, true, []), params: compiler.params.values };
+}
 
-  function conditionSql(own: Condition, required: boolean, above: string[]): string {
-    const [only] = own.groups;
-    if (only && own.groups.length === 1) return groupSql(only, required, above);
-    const and = own.logic === 'AND';
-    const parts = own.groups.map((each) => groupSql(each, required && and, above));
-    return `(${parts.join(and ? ' and ' : ' or ')})`;
+/** `required` says that every match must pass this part, `above` which segments it stands in. */
+class Compiler {
+  readonly params: Parameters;
+  readonly #options: CompileOptions;
+
+  constructor(options: CompileOptions) {
+    this.params = new Parameters(options.firstParameter ?? 1);
+    this.#options = options;
   }
 
-  function groupSql(group: Group, required: boolean, above: string[]): string {
-    const parts = group.filters.map((filter) => filterSql(filter, required, above));
-    if (group.nested) parts.push(conditionSql(group.nested, required, above));
+  condition({ logic, groups }: Condition, required: boolean, above: string[]): string {
+    const [only] = groups;
+    if (only && groups.length === 1) return this.#group(only, required, above);
+    const parts = groups.map((each) => this.#group(each, required && logic === 'AND', above));
+    return `(${parts.join(logic === 'AND' ? ' and ' : ' or ')})`;
+  }
+
+  #group(group: Group, required: boolean, above: string[]): string {
+    const parts = group.filters.map((filter) => this.#filter(filter, required, above));
+    if (group.nested) parts.push(this.condition(group.nested, required, above));
     return parts.length === 1 ? parts.join() : `(${parts.join(' and ')})`;
   }
 
-  function filterSql(filter: Filter, required: boolean, above: string[]): string {
+  #filter(filter: Filter, required: boolean, above: string[]): string {
     switch (filter.kind) {
       case 'email':
-        return emailSql(filter, params);
+        return emailSql(filter, this.params);
       case 'subscribed':
         return filter.expected ? 'c.subscribed' : 'not c.subscribed';
       case 'date':
-        return dateSql(filter, now, params);
+        return dateSql(filter, this.#options.now, this.params);
       case 'data':
-        return dataSql(filter, now, params);
+        return dataSql(filter, this.#options.now, this.params);
       case 'event':
       case 'activity':
-        return happenedSql(filter, required);
+        return this.#happened(filter, required);
       case 'segment':
-        return segmentSql(filter, required, above);
+        return this.#segment(filter, required, above);
     }
   }
 
-  function happenedSql(filter: EventFilter | ActivityFilter, required: boolean): string {
-    const { table, instant, where } = thingsOf(filter);
-    const { test } = filter;
-    const since = (ago: number) => `${where} and ${instant} >= ${params.instant(cutoff(now, ago))}`;
-    const some = (rows: string) => someSql(table, rows, required);
-    const none = (rows: string) => noneSql(table, rows, required);
+  #happened({ test, ...filter }: EventFilter | ActivityFilter, required: boolean): string {
+    const project = `t.project_id = ${this.params.add(this.#options.projectId, 'uuid')}`;
+    const [table, instant, where] =
+      filter.kind === 'event'
+        ? ['events', 't.created_at', `${project} and t.name = ${this.params.add(filter.name, 'text')}`]
+        : ['emails', `t.${filter.activity}_at`, `${project} and t.${filter.activity}_at is not null`];
+    const since = (ago: number) => `${where} and ${instant} >= ${this.params.instant(cutoff(this.#options.now, ago))}`;
     switch (test.operator) {
       case 'triggered':
-        return some(where);
+        return this.#some(table, where, required);
       case 'notTriggered':
-        return none(where);
+        return this.#none(table, where, required);
       case 'triggeredWithin':
-        return some(since(test.milliseconds));
+        return this.#some(table, since(test.milliseconds), required);
       case 'notTriggeredWithin':
-        return none(since(test.milliseconds));
-      case 'triggeredOlderThan':
-        return `(${some(where)} and ${none(since(test.milliseconds))})`;
+        return this.#none(table, since(test.milliseconds), required);
+      case 'triggeredOlderThan': {
+        const ever = this.#some(table, where, required);
+        return `(${ever} and ${this.#none(table, since(test.milliseconds), required)})`;
+      }
     }
   }
 
-  function thingsOf(filter: EventFilter | ActivityFilter): { table: string; instant: string; where: string } {
-    const project = `t.project_id = ${params.add(projectId, 'uuid')}`;
-    if (filter.kind === 'event') {
-      const where = `${project} and t.name = ${params.add(filter.name, 'text')}`;
-      return { table: 'events', instant: 't.created_at', where };
-    }
-    const instant = `t.${activityColumns[filter.activity]}`;
-    return { table: 'emails', instant, where: `${project} and ${instant} is not null` };
-  }
-
-  function segmentSql(filter: SegmentFilter, required: boolean, above: string[]): string {
-    const segment = segments.get(filter.segmentId);
+  #segment({ segmentId, member }: SegmentFilter, required: boolean, above: string[]): string {
+    const { segments = noSegments } = this.#options;
+    const segment = segments.get(segmentId);
     if (segment && hasMembershipRows(segment)) {
-      const rows = `t.segment_id = ${params.add(segment.id, 'uuid')} and t.exited_at is null`;
-      return (filter.member ? someSql : noneSql)('segment_memberships', rows, required);
+      const rows = `t.segment_id = ${this.params.add(segment.id, 'uuid')} and t.exited_at is null`;
+      return member
+        ? this.#some('segment_memberships', rows, required)
+        : this.#none('segment_memberships', rows, required);
     }
-    const nested = expansion(filter.segmentId, segments, above);
-    if (!nested) return filter.member ? 'false' : 'true';
-    const sql = conditionSql(nested.condition, required && filter.member, nested.above);
-    return filter.member ? sql : `((${sql}) is not true)`;
+    const nested = expansion(segmentId, segments, above);
+    if (!nested) return member ? 'false' : 'true';
+    const sql = this.condition(nested.condition, required && member, nested.above);
+    return member ? sql : `((${sql}) is not true)`;
   }
 
-  function someSql(table: string, where: string, required: boolean): string {
+  #some(table: string, where: string, required: boolean): string {
     if (required) return `c.id in (select t.contact_id from ${table} t where ${where})`;
-    return reach === 'all' ? gathered(table, where) : exists(table, where);
+    return this.#options.reach === 'all' ? gathered(table, where) : exists(table, where);
   }
 
-  function noneSql(table: string, where: string, required: boolean): string {
-    return `not ${required || reach === 'page' ? exists(table, where) : gathered(table, where)}`;
+  #none(table: string, where: string, required: boolean): string {
+    return `not ${required || this.#options.reach !== 'all' ? exists(table, where) : gathered(table, where)}`;
   }
 }
-
-const activityColumns: Record<Activity, string> = {
-  sent: 'sent_at',
-  delivered: 'delivered_at',
-  opened: 'opened_at',
-  clicked: 'clicked_at',
-  bounced: 'bounced_at',
-  complained: 'complained_at',
-};
 
 function exists(table: string, where: string): string {
   return `exists (select from ${table} t where t.contact_id = c.id and ${where})`;

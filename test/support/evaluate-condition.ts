@@ -1,6 +1,5 @@
-import type { JsonValue } from '../../core/lib/json.ts';
-import { cutoff, parseIsoDate } from './dates.ts';
-import type { Comparison } from './filters.ts';
+import { cutoff, parseIsoDate } from '../../src/audience/conditions/dates.ts';
+import type { Comparison } from '../../src/audience/conditions/filters.ts';
 import type {
   Activity,
   ActivityFilter,
@@ -12,8 +11,15 @@ import type {
   Filter,
   HappenedTest,
   SegmentFilter,
-} from './schema.ts';
-import { expansion, hasMembershipRows, noSegments, refuseOvergrowth, type SegmentMap } from './segments.ts';
+} from '../../src/audience/conditions/schema.ts';
+import {
+  expansion,
+  hasMembershipRows,
+  noSegments,
+  refuseOvergrowth,
+  type SegmentMap,
+} from '../../src/audience/conditions/segments.ts';
+import type { JsonValue } from '../../src/core/lib/json.ts';
 
 /** One contact with everything a condition can ask about. */
 export interface Subject {
@@ -31,7 +37,10 @@ export interface EvaluateOptions {
   segments?: SegmentMap;
 }
 
-/** Whether a condition holds for one contact, by the same rules as the SQL of `compileCondition`. */
+/**
+ * Whether a condition holds for one contact: the rules of contract page 1, 4.3 once more and without SQL, so that tests can
+ * compare what `compileCondition` finds with it.
+ */
 export function evaluateCondition(condition: Condition, subject: Subject, options: EvaluateOptions): boolean {
   const { now, segments = noSegments } = options;
   refuseOvergrowth(condition, segments);
