@@ -6,6 +6,9 @@ const comparisons = ['greaterThan', 'lessThan', 'greaterThanOrEqual', 'lessThanO
 /** The four ordering operators. */
 export type Comparison = (typeof comparisons)[number];
 
+/** The operators that look for one text within another. */
+export type TextSearch = 'contains' | 'notContains';
+
 const dateOperators = ['equals', 'notEquals', ...comparisons, 'within', 'olderThan'] as const;
 const textOperators = ['equals', 'notEquals', 'contains', 'notContains'] as const;
 const dataOperators = [...textOperators, ...comparisons, 'within', 'olderThan', 'exists', 'notExists'] as const;

@@ -1,6 +1,6 @@
 import { badRequest } from '../../core/lib/errors.ts';
 import type { JsonValue } from '../../core/lib/json.ts';
-import { type Comparison, parseFilter } from './filters.ts';
+import { type Comparison, parseFilter, type TextSearch } from './filters.ts';
 import { refuseUnstorable } from './json.ts';
 
 /**
@@ -62,7 +62,7 @@ export type DataTest =
   | { operator: 'exists' | 'notExists' }
   | { operator: 'equals' | 'notEquals'; value: JsonValue }
   | SpanTest
-  | { operator: 'contains' | 'notContains'; text: string }
+  | { operator: TextSearch; text: string }
   | { operator: Comparison; value: JsonValue; instant: number | null }
   | WindowTest;
 

@@ -1,6 +1,6 @@
-import { type Database, sql, statement } from '../../core/database/sql.ts';
+import { type Database, join, raw, sql, unprepared } from '../../core/database/sql.ts';
 
-/** What of a segment's row says which changes matter to it. */
+/** The columns of a segment that say which changes matter to it. */
 export interface Watch {
   projectId: string;
   watchedEvents: readonly string[];
@@ -12,17 +12,8 @@ export interface Watch {
 
 // Stamps are cut to milliseconds, and a transaction begins a moment before others can see that it did.
 const marginSeconds = 2;
-// A transaction that somebody forgot must not make every change since its beginning be looked at again and again.
+// A forgotten transaction must not make every change since its beginning be checked again and again.
 const longestTransaction = '15 minutes';
-
-const horizon = statement(
-  'segments.horizon',
-  `select (greatest(least(now(), min(xact_start)), now() - interval '${longestTransaction}')
-     - interval '${marginSeconds} seconds')::text as horizon
-   from pg_stat_activity
-   where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()
-     and (backend_xid is not null or xact_start > clock_timestamp() - interval '1 minute')`,
-);
 
 /**
  * An instant before which nothing can appear any more: rows are stamped with the beginning of their transaction, and the
@@ -31,51 +22,52 @@ const horizon = statement(
  * longer than a quarter of an hour, the hourly evaluation of all contacts finds what it changed.
  */
 export async function settledHorizon(db: Database): Promise<string> {
-  const row = await db.row<{ horizon: string }>(horizon);
+  const row = await db.row<{ horizon: string }>(sql`
+    select (greatest(least(now(), min(xact_start)), now() - interval '${raw(longestTransaction)}')
+      - interval '${raw(marginSeconds)} seconds')::text as horizon
+    from pg_stat_activity
+    where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()
+      and (backend_xid is not null or xact_start > clock_timestamp() - interval '1 minute')`);
   if (row === null) throw new Error('Postgres did not answer');
   return row.horizon;
 }
 
 /**
- * The contacts to whom something happened that a segment's condition may ask about, at most `limit`, since the segment
- * was settled. The tables themselves are the record of what changed, each through an index, so that no writer has to
- * leave a note; every kind of change is stamped with an instant, and mail tells of its activities by events.
+ * The contacts with a change, since the segment was settled, that its condition may depend on; at most `limit`. The tables
+ * themselves are the record of what changed, each through an index, so that no writer has to note it: every kind of change
+ * has an instant, and activities of mail are events.
  */
 export async function touchedContacts(db: Database, watch: Watch, limit: number): Promise<string[]> {
-  const values: unknown[] = [watch.settledThrough, limit, watch.projectId];
+  const { projectId, watchedEvents, watchedSegments } = watch;
+  const since = sql`${watch.settledThrough}::timestamptz`;
   // New contacts are changed ones too: both instants are the same at first.
-  const column = watch.readsContacts ? 'updated_at' : 'created_at';
-  const parts = [`select id from contacts where project_id = $3 and ${column} >= $1::timestamptz`];
-  if (watch.watchedEvents.length > 0) {
-    values.push(watch.watchedEvents);
-    parts.push(
-      `select contact_id from events
-       where project_id = $3 and name = any($${values.length}::text[]) and created_at >= $1::timestamptz`,
-    );
+  const column = raw(watch.readsContacts ? 'updated_at' : 'created_at');
+  const parts = [sql`select id from contacts where project_id = ${projectId} and ${column} >= ${since}`];
+  if (watchedEvents.length > 0)
+    parts.push(sql`
+      select contact_id from events
+      where project_id = ${projectId} and name = any(${watchedEvents}::text[]) and created_at >= ${since}`);
+  if (watchedSegments.length > 0) {
+    const rows = sql`select contact_id from segment_memberships where segment_id = any(${watchedSegments}::uuid[])`;
+    parts.push(sql`${rows} and entered_at >= ${since} and exited_at is null`);
+    parts.push(sql`${rows} and exited_at >= ${since} and exited_at is not null`);
   }
-  if (watch.watchedSegments.length > 0) {
-    values.push(watch.watchedSegments);
-    const rows = `select contact_id from segment_memberships where segment_id = any($${values.length}::uuid[])`;
-    parts.push(`${rows} and entered_at >= $1::timestamptz and exited_at is null`);
-    parts.push(`${rows} and exited_at >= $1::timestamptz and exited_at is not null`);
-  }
+  const touched = join(
+    parts.map((part) => sql`(${part} limit ${limit})`),
+    ' union all ',
+  );
   const rows = await db.rows<{ id: string }>(
-    `select distinct id from (${parts.map((part) => `(${part} limit $2)`).join(' union all ')}) as touched (id)
-     where id is not null limit $2`,
-    values,
+    unprepared(sql`select distinct id from (${touched}) as touched (id) where id is not null limit ${limit}`),
   );
   return rows.map((row) => row.id);
 }
 
 /** Whether contacts of the project were deleted since. Memberships go with them; counts do not. */
 export async function lostContacts(db: Database, projectId: string, since: string): Promise<boolean> {
-  return (
-    (
-      await db.row<{ lost: boolean }>(
-        sql`select max(at) >= ${since}::timestamptz as lost from contact_losses where project_id = ${projectId}`,
-      )
-    )?.lost ?? false
+  const row = await db.row<{ lost: boolean }>(
+    sql`select max(at) >= ${since}::timestamptz as lost from contact_losses where project_id = ${projectId}`,
   );
+  return row?.lost ?? false;
 }
 
 /**

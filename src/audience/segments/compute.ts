@@ -1,21 +1,9 @@
 import type { Database } from '../../core/database/sql.ts';
 import { compileCondition } from '../conditions/index.ts';
 import type { Definition } from './definition.ts';
-import { segmentSlug } from './slug.ts';
-
-/** A tracked DYNAMIC segment whose row is locked. */
-export interface ComputeTarget {
-  id: string;
-  projectId: string;
-  name: string;
-}
-
-/** What a compute changed, and how many members there are after it. */
-export interface Computed {
-  added: number;
-  removed: number;
-  total: number;
-}
+import type { LockedSegment } from './queries.ts';
+import type { ComputedMembers } from './schema.ts';
+import { memberEvent } from './slug.ts';
 
 /** How far a compute goes. */
 export interface ComputeScope {
@@ -30,32 +18,27 @@ export interface ComputeScope {
 /**
  * Brings the memberships of a segment in line with its condition, by one statement: contacts that match and are no
  * members enter (again), members that do not match leave, each change has its event, and the row has the new count.
- * The segment's row must be locked by the transaction, or two computes would both tell of the same change.
+ * The segment's row must be locked by the transaction, or two computes would both emit the same change.
  *
- * Contacts that change are locked first, so that a deletion cannot come in between; those that somebody else holds, for
- * that most likely, are left out instead of waited for, and what was changed before counts as not seen yet.
+ * Contacts that change are locked first, so that a deletion cannot come in between; those that
+ * another transaction holds, most likely to delete them, are skipped, and the segment does not count as settled then.
  */
 export async function computeMemberships(
   db: Database,
-  target: ComputeTarget,
+  segment: LockedSegment,
   { condition, segments }: Definition,
   { now, candidates, settledThrough }: ComputeScope,
-): Promise<Computed> {
-  const { id, projectId, name } = target;
-  const values: unknown[] = [
-    projectId,
-    id,
-    `segment.${segmentSlug(target)}`,
-    JSON.stringify({ segmentId: id, segmentName: name }),
-    settledThrough,
-  ];
-  const among = (column: string) => (candidates === null ? '' : `and ${column} = any($6::uuid[])`);
+): Promise<ComputedMembers> {
+  const { id, projectId } = segment;
+  const [entry, exit] = [memberEvent(segment, 'entry'), memberEvent(segment, 'exit')];
+  const values: unknown[] = [projectId, id, entry.name, exit.name, entry.data, settledThrough];
+  const among = (column: string) => (candidates === null ? '' : `and ${column} = any($7::uuid[])`);
   if (candidates !== null) values.push(candidates);
   const reach = candidates === null ? 'all' : 'page';
   const compiled = compileCondition(condition, { projectId, now, segments, reach, firstParameter: values.length + 1 });
   values.push(...compiled.params);
   const before = candidates === null ? '(select count(*) from member)' : `(select count(*) from ${currentRows})`;
-  const row = await db.row<Computed>(
+  const row = await db.row<ComputedMembers>(
     `with matching as materialized (
        select c.id from contacts c where c.project_id = $1 ${among('c.id')} and ${compiled.sql}),
      member as materialized (select contact_id as id from ${currentRows} ${among('contact_id')}),
@@ -72,15 +55,15 @@ export async function computeMemberships(
        update segment_memberships m set exited_at = now() from held
        where not held.enters and m.segment_id = $2 and m.contact_id = held.id
        returning m.contact_id),
-     told as (
+     emitted as (
        insert into events (id, project_id, contact_id, name, data)
-       select uuidv7(), $1, contact_id, $3 || '.entry', $4::jsonb from entered
+       select uuidv7(), $1, contact_id, $3, $5::jsonb from entered
        union all
-       select uuidv7(), $1, contact_id, $3 || '.exit', $4::jsonb from exited),
+       select uuidv7(), $1, contact_id, $4, $5::jsonb from exited),
      done as (
        select (select count(*) from entered)::int as added, (select count(*) from exited)::int as removed,
          (select count(*) from held) = (select count(*) from changed) as complete)
-     update segments s set settled_through = case when done.complete then $5::timestamptz else s.settled_through end,
+     update segments s set settled_through = case when done.complete then $6::timestamptz else s.settled_through end,
        evaluated_at = ${candidates === null ? 'case when done.complete then now() else s.evaluated_at end' : 's.evaluated_at'},
        member_count = ${before} + done.added - done.removed
      from done where s.id = $2

@@ -45,9 +45,9 @@ export async function storedDefinition(db: Database, projectId: string, tree: un
   return { condition, segments: await resolveSegments(condition, segmentLookup(db, projectId)) };
 }
 
-/** What a segment's row keeps of its condition so that changes can be told apart from those that do not matter. */
+/** What a segment's row keeps of its condition to recognize changes that matter. */
 export interface WatchFacts {
-  /** Names of events whose arrival can change who belongs; mail activities are seen by the events that tell of them. */
+  /** Names of events whose arrival can change who belongs; mail activities are seen by their events. */
   watchedEvents: string[];
   /** Segments that the condition refers to, directly or through conditions. */
   watchedSegments: string[];
@@ -57,7 +57,7 @@ export interface WatchFacts {
   hasWindow: boolean;
 }
 
-const toldBy: Record<Activity, string> = {
+const eventOf: Record<Activity, string> = {
   sent: 'email.sent',
   delivered: 'email.delivery',
   opened: 'email.open',
@@ -66,20 +66,13 @@ const toldBy: Record<Activity, string> = {
   complained: 'email.complaint',
 };
 
-/** What changes can alter whom a condition matches. */
+/** Which changes can alter the matches of a condition. */
 export function watchFacts({ condition, segments }: Definition): WatchFacts {
-  const {
-    dataKeys,
-    contactColumns,
-    events,
-    activities,
-    segments: referred,
-    timeWindows,
-  } = dependsOn(condition, segments);
+  const read = dependsOn(condition, segments);
   return {
-    watchedEvents: [...new Set([...events, ...activities.map((activity) => toldBy[activity])])],
-    watchedSegments: referred,
-    readsContacts: dataKeys.length > 0 || contactColumns.some((column) => column !== 'createdAt'),
-    hasWindow: timeWindows,
+    watchedEvents: [...new Set([...read.events, ...read.activities.map((activity) => eventOf[activity])])],
+    watchedSegments: read.segments,
+    readsContacts: read.dataKeys.length > 0 || read.contactColumns.some((column) => column !== 'createdAt'),
+    hasWindow: read.timeWindows,
   };
 }

@@ -1,6 +1,6 @@
 // What other parts of the service may use of segments; everything else in this folder is its own.
-export type { Definition } from './definition.ts';
+export { checkedDefinition, type Definition, storedDefinition } from './definition.ts';
 export { segmentLookup } from './queries.ts';
 export { SegmentBody } from './schema.ts';
-export { checkedDefinition, segmentsByIds, storedDefinition } from './service.ts';
+export { segmentsByIds } from './service.ts';
 export { type SegmentSweepDeps, type SweepPage, type SweepReport, settlePage, settleTouched } from './sweep.ts';

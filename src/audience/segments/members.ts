@@ -1,15 +1,8 @@
-import { type Database, sql } from '../../core/database/sql.ts';
+import { type Database, type Query, raw, sql, unprepared } from '../../core/database/sql.ts';
 import { normaliseEmail } from '../../core/lib/email-address.ts';
 import { newId } from '../../core/lib/ids.ts';
-import { segmentSlug } from './slug.ts';
-
-/** A STATIC segment whose row is locked. */
-export interface StaticSegment {
-  id: string;
-  projectId: string;
-  name: string;
-  trackMembership: boolean;
-}
+import type { LockedSegment } from './queries.ts';
+import { memberEvent } from './slug.ts';
 
 /** Addresses of a request: stored forms, each with the spelling it came in; spellings that are no addresses apart. */
 export interface WantedAddresses {
@@ -29,7 +22,7 @@ export function wantedAddresses(emails: readonly string[]): WantedAddresses {
   return { spellings, malformed: [...malformed.values()] };
 }
 
-/** Creates contacts for those addresses of the project that have none. Answers how many. */
+/** Creates contacts for those addresses of the project that have none. Returns how many. */
 export function createContacts(
   db: Database,
   projectId: string,
@@ -37,68 +30,58 @@ export function createContacts(
   subscribed: boolean,
 ): Promise<number> {
   return db.count(
-    sql`
+    unprepared(sql`
       insert into contacts (id, project_id, email, subscribed, subscription_before)
-      select id, ${projectId}, email, ${subscribed}, ${subscribed} from unnest(${emails.map(() => newId())}::uuid[], ${emails}::text[]) as new (id, email) order by email
-      on conflict (project_id, email) do nothing`,
+      select id, ${projectId}, email, ${subscribed}, ${subscribed}
+      from unnest(${emails.map(() => newId())}::uuid[], ${emails}::text[]) as new (id, email) order by email
+      on conflict (project_id, email) do nothing`),
   );
 }
 
-// Contacts are locked before memberships are, as a deletion does it, which keeps the two from a deadlock.
-const foundContacts = `found as materialized (
-  select c.id, c.email from contacts c where c.project_id = $1 and c.email = any($3::text[]) order by c.id for key share)`;
-
-// `changed` is the expression that names the table of changed memberships, `by` how the count moves with them.
-const toldAndCounted = (changed: string, kind: 'entry' | 'exit', by: '+' | '-') => `
-  told as (
-    insert into events (id, project_id, contact_id, name, data)
-    select uuidv7(), $1, contact_id, $4 || '.${kind}', $5::jsonb from ${changed} where $6::boolean),
-  counted as (
-    update segments set member_count = (
-        select count(*) from segment_memberships where segment_id = $2 and exited_at is null
-      ) ${by} (select count(*) from ${changed}), listed_through = null
-    where id = $2)`;
-
-const valuesOf = (segment: StaticSegment, emails: readonly string[]) => [
-  segment.projectId,
-  segment.id,
-  emails,
-  `segment.${segmentSlug(segment)}`,
-  JSON.stringify({ segmentId: segment.id, segmentName: segment.name }),
-  segment.trackMembership,
-];
-
-/** Makes the contacts of these addresses members, with their events where tracked. Answers the addresses that are members now. */
+/** Makes the contacts of these addresses members, with their events where tracked. Returns the addresses that are members now. */
 export async function enterMembers(
   db: Database,
-  segment: StaticSegment,
+  segment: LockedSegment,
   emails: readonly string[],
 ): Promise<Set<string>> {
+  const entered = sql`
+    insert into segment_memberships as m (segment_id, contact_id) select ${segment.id}, id from found
+    on conflict (segment_id, contact_id) do update set entered_at = excluded.entered_at, exited_at = null
+      where m.exited_at is not null
+    returning contact_id`;
   const rows = await db.rows<{ email: string }>(
-    `with ${foundContacts},
-     entered as (
-       insert into segment_memberships as m (segment_id, contact_id) select $2, id from found
-       on conflict (segment_id, contact_id) do update set entered_at = excluded.entered_at, exited_at = null
-         where m.exited_at is not null
-       returning contact_id),
-     ${toldAndCounted('entered', 'entry', '+')}
-     select email from found`,
-    valuesOf(segment, emails),
+    unprepared(sql`${changing(segment, emails, 'entry', entered)} select email from found`),
   );
   return new Set(rows.map((row) => row.email));
 }
 
-/** Ends the memberships of the contacts of these addresses, with their events where tracked. Answers how many ended. */
-export async function endMemberships(db: Database, segment: StaticSegment, emails: readonly string[]): Promise<number> {
+/** Ends the memberships of the contacts of these addresses, with their events where tracked. Returns how many ended. */
+export async function endMemberships(db: Database, segment: LockedSegment, emails: readonly string[]): Promise<number> {
+  const ended = sql`
+    update segment_memberships m set exited_at = now() from found
+    where m.segment_id = ${segment.id} and m.contact_id = found.id and m.exited_at is null
+    returning m.contact_id`;
   const row = await db.row<{ removed: number }>(
-    `with ${foundContacts},
-     ended as (
-       update segment_memberships m set exited_at = now() from found
-       where m.segment_id = $2 and m.contact_id = found.id and m.exited_at is null
-       returning m.contact_id),
-     ${toldAndCounted('ended', 'exit', '-')}
-     select count(*)::int as removed from ended`,
-    valuesOf(segment, emails),
+    unprepared(sql`${changing(segment, emails, 'exit', ended)} select count(*)::int as removed from changed`),
   );
   return row?.removed ?? 0;
+}
+
+// Contacts are locked before memberships are, as a deletion does it, which keeps the two from a deadlock.
+function changing(segment: LockedSegment, emails: readonly string[], kind: 'entry' | 'exit', changed: Query): Query {
+  const { id, projectId, trackMembership } = segment;
+  const { name, data } = memberEvent(segment, kind);
+  return sql`
+    with found as materialized (
+      select c.id, c.email from contacts c where c.project_id = ${projectId} and c.email = any(${emails}::text[])
+      order by c.id for key share),
+    changed as (${changed}),
+    emitted as (
+      insert into events (id, project_id, contact_id, name, data)
+      select uuidv7(), ${projectId}, contact_id, ${name}, ${data}::jsonb from changed where ${trackMembership}::boolean),
+    counted as (
+      update segments set member_count = (
+          select count(*) from segment_memberships where segment_id = ${id} and exited_at is null
+        ) ${raw(kind === 'entry' ? '+' : '-')} (select count(*) from changed), listed_through = null
+      where id = ${id})`;
 }

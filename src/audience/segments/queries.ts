@@ -1,6 +1,29 @@
-import { type Database, sql } from '../../core/database/sql.ts';
-import { type Condition, compileCondition, type SegmentMap, type StoredSegment } from '../conditions/index.ts';
-import type { WatchFacts } from './definition.ts';
+import { type Database, raw, sql } from '../../core/database/sql.ts';
+import { compileCondition, type StoredSegment } from '../conditions/index.ts';
+import type { Definition, WatchFacts } from './definition.ts';
+import type { SegmentType } from './schema.ts';
+
+/** A segment's row as evaluating it needs it. */
+export interface LockedSegment {
+  id: string;
+  projectId: string;
+  name: string;
+  type: SegmentType;
+  condition: unknown;
+  trackMembership: boolean;
+}
+
+/** The columns of a `LockedSegment`. */
+export const lockedColumns = raw(
+  'id, project_id as "projectId", name, type, condition, track_membership as "trackMembership"',
+);
+
+/** Locks a segment of the project until the transaction ends and waits for its turn; null when there is none. */
+export function lockSegment(tx: Database, projectId: string, id: string): Promise<LockedSegment | null> {
+  return tx.row<LockedSegment>(
+    sql`select ${lockedColumns} from segments where project_id = ${projectId} and id = ${id} for update`,
+  );
+}
 
 /** Finds segments of the project by id, for `resolveSegments`. */
 export function segmentLookup(db: Database, projectId: string): (ids: string[]) => Promise<StoredSegment[]> {
@@ -14,7 +37,7 @@ export function segmentLookup(db: Database, projectId: string): (ids: string[]) 
 export async function countMatching(
   db: Database,
   projectId: string,
-  { condition, segments }: { condition: Condition; segments: SegmentMap },
+  { condition, segments }: Definition,
   now: Date,
 ): Promise<number> {
   const compiled = compileCondition(condition, { projectId, now, segments, reach: 'all', firstParameter: 2 });
@@ -34,16 +57,16 @@ export async function countMembers(db: Database, segmentId: string): Promise<num
 }
 
 /**
- * Makes writers of the project's segment definitions wait for one another until the transaction ends: what one of them
- * refers to must not change while it is checked.
+ * Serializes writers of the project's segment definitions until the transaction ends: what one of them refers to must not
+ * change while it is checked.
  */
 export async function lockDefinitions(db: Database, projectId: string): Promise<void> {
   await db.rows(sql`select pg_advisory_xact_lock(hashtextextended('segments ' || ${projectId}, 0))`);
 }
 
 /**
- * How many campaigns that are not over go to the segment, or are on their way to an audience whose condition asks for its
- * members: without it one that leaves its members out would go to everybody.
+ * How many unfinished campaigns go to the segment, or are scheduled or sending to an audience whose condition refers to it:
+ * without the segment, one that excludes its members would go to everybody.
  */
 export async function campaignsUsing(db: Database, projectId: string, segmentId: string): Promise<number> {
   const row = await db.row<{ total: number }>(

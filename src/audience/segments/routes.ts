@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { reply, route, taggedReply } from '../../core/http/route.ts';
 import { type AppError, bareBadRequest } from '../../core/lib/errors.ts';
 import { etagOf } from '../../core/lib/revision.ts';
-import { previewSegment } from './preview.ts';
 import {
   AddedMembers,
   AddMembers,
@@ -26,6 +25,7 @@ import {
   getSegment,
   listSegments,
   patchSegment,
+  previewSegment,
   refreshSegment,
   removeMembers,
   segmentContacts,

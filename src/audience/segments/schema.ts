@@ -84,5 +84,6 @@ export const AddedMembers = v.object({ added: v.number(), created: v.number(), n
 export const RemovedMembers = v.object({ removed: v.number() });
 /** What a compute did. */
 export const ComputedMembers = v.object({ added: v.number(), removed: v.number(), total: v.number() });
+export type ComputedMembers = v.InferOutput<typeof ComputedMembers>;
 /** What a refresh found. */
 export const RefreshedCount = v.object({ memberCount: v.number() });

@@ -6,18 +6,32 @@ import { refuseOvergrowth } from '../conditions/index.ts';
 import { contactBody, setBased } from '../contacts/index.ts';
 import { automationsUsingSegment } from '../usage/index.ts';
 import { settledHorizon } from './changes.ts';
-import { type Computed, computeMemberships } from './compute.ts';
+import { computeMemberships } from './compute.ts';
 import { checkedDefinition, conditionObject, type Definition, storedDefinition, watchFacts } from './definition.ts';
 import { Segment } from './entity.ts';
-import { createContacts, endMemberships, enterMembers, type StaticSegment, wantedAddresses } from './members.ts';
+import { createContacts, endMemberships, enterMembers, wantedAddresses } from './members.ts';
 import { pageOfMatching, pageOfMembers } from './pages.ts';
-import { campaignsUsing, countMatching, dependentsOf, lockDefinitions, writeWatchFacts } from './queries.ts';
-import type { AddMembers, CreateSegment, ListMembers, PatchSegment, RemoveMembers, SegmentBody } from './schema.ts';
-import { countNow, lockSegment, writeCount } from './settle.ts';
+import {
+  campaignsUsing,
+  countMatching,
+  dependentsOf,
+  type LockedSegment,
+  lockDefinitions,
+  lockSegment,
+  writeWatchFacts,
+} from './queries.ts';
+import type {
+  AddMembers,
+  ComputedMembers,
+  CreateSegment,
+  ListMembers,
+  PatchSegment,
+  PreviewSegment,
+  RemoveMembers,
+  SegmentBody,
+} from './schema.ts';
+import { countNow, writeCount } from './settle.ts';
 import { exactTotal, findListed } from './total.ts';
-
-// What a condition means is asked by other subjects too.
-export { checkedDefinition, storedDefinition } from './definition.ts';
 
 /** The segments of a project, newest first. */
 export async function listSegments(db: Database, projectId: string): Promise<SegmentBody[]> {
@@ -93,7 +107,7 @@ export async function patchSegment(
     if (body.trackMembership !== undefined) segment.trackMembership = body.trackMembership;
     await tx.em.flush();
     const memberCount = definition && (await writeDefinition(tx, segment, definition, now));
-    // Whoever refers to this segment may match others now, and may depend on other things.
+    // Segments that refer to this one may match other contacts now, and may depend on other things.
     if (dynamic && retracked)
       await tx.count(sql`update segments set settled_through = null, listed_through = null where id = ${id}`);
     if (dynamic && (definition !== null || retracked)) await settleAnew(tx, projectId, id);
@@ -103,7 +117,7 @@ export async function patchSegment(
 
 /**
  * Deletes a segment with its memberships; filters that point at it match nobody, or everybody where they ask for
- * non-members. @throws 404, 409 while a campaign that is not over goes to it, or a scheduled workflow lets it in
+ * non-members. @throws 404, 409 while a campaign that is not over goes to it, or a scheduled workflow enrolls it
  */
 export async function deleteSegment(db: Database, projectId: string, id: string): Promise<void> {
   await db.transaction(async (tx) => {
@@ -139,6 +153,22 @@ export async function segmentContacts(db: Database, projectId: string, id: strin
   return offsetAnswer(rows.map(contactBody), page, total);
 }
 
+const previewed = offsetPage({ pageSize: '10' }, 10);
+
+/**
+ * How many contacts a condition matches, and the ten newest of them. Writes nothing.
+ * @throws 400 for the condition, as creating a segment with it would
+ */
+export async function previewSegment(db: Database, projectId: string, body: PreviewSegment, now: Date) {
+  const tree = conditionObject(body.condition, '"condition" must be an object');
+  const definition = await checkedDefinition(db, projectId, tree);
+  const [total, rows] = await Promise.all([
+    countMatching(db, projectId, definition, now),
+    pageOfMatching(db, projectId, definition, previewed, now),
+  ]);
+  return { total, contacts: rows.map(contactBody) };
+}
+
 /** Adds contacts to a STATIC segment (contract page 1, 4.1). @throws 404, 400 for a DYNAMIC one */
 export async function addMembers(db: Database, projectId: string, id: string, body: AddMembers) {
   const { spellings, malformed } = wantedAddresses(body.emails);
@@ -148,13 +178,10 @@ export async function addMembers(db: Database, projectId: string, id: string, bo
     if (body.createMissing) await tx.rows(setBased);
     const created = body.createMissing ? await createContacts(tx, projectId, emails, body.subscribed) : 0;
     const members = await enterMembers(tx, segment, emails);
-    const missing = new Set([...malformed, ...emails.filter((email) => !members.has(email)).map(spelled)]);
+    const unknown = emails.filter((email) => !members.has(email)).map((email) => spellings.get(email) ?? email);
+    const missing = new Set([...malformed, ...unknown]);
     return { added: members.size, created, notFound: body.emails.filter((spelling) => missing.delete(spelling)) };
   });
-
-  function spelled(email: string): string {
-    return spellings.get(email) ?? email;
-  }
 }
 
 /** Removes contacts from a STATIC segment. @throws 404, 400 for a DYNAMIC one */
@@ -167,7 +194,7 @@ export async function removeMembers(db: Database, projectId: string, id: string,
 }
 
 /** Evaluates a tracked segment for all contacts and writes its memberships and events. @throws 404, 400 untracked */
-export async function computeSegment(db: Database, projectId: string, id: string, now: Date): Promise<Computed> {
+export async function computeSegment(db: Database, projectId: string, id: string, now: Date): Promise<ComputedMembers> {
   return db.transaction(async (tx) => {
     const segment = await locked(tx, projectId, id);
     if (!segment.trackMembership)
@@ -240,7 +267,7 @@ async function locked(db: Database, projectId: string, id: string) {
   return segment;
 }
 
-async function lockedStatic(db: Database, projectId: string, id: string): Promise<StaticSegment> {
+async function lockedStatic(db: Database, projectId: string, id: string): Promise<LockedSegment> {
   const segment = await locked(db, projectId, id);
   if (segment.type === 'STATIC') return segment;
   throw badRequest('Members of a DYNAMIC segment are found by its condition and cannot be added or removed');

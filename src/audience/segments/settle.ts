@@ -1,15 +1,15 @@
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { lostContacts, settledHorizon, touchedContacts, type Watch } from './changes.ts';
-import { type ComputeTarget, computeMemberships } from './compute.ts';
+import { computeMemberships } from './compute.ts';
 import { storedDefinition } from './definition.ts';
-import { countMatching, countMembers } from './queries.ts';
-import type { SegmentType } from './schema.ts';
+import { countMatching, countMembers, type LockedSegment, lockedColumns } from './queries.ts';
+import type { ComputedMembers } from './schema.ts';
 
 /** What bringing a segment up to date came to. `untouched`: nothing that matters had changed. */
 export type Settling =
   | { outcome: 'untouched' | 'busy' | 'gone' }
   | { outcome: 'counted'; memberCount: number }
-  | { outcome: 'computed'; added: number; removed: number; total: number };
+  | ({ outcome: 'computed' } & ComputedMembers);
 
 /** How a segment is brought up to date. */
 export interface SettleOptions {
@@ -21,46 +21,30 @@ export interface SettleOptions {
   windowsSince: Date | null;
 }
 
-/** A segment's row as evaluating it needs it. */
-export interface LockedSegment extends ComputeTarget {
-  type: SegmentType;
-  condition: unknown;
-  trackMembership: boolean;
-}
-
 interface SettleRow extends LockedSegment, Omit<Watch, 'settledThrough'> {
   settledThrough: string | null;
   stale: boolean;
 }
 
-const columns = 'id, project_id as "projectId", name, type, condition, track_membership as "trackMembership"';
-
-/** Locks a segment of the project until the transaction ends and waits for its turn; null when there is none. */
-export function lockSegment(db: Database, projectId: string, id: string): Promise<LockedSegment | null> {
-  return db.row<LockedSegment>(
-    sql`select ${raw(columns)} from segments where project_id = ${projectId} and id = ${id} for update`,
-  );
-}
-
-// More contacts than this are cheaper to find anew than to look up one by one.
+// Beyond this, evaluating all contacts is cheaper than checking them one by one.
 const mostCandidates = 20_000;
 
-// Whatever writes rows in a way that the record of changes does not tell is put right this often.
+// What writes rows without a trace in the record of changes is corrected this often.
 const fullAgain = '1 hour';
 
 /**
  * Brings one segment up to date: a tracked DYNAMIC one is computed, of any other the count is refreshed. Nothing is done
- * when no change that matters was recorded since the last time; when few contacts changed, only they are asked again.
- * `busy`: somebody else has the row, and will see what we would have seen.
+ * when no change that matters was recorded since the last time; when few contacts changed, only they are checked again.
+ * `busy`: another transaction holds the row, and will see what this one would have seen.
  */
 export function settleSegment(db: Database, segmentId: string, options: SettleOptions): Promise<Settling> {
   return db.transaction(async (tx): Promise<Settling> => {
     const row = await tx.row<SettleRow>(sql`
-  select ${raw(columns)}, watched_events as "watchedEvents", watched_segments as "watchedSegments",
-    reads_contacts as "readsContacts", settled_through::text as "settledThrough",
-    settled_through is null or evaluated_at is null or evaluated_at < now() - interval '${raw(fullAgain)}'
-      or has_window and ${options.windowsSince}::timestamptz is not null and evaluated_at < ${options.windowsSince}::timestamptz as stale
-  from segments where id = ${segmentId} for update skip locked`);
+      select ${lockedColumns}, watched_events as "watchedEvents", watched_segments as "watchedSegments",
+        reads_contacts as "readsContacts", settled_through::text as "settledThrough",
+        settled_through is null or evaluated_at is null or evaluated_at < now() - interval '${raw(fullAgain)}'
+          or has_window and coalesce(evaluated_at < ${options.windowsSince}::timestamptz, false) as stale
+      from segments where id = ${segmentId} for update skip locked`);
     if (row === null) {
       const there = await tx.row(sql`select from segments where id = ${segmentId}`);
       return { outcome: there === null ? 'gone' : 'busy' };
@@ -85,7 +69,7 @@ async function settleTracked(db: Database, row: SettleRow, horizon: string, now:
 
 async function settleCount(db: Database, row: SettleRow, horizon: string, now: Date): Promise<Settling> {
   const dynamic = row.type === 'DYNAMIC';
-  // Members of a STATIC segment come and go by requests, which keep its count; only deletions pass by it.
+  // Requests that change members of a STATIC segment keep its count; only deletions of contacts do not.
   const touched = dynamic || row.stale ? await touchedSince(db, row, 1) : [];
   if (touched !== null && touched.length === 0 && !(await lostSince(db, row))) return { outcome: 'untouched' };
   const memberCount = await countNow(db, row, now);
@@ -93,7 +77,7 @@ async function settleCount(db: Database, row: SettleRow, horizon: string, now: D
   return { outcome: 'counted', memberCount };
 }
 
-/** The contacts that changed in a way that matters; null when all have to be asked. */
+/** The contacts that changed in a way that matters; null when all have to be checked. */
 async function touchedSince(db: Database, row: SettleRow, limit: number): Promise<string[] | null> {
   if (row.stale || row.settledThrough === null) return null;
   return touchedContacts(db, { ...row, settledThrough: row.settledThrough }, limit);
@@ -112,7 +96,7 @@ export async function countNow(db: Database, segment: LockedSegment, now: Date):
 
 /** Writes a count that was taken from all contacts after `horizon`; the row must be locked. */
 export async function writeCount(db: Database, segmentId: string, memberCount: number, horizon: string): Promise<void> {
-  // What tracking has seen is not a matter of counting.
+  // A count does not change what tracking has seen.
   await db.count(
     sql`
       update segments set member_count = ${memberCount},

@@ -12,3 +12,9 @@ export function segmentSlug(segment: { id: string; name: string }): string {
     .replaceAll(/^-|-$/g, '');
   return slug === '' ? segment.id : slug;
 }
+
+/** The event of contacts that enter or leave a segment (contract page 1, 4.2). */
+export function memberEvent(segment: { id: string; name: string }, kind: 'entry' | 'exit') {
+  const data = { segmentId: segment.id, segmentName: segment.name };
+  return { name: `segment.${segmentSlug(segment)}.${kind}`, data };
+}

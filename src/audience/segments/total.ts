@@ -16,7 +16,7 @@ export interface ListedSegment extends Omit<Watch, 'settledThrough'> {
   aged: boolean;
 }
 
-// Who leaves a window of time does so at any moment: the total of a list may be behind by this much, its rows are not.
+// Contacts leave a time window at any moment: the total of a list may be this old, its rows are not.
 const windowsAgeAfter = '10 seconds';
 
 /** A segment of the project with the total of its last list; null when there is none. */
