@@ -12,7 +12,7 @@ import type { App } from '../core/http/context.ts';
 import { tooSlowAnswer } from '../core/http/errors.ts';
 import { createHttpMetrics } from '../core/http/metrics.ts';
 import { trustedOrigins } from '../core/http/origins.ts';
-import { createRateLimiter } from '../core/http/rate-limit.ts';
+import { RateLimiter } from '../core/http/rate-limit.ts';
 import { type Clock, systemClock } from '../core/lib/time.ts';
 import { type HttpServer, type ServerLimits, serve, usualLimits } from '../core/net/server.ts';
 import { Outbox } from '../core/outbox/dispatcher.ts';
@@ -72,7 +72,7 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
   const preparation = keepTemporalPrepared({ temporal, queuePrefix, log, mayMake: config.TEMPORAL_SETUP });
   const onUnprepared = preparation.soon;
   const outbox = new Outbox({ db: store.db, temporal, queuePrefix, log, revivers, onUnprepared });
-  const limiter = createRateLimiter(store.db, config.RATE_LIMIT_PER_MINUTE);
+  const limiter = new RateLimiter(store.db, config.RATE_LIMIT_PER_MINUTE);
   const app: App = {
     config,
     db: store.db,

@@ -336,7 +336,7 @@ test('wakes of automations that are held back hold up nothing else, and are made
   let open = true;
   const made: unknown[] = [];
   const wakes = {
-    room: async () => (open ? 10 : 0),
+    remaining: async () => (open ? 10 : 0),
     add: (command: Command) => {
       made.push(command.type === 'signal' ? command.input : command);
       open = made.length % 10 !== 0;

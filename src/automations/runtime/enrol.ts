@@ -41,7 +41,7 @@ export function createEnroller(deps: EnrolDeps): () => Promise<number> {
     const waiting = await startsWaiting(db, mostWaiting);
     // A few starts at a time would be many small transactions.
     if (waiting > mostWaiting / 2) return whenFullMs;
-    const room = Math.min(mostWaiting - waiting, await underWay.room());
+    const room = Math.min(mostWaiting - waiting, await underWay.remaining());
     if (room === 0) return whenFullMs;
     const automations = await automationsWithPending(db);
     let left = room;

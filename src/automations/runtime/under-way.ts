@@ -1,6 +1,6 @@
 import type { Command, Json } from '../../../temporal/commands.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
-import { createUnderWay, type UnderWay } from '../../core/outbox/under-way.ts';
+import { UnderWay } from '../../core/outbox/under-way.ts';
 import { placeOf } from './recovery.ts';
 
 /**
@@ -13,7 +13,7 @@ const mostStarts = 200;
 
 /** The wakes of a process that an event caused, until their run has taken the event. Other signals never count. */
 export function wakesUnderWay(db: Database, most = mostWakes): UnderWay<Command> {
-  return createUnderWay({
+  return new UnderWay({
     most,
     async still(commands) {
       const wakes = commands.flatMap((command, ordinal) => {
@@ -34,7 +34,7 @@ export function wakesUnderWay(db: Database, most = mostWakes): UnderWay<Command>
 
 /** The runs that a process has made, until their execution has begun. Counted by the runs' ids. */
 export function startsUnderWay(db: Database, most = mostStarts): UnderWay<string> {
-  return createUnderWay({
+  return new UnderWay({
     most,
     async still(ids) {
       const rows = await db.rows<{ id: string }>(sql`

@@ -1,7 +1,6 @@
 import { Client } from 'pg';
 import { pause } from '../lib/time.ts';
 
-/** What is heard on a channel of Postgres, and by whom. */
 interface ListenerDeps {
   /** Postgres without a pooler that shares sessions. */
   url: string;

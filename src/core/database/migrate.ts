@@ -6,7 +6,6 @@ import { type ConnectionRoute, DatabaseAddressError, requireSessions } from './c
 import { FunctionError, installFunctions } from './functions.ts';
 import { ormOptions } from './orm.ts';
 
-/** What `migrateDatabase` did. */
 export interface MigrationReport {
   /** Names of the migrations that ran. */
   applied: string[];

@@ -94,7 +94,13 @@ export function databaseOf(pool: Pool, { prepares, em }: { prepares: boolean; em
     get em() {
       return manager();
     },
-    session: () => overPool(once(() => own().fork())),
+    session() {
+      let forked: EntityManager | undefined;
+      return overPool(() => {
+        forked ??= own().fork();
+        return forked;
+      });
+    },
     async transaction(work, settings) {
       const client = await pool.connect();
       let broken: Error | undefined;
@@ -137,14 +143,6 @@ export function databaseOf(pool: Pool, { prepares, em }: { prepares: boolean; em
     return { tx, flush: async () => used?.flush() };
   };
   return overPool(own);
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | null = null;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }
 
 function sqlOver(client: Pool | PoolClient, prepares: boolean): Pick<Database, 'rows' | 'row' | 'count'> {

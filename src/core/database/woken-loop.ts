@@ -3,7 +3,7 @@ import { pause } from '../lib/time.ts';
 import { listenOn } from './listener.ts';
 
 /** Work that a notification of Postgres wakes, and that is looked for now and then in case one was lost. */
-export interface WokenLoopDeps {
+interface WokenLoopDeps {
   /** The channel to LISTEN on. */
   channel: string;
   /** Postgres without a pooler that shares sessions. */

@@ -36,7 +36,6 @@ export const bodyLimits = {
   /** A webhook of Postmark, which has shown its credentials (contract page 3, 8.1). */
   postmarkWebhook: { bytes: 50 * megabyte, values: 500_000 },
 } as const satisfies Record<string, BodyLimit>;
-/** Name of a limit. */
 export type BodyLimitName = keyof typeof bodyLimits;
 
 /** A limit in words: `16 kB`, `50 MB`. */

@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { type Database, raw, sql } from '../database/sql.ts';
 import { firstIdAt } from '../lib/ids.ts';
 import { hourMs } from '../lib/span.ts';
+import { within } from '../lib/time.ts';
 
 /** The API's own figures, as Prometheus reads them. */
 export interface HttpMetrics {
@@ -74,7 +75,11 @@ function databaseFigures(db: Database, registry: Registry): () => Promise<void> 
     reading ??= read().finally(() => {
       reading = null;
     });
-    const answered = await inTime(reading, databaseMayTakeMs);
+    const done = reading.then(
+      () => true,
+      () => false,
+    );
+    const answered = await within(databaseMayTakeMs, done, false);
     up.set(answered ? 1 : 0);
     if (answered) return;
     // A figure from before would look like one of now. A gauge without labels is 0 after a reset, so that one goes on as it was.
@@ -106,14 +111,4 @@ async function countRefused(db: Database): Promise<number> {
     sql`select coalesce(sum(refused), 0)::float8 as refused from automation_refusals`,
   );
   return row?.refused ?? 0;
-}
-
-async function inTime(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
-  const late = Promise.withResolvers<false>();
-  const timer = setTimeout(late.resolve, milliseconds, false);
-  const done = work.then(
-    () => true,
-    () => false,
-  );
-  return Promise.race([done, late.promise]).finally(() => clearTimeout(timer));
 }

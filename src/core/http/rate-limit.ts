@@ -9,16 +9,6 @@ export interface RateState {
   resetSeconds: number;
 }
 
-/** Counts requests of projects across processes. */
-export interface RateLimiter {
-  /**
-   * Counts one request, or one that counts as several. Null when the limit is off or the count cannot be kept.
-   * @throws 429 with nothing counted
-   */
-  take(projectId: string, requests?: number): Promise<RateState | null>;
-  close(): Promise<void>;
-}
-
 interface Lease {
   left: number;
   /** What the whole service had taken of the window when this lease was made. */
@@ -33,17 +23,82 @@ interface Lease {
 }
 
 /**
- * A fixed window of 60 s for each project, kept in Postgres and shared by all processes. A process takes requests in
- * leases that shrink as the window fills, so most requests cost no round trip and the limit is never exceeded; what a
- * process does not use within a second goes back.
+ * Counts requests of projects: a fixed window of 60 s for each project, kept in Postgres and shared by all processes. A
+ * process takes requests in leases that shrink as the window fills, so most requests cost no round trip and the limit is
+ * never exceeded; what a process does not use within a second goes back.
  */
-export function createRateLimiter(db: Database, limit: number): RateLimiter {
-  const leases = new Map<string, Lease>();
+export class RateLimiter {
+  readonly #db: Database;
+  readonly #limit: number;
+  readonly #leases = new Map<string, Lease>();
 
-  const renew = async (projectId: string, lease: Lease) => {
+  /** `limit`: requests a minute; 0 turns it off. */
+  constructor(db: Database, limit: number) {
+    this.#db = db;
+    this.#limit = limit;
+  }
+
+  /**
+   * Counts one request, or one that counts as several. Null when the limit is off or the count cannot be kept.
+   * @throws 429 with nothing counted
+   */
+  async take(projectId: string, requests = 1): Promise<RateState | null> {
+    const limit = this.#limit;
+    if (limit === 0) return null;
+    const lease = this.#leaseOf(projectId);
+    // Several requests may wait for one lease and find it used up by those before them; each round grants at least
+    // one request or says that the window is full, so the loop ends.
+    while (!isSettled(lease, requests)) {
+      lease.waiting += requests;
+      lease.pending ??= this.#renew(projectId, lease).finally(() => {
+        lease.pending = null;
+      });
+      try {
+        await lease.pending;
+      } catch {
+        return null; // the count cannot be reached: requests pass (contract page 1, 1.7)
+      } finally {
+        lease.waiting -= requests;
+      }
+    }
+    const resetSeconds = Math.max(1, Math.ceil((lease.endsAt - Date.now()) / 1000));
+    const remaining = limit - lease.used + lease.left;
+    if (lease.left < requests) throw tooMany(requests, { limit, remaining, resetSeconds });
+    lease.left -= requests;
+    this.#watchIdle(projectId, lease);
+    return { limit, remaining: remaining - requests, resetSeconds };
+  }
+
+  /** Gives back what is not used. */
+  async close(): Promise<void> {
+    const leases = [...this.#leases];
+    this.#leases.clear();
+    for (const [, { idle }] of leases) clearTimeout(idle);
+    await Promise.all(leases.map(([projectId, lease]) => this.#release(projectId, lease)));
+  }
+
+  #leaseOf(projectId: string): Lease {
+    const known = this.#leases.get(projectId);
+    if (known) return known;
+    const lease = {
+      left: 0,
+      used: 0,
+      startedAt: '',
+      endsAt: 0,
+      renewAt: 0,
+      pending: null,
+      waiting: 0,
+      idle: undefined,
+    };
+    this.#leases.set(projectId, lease);
+    return lease;
+  }
+
+  async #renew(projectId: string, lease: Lease): Promise<void> {
+    const limit = this.#limit;
     const free = lease.endsAt > Date.now() ? Math.max(0, limit - lease.used) : limit;
     const wanted = Math.max(1, Math.min(5_000, free, Math.max(lease.waiting - lease.left, Math.floor(free / 20))));
-    const row = await takeLease(db, projectId, wanted, limit);
+    const row = await takeLease(this.#db, projectId, wanted, limit);
     if (row === null) return;
     const granted = Math.max(0, wanted - Math.max(0, row.used - limit));
     lease.left = granted + (row.startedAt === lease.startedAt ? lease.left : 0);
@@ -52,68 +107,28 @@ export function createRateLimiter(db: Database, limit: number): RateLimiter {
     lease.endsAt = Date.now() + row.endsInMs;
     // A full window is asked for again now and then, for other processes give back what they do not use.
     lease.renewAt = granted > 0 ? 0 : Date.now() + Math.min(1_000, row.endsInMs);
-  };
+  }
 
-  const release = (projectId: string, lease: Lease) => {
-    if (lease.left === 0 || lease.endsAt <= Date.now()) return Promise.resolve(0);
-    const unused = lease.left;
+  #watchIdle(projectId: string, lease: Lease): void {
+    if (lease.idle !== undefined) return void lease.idle.refresh();
+    lease.idle = setTimeout(() => {
+      lease.idle = undefined;
+      if (lease.waiting > 0) return;
+      this.#leases.delete(projectId);
+      void this.#release(projectId, lease);
+    }, 1_000).unref();
+  }
+
+  async #release(projectId: string, lease: Lease): Promise<void> {
+    const { left: unused, startedAt } = lease;
+    if (unused === 0 || lease.endsAt <= Date.now()) return;
     lease.left = 0;
     lease.used -= unused;
-    return db
-      .count(sql`
-        update rate_windows set used = greatest(0, least(used, ${limit}) - ${unused})
-          where project_id = ${projectId} and started_at = ${lease.startedAt}::timestamptz`)
-      .catch(() => 0);
-  };
-
-  return {
-    async take(projectId, requests = 1) {
-      if (limit === 0) return null;
-      let lease = leases.get(projectId);
-      if (!lease) {
-        lease = { left: 0, used: 0, startedAt: '', endsAt: 0, renewAt: 0, pending: null, waiting: 0, idle: undefined };
-        leases.set(projectId, lease);
-      }
-      // Several requests may wait for one lease and find it used up by those before them; each round grants at least
-      // one request or tells that the window is full, so the loop ends.
-      while (!isSettled(lease, requests)) {
-        const current = lease;
-        current.waiting += requests;
-        current.pending ??= renew(projectId, current).finally(() => {
-          current.pending = null;
-        });
-        try {
-          await current.pending;
-        } catch {
-          return null; // the count cannot be reached: requests pass (contract page 1, 1.7)
-        } finally {
-          current.waiting -= requests;
-        }
-      }
-      const resetSeconds = Math.max(1, Math.ceil((lease.endsAt - Date.now()) / 1000));
-      if (lease.left < requests) throw tooMany(limit, limit - lease.used + lease.left, requests, resetSeconds);
-      lease.left -= requests;
-      if (lease.idle === undefined) {
-        const watched = lease;
-        watched.idle = setTimeout(() => {
-          watched.idle = undefined;
-          if (watched.waiting > 0) return;
-          leases.delete(projectId);
-          void release(projectId, watched);
-        }, 1_000).unref();
-      } else lease.idle.refresh();
-      return { limit, remaining: limit - lease.used + lease.left, resetSeconds };
-    },
-    async close() {
-      await Promise.all(
-        [...leases].map(([projectId, lease]) => {
-          clearTimeout(lease.idle);
-          return release(projectId, lease);
-        }),
-      );
-      leases.clear();
-    },
-  };
+    const given = this.#db.count(sql`
+      update rate_windows set used = greatest(0, least(used, ${this.#limit}) - ${unused})
+        where project_id = ${projectId} and started_at = ${startedAt}::timestamptz`);
+    await given.catch(() => undefined);
+  }
 }
 
 function takeLease(
@@ -147,7 +162,8 @@ export function rateHeaders(state: RateState): Record<string, string> {
   };
 }
 
-function tooMany(limit: number, remaining: number, requests: number, retryAfter: number): AppError {
+function tooMany(requests: number, state: RateState): AppError {
+  const { limit, resetSeconds: retryAfter } = state;
   const message = `More than ${limit} requests in 60 seconds for this project; each recipient of POST /v1/send counts as one`;
   return new AppError(429, 'RATE_LIMIT_EXCEEDED', message, {
     details: { retryAfter },
@@ -155,9 +171,6 @@ function tooMany(limit: number, remaining: number, requests: number, retryAfter:
       requests >= limit
         ? `Name fewer than ${limit} recipients in one request.`
         : `Wait ${retryAfter} s, or ask the operator for a higher limit.`,
-    headers: {
-      'Retry-After': String(retryAfter),
-      ...rateHeaders({ limit, remaining, resetSeconds: retryAfter }),
-    },
+    headers: { 'Retry-After': String(retryAfter), ...rateHeaders(state) },
   });
 }

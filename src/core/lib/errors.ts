@@ -35,7 +35,6 @@ export class AppError extends Error {
   }
 }
 
-/** 400 `BAD_REQUEST`. */
 export function badRequest(message: string, details?: Record<string, unknown>): AppError {
   return new AppError(400, 'BAD_REQUEST', message, details ? { details } : {});
 }
@@ -72,12 +71,10 @@ export function notFound(resource: string, id: string): AppError {
   });
 }
 
-/** 409 `CONFLICT`. */
 export function conflict(message: string, details?: Record<string, unknown>): AppError {
   return new AppError(409, 'CONFLICT', message, details ? { details } : {});
 }
 
-/** 403 `FORBIDDEN`. */
 export function forbidden(
   message: string,
   details?: Record<string, unknown>,

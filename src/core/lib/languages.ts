@@ -16,7 +16,6 @@ export const languages = [
   'zh-HK',
 ] as const;
 
-/** One of `languages`. */
 export type Language = (typeof languages)[number];
 
 const known = new Map<string, Language>(languages.map((language) => [language.toLowerCase(), language]));

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 /** How many results are kept, and by which clock. */
-export interface RecentResultsOptions {
+interface RecentResultsOptions {
   /** Those unused for longest go first when there are more. */
   entries: number;
   /** Milliseconds that only grow. */

@@ -37,3 +37,10 @@ export async function noSoonerThan<T>(milliseconds: number, work: () => Promise<
   if (done.status === 'rejected') throw done.reason;
   return done.value;
 }
+
+/** What the work answers, or `late` once so many milliseconds have passed. */
+export async function within<T>(milliseconds: number, work: Promise<T>, late: T): Promise<T> {
+  const timer = Promise.withResolvers<T>();
+  const timeout = setTimeout(timer.resolve, milliseconds, late);
+  return Promise.race([work, timer.promise]).finally(() => clearTimeout(timeout));
+}

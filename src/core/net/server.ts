@@ -26,7 +26,6 @@ export const usualLimits: ServerLimits = {
   keepAliveMs: 65_000,
 };
 
-/** What a server is made with. */
 export interface ServeOptions {
   /** The port; 0 takes any free one. */
   port: number;
@@ -36,7 +35,6 @@ export interface ServeOptions {
   tooSlow?(response: ServerResponse): string;
 }
 
-/** How a server is to stop. */
 interface StopOptions {
   /** How long requests under way may take; those that are left are cut. */
   graceMs: number;
@@ -47,7 +45,6 @@ interface StopOptions {
   lingerMs?: number;
 }
 
-/** A server that listens. */
 export interface HttpServer {
   port: number;
   /** Takes no new connections, lets requests under way finish, and closes each connection with its last answer. Answers how many were cut. */

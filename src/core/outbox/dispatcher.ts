@@ -25,7 +25,6 @@ type Revive = (tx: Database, workflowId: string) => Promise<StartCommand | null>
 /** A `Revive` for each kind of workflow id, by its first part: `{ campaign: … }` decides about `campaign/<id>/<seq>`. */
 export type Revivers = Readonly<Record<string, Revive>>;
 
-/** What an outbox is built from. */
 export interface OutboxDeps {
   db: Database;
   temporal: TemporalConnection;

@@ -17,19 +17,14 @@ export interface StalledWork {
   isOlder: boolean;
 }
 
-/** Where a page begins: behind the row with this instant and id. */
-interface StalledPlace {
-  at: string;
-  id: string;
-}
-
 /** What counts as stalled. */
 export interface StalledQuery {
   /** How long a row has not moved, in milliseconds. */
   afterMs: number;
   /** ISO instant at which the Temporal store changed: rows that have not moved since are stalled at once. */
   changedAt: string | null;
-  place: StalledPlace;
+  /** Where the page begins: behind the row with this instant and id. */
+  place: Pick<StalledWork, 'at' | 'id'>;
   limit: number;
 }
 
@@ -42,7 +37,6 @@ export interface RecoverableKind {
   stalled(db: Database, query: StalledQuery): Promise<StalledWork[]>;
 }
 
-/** What recovering needs. */
 export interface RecoveryDeps {
   db: Database;
   /** Whether an execution of this id is open. Rejects when Temporal cannot be asked. */
@@ -54,14 +48,6 @@ export interface RecoveryDeps {
 /** One pass over stalled work; answers how many executions it started or woke. `changedAt` as in `StalledQuery`. */
 export type Recovery = (changedAt?: string | null) => Promise<number>;
 
-/** SQL for the instant before which a row that is unfinished and has not moved is stalled; see `stalledParams`. */
-export const stalledBefore = `greatest(clock_timestamp() - $1::float8 * interval '1 millisecond', $2::timestamptz)`;
-
-/** The five parameters of a page: `stalledBefore` takes two, then come instant and id of the place, and the limit. */
-export function stalledParams({ afterMs, changedAt, place, limit }: StalledQuery): unknown[] {
-  return [afterMs, changedAt, place.at, place.id, limit];
-}
-
 /** SQL: whether an unfinished row has not moved, since the instant in `at`, for so long that it is stalled. */
 export function isStalled(at: Query, { afterMs, changedAt }: StalledQuery): Query {
   return sql`${at} < greatest(clock_timestamp() - ${afterMs}::float8 * interval '1 millisecond', ${changedAt}::timestamptz)`;
@@ -72,7 +58,7 @@ export function stalledPage(at: Query, id: Query, { place, limit }: StalledQuery
   return sql`(${at}, ${id}) > (${place.at}::timestamptz, ${place.id}) order by ${at}, ${id} limit ${limit}`;
 }
 
-const beginning: StalledPlace = { at: '-infinity', id: leastId };
+const beginning: StalledQuery['place'] = { at: '-infinity', id: leastId };
 const rowsPerPage = 500;
 const asksAtOnce = 16;
 // A pass has this long, so that the other checks of the minute are not held up; the next one goes on from there.

@@ -4,11 +4,7 @@ import type { TemporalConnection } from '../../../temporal/connection.ts';
 import { describeFailure } from '../lib/grpc.ts';
 import { performCommand } from './calls.ts';
 
-/** Looks for projects whose segments need computing and starts that; answers how many it started. */
-export type SegmentWatch = () => Promise<number>;
-
-/** What a watch is built from. */
-export interface SegmentWatchDeps {
+interface SegmentWatchDeps {
   /** Finds the projects with tracked segments whose members may have changed. */
   touchedProjects(): Promise<string[]>;
   temporal: TemporalConnection;
@@ -18,11 +14,17 @@ export interface SegmentWatchDeps {
 }
 
 /**
- * Builds the watch that a worker runs every few seconds. A project is computed when it is found touched for the second
+ * Builds the watch that a worker runs every few seconds: it looks for projects whose segments need computing, starts that and
+ * answers how many it started. A project is computed when it is found touched for the second
  * time in a row: a burst of changes is one compute, and a caller who computes by request comes first. A start that is
  * lost is made by the next watch; of several workers' starts Temporal takes one.
  */
-export function createSegmentWatch({ touchedProjects, temporal, queuePrefix, log }: SegmentWatchDeps): SegmentWatch {
+export function createSegmentWatch({
+  touchedProjects,
+  temporal,
+  queuePrefix,
+  log,
+}: SegmentWatchDeps): () => Promise<number> {
   let before = new Set<string>();
   let failing = false;
   return async () => {

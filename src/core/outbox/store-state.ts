@@ -8,7 +8,6 @@ export interface ReconcilePass {
   runId: string;
 }
 
-/** What is known of the Temporal store. */
 export interface StoreState {
   /** ISO instant until which executions may be behind their rows, see `checkStore`; null when the store never lost any. */
   changedAt: string | null;
@@ -16,8 +15,7 @@ export interface StoreState {
   isNews: boolean;
 }
 
-/** What comparing the store needs. */
-export interface StoreCheckDeps {
+interface StoreCheckDeps {
   db: Database;
   /** Setting TEMPORAL_TASK_QUEUE. */
   queuePrefix: string;

@@ -8,14 +8,12 @@ const overdueMs = 3000;
 const firstPauseMs = 5000;
 const longestPauseMs = 60_000;
 
-/** Finds projects whose mail waits although nobody claims it, and wakes their delivery; answers how many it woke. */
-export type MailSweep = () => Promise<number>;
-
 /**
- * Builds the sweep that a worker runs every few seconds. A project that still has overdue mail the next time (its rate
+ * Builds the sweep that a worker runs every few seconds: it finds projects whose mail waits although nobody claims it, wakes
+ * their delivery and answers how many it woke. A project that still has overdue mail the next time (its rate
  * limit holds it back, or the provider does) is woken less and less often, down to once a minute.
  */
-export function createMailSweep(deps: { db: Database; waker: DeliveryWaker; clock: Clock }): MailSweep {
+export function createMailSweep(deps: { db: Database; waker: DeliveryWaker; clock: Clock }): () => Promise<number> {
   const woken = new Map<string, { dueAt: number; pauseMs: number }>();
   return async () => {
     const now = deps.clock().getTime();

@@ -1,13 +1,4 @@
-/** What was begun and has not come to anything yet: only so much at once. One for each process and kind of work. */
-export interface UnderWay<T> {
-  /** How many more may be begun now; none while there is only a little room, which would make small batches of the rest. */
-  room(): Promise<number>;
-  /** Says that one was begun. */
-  add(item: T): void;
-}
-
-/** What such a count is built from. */
-export interface UnderWayDeps<T> {
+interface UnderWayDeps<T> {
   /** Most of them at once. */
   most: number;
   /** Which of them have not come to anything yet. */
@@ -18,28 +9,33 @@ export interface UnderWayDeps<T> {
   now?(): number;
 }
 
-/** Begins with nothing under way. */
-export function createUnderWay<T>({
-  most,
-  still,
-  forgetMs = 10_000,
-  now = () => performance.now(),
-}: UnderWayDeps<T>): UnderWay<T> {
-  let begun = new Map<T, number>();
-  const enough = Math.max(1, Math.ceil(most / 4));
-  return {
-    add(item) {
-      begun.set(item, now());
-    },
-    async room() {
-      if (most - begun.size < enough) {
-        const since = now() - forgetMs;
-        const young = [...begun].filter(([, at]) => at > since);
-        const left = new Set(await still(young.map(([item]) => item)));
-        begun = new Map(young.filter(([item]) => left.has(item)));
-      }
-      const room = most - begun.size;
-      return room < enough ? 0 : room;
-    },
-  };
+/** What was begun and has not come to anything yet: only so much at once. One for each process and kind of work. */
+export class UnderWay<T> {
+  readonly #deps: Required<UnderWayDeps<T>>;
+  /** The least quota that is worth a batch. */
+  readonly #enough: number;
+  #begun = new Map<T, number>();
+
+  constructor(deps: UnderWayDeps<T>) {
+    this.#deps = { forgetMs: 10_000, now: () => performance.now(), ...deps };
+    this.#enough = Math.max(1, Math.ceil(deps.most / 4));
+  }
+
+  /** Says that one was begun. */
+  add(item: T): void {
+    this.#begun.set(item, this.#deps.now());
+  }
+
+  /** How many more may be begun now; none while there are only a few, which would make small batches of the rest. */
+  async remaining(): Promise<number> {
+    const { most, still, forgetMs, now } = this.#deps;
+    if (most - this.#begun.size < this.#enough) {
+      const since = now() - forgetMs;
+      const young = [...this.#begun].filter(([, at]) => at > since);
+      const left = new Set(await still(young.map(([item]) => item)));
+      this.#begun = new Map(young.filter(([item]) => left.has(item)));
+    }
+    const remaining = most - this.#begun.size;
+    return remaining < this.#enough ? 0 : remaining;
+  }
 }

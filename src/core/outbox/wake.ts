@@ -15,8 +15,7 @@ export interface DeliveryWaker {
   drain(): Promise<void>;
 }
 
-/** What a waker is built from. */
-export interface WakerDeps {
+interface WakerDeps {
   temporal: TemporalConnection;
   /** Setting TEMPORAL_TASK_QUEUE. */
   queuePrefix: string;

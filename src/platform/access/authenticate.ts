@@ -16,7 +16,6 @@ import { isUuid } from '../../core/lib/ids.ts';
 import type { KeyOwner, ProjectDirectory } from '../projects/index.ts';
 import { admitMember, admitUser, type SessionSettings } from './session.ts';
 
-/** What access is decided by. */
 export interface AccessDeps {
   directory: ProjectDirectory;
   db: Database;

@@ -16,7 +16,6 @@ import {
 } from '../accounts/index.ts';
 import type { AccessDeps } from './authenticate.ts';
 
-/** What sessions are checked by. */
 export interface SessionSettings {
   /** Any of which may have signed a session. */
   secrets: readonly string[];

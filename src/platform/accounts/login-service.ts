@@ -7,7 +7,6 @@ import { User } from './entity.ts';
 import { verifyPassword } from './passwords.ts';
 import type { Credentials } from './schema.ts';
 
-/** The settings of sign-in. */
 type LoginSettings = Pick<Config, 'LOGIN_RATE_LIMIT_PER_EMAIL' | 'LOGIN_RATE_LIMIT_PER_IP' | 'LOGIN_RATE_LIMIT_WINDOW'>;
 
 const tooMany = 'Too many attempts to sign in';

@@ -5,7 +5,6 @@ import { queueSystemMails, type SystemMailSettings } from '../system-mail/index.
 import type { AttemptLimit, AttemptScope } from './attempt-queries.ts';
 import { newToken, type TokenPurpose } from './token-queries.ts';
 
-/** What mail to users is written with. */
 export type AccountMailSettings = SystemMailSettings & Pick<Config, 'DASHBOARD_URI'>;
 
 /**

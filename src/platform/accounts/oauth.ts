@@ -11,7 +11,6 @@ declare module '../../core/http/context.ts' {
   }
 }
 
-/** The providers of sign-in. */
 export const oauthNames = ['github', 'google'] as const;
 export type OAuthName = (typeof oauthNames)[number];
 
@@ -30,7 +29,6 @@ interface OAuthStart {
   verifier: string;
 }
 
-/** A provider of sign-in that is set up. */
 export interface OAuthProvider {
   accountType: AccountType;
   start(): OAuthStart;
@@ -38,10 +36,8 @@ export interface OAuthProvider {
   addressOf(code: string, verifier: string): Promise<string | null>;
 }
 
-/** The providers that are set up. */
 export type OAuthProviders = Readonly<Partial<Record<OAuthName, OAuthProvider>>>;
 
-/** The settings of sign-in by providers. */
 type OAuthSettings = Pick<
   Config,
   'API_URI' | 'GITHUB_OAUTH_CLIENT' | 'GITHUB_OAUTH_SECRET' | 'GOOGLE_OAUTH_CLIENT' | 'GOOGLE_OAUTH_SECRET'

@@ -5,7 +5,6 @@ import type { User } from './entity.ts';
 /** Kinds of accounts; an account keeps its kind. */
 export type AccountType = User['type'];
 
-/** An account that is to be added. */
 interface NewUser extends Pick<User, 'email' | 'type' | 'emailVerified'> {
   passwordHash: string | null;
 }

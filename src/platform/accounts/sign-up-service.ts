@@ -12,8 +12,7 @@ import { hashPassword } from './passwords.ts';
 import { insertUser } from './queries.ts';
 import type { Credentials } from './schema.ts';
 
-/** What sign-up is done with. */
-export interface SignUpDeps {
+interface SignUpDeps {
   db: Database;
   settings: AccountMailSettings &
     Pick<Config, 'SIGNUP_RATE_LIMIT_PER_IP' | 'VERIFY_EMAIL_ON_SIGNUP' | 'REQUIRE_EMAIL_VERIFICATION'>;

@@ -9,7 +9,6 @@ import type { BillingSettings } from './service.ts';
 import { stopCounting, usageOf, usedOf } from './usage-queries.ts';
 import { usageGate } from './usage-schema.ts';
 
-/** What limits are read and set with. */
 export interface LimitDeps extends BillingSettings {
   db: Database;
   directory: Pick<ProjectDirectory, 'forgetEverywhere'>;

@@ -8,7 +8,6 @@ import type { BillingSettings } from './service.ts';
 import { usageOf, usedOf } from './usage-queries.ts';
 import { type UsageGate, usageGate } from './usage-schema.ts';
 
-/** What notices are written with. */
 export interface NoticeDeps extends BillingSettings {
   db: Database;
   tell: TellMembers;

@@ -14,7 +14,6 @@ import {
   settledSince,
 } from './report-queries.ts';
 
-/** What reporting is made with. */
 export interface ReportDeps {
   db: Database;
   /** Null where billing is not enabled. */

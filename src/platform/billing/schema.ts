@@ -111,5 +111,4 @@ export const InvoiceList = v.object({
 });
 export type InvoiceList = v.InferOutput<typeof InvoiceList>;
 
-/** A page of the payment processor. */
 export const PaymentPage = v.object({ url: v.string() });

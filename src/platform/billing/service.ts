@@ -4,7 +4,6 @@ import type { ProjectBilling, UsageCategory } from '../projects/index.ts';
 import { beginCounting, countReceived, projectBilling, reserveQuota, usageOf, usedOf } from './usage-queries.ts';
 import { type UsageGate, usageGate } from './usage-schema.ts';
 
-/** What the deployment says of billing. */
 export interface BillingSettings {
   /** Mails a month of a project that does not pay; null where billing is not enabled. */
   freeTier: number | null;

@@ -9,7 +9,6 @@ import { noteCustomer, noteEnd, pauseForPayment, projectOfCustomer, resumeAfterP
 import { beginReports } from './report-queries.ts';
 import { stopCounting } from './usage-queries.ts';
 
-/** What webhooks of the payment processor are taken with. */
 export interface PaymentWebhookDeps {
   db: Database;
   directory: Pick<ProjectDirectory, 'forgetEverywhere'>;
@@ -27,7 +26,6 @@ export const paymentWebhookReplySchema = v.object({
   received: v.optional(v.literal(true)),
 });
 
-/** An answer to the processor. */
 export interface PaymentWebhookAnswer {
   status: 200 | 400 | 404 | 500;
   body: v.InferOutput<typeof paymentWebhookReplySchema>;

@@ -15,7 +15,6 @@ declare module '../../core/http/context.ts' {
   }
 }
 
-/** What checks of domains are made with. */
 export interface CheckDeps {
   db: Database;
   /** Null where the service has keys of its own in place of a provider's register. */

@@ -1,6 +1,6 @@
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { isUuid } from '../../core/lib/ids.ts';
-import type { DnsRecord, DomainStatus } from './schema.ts';
+import type { DomainBody } from './schema.ts';
 
 /** The project of a domain, for sessions that name none; null for a stranger, as for a domain that does not exist. */
 export async function projectOfDomain(db: Database, id: string, userId: string): Promise<string | null> {
@@ -12,17 +12,11 @@ export async function projectOfDomain(db: Database, id: string, userId: string):
 }
 
 /** A domain as a check reads it. */
-export interface CheckedDomain {
-  id: string;
-  projectId: string;
-  domain: string;
+export interface CheckedDomain
+  extends Pick<DomainBody, 'id' | 'projectId' | 'domain' | 'verified' | 'status' | 'records' | 'dkimTokens'> {
   providerId: string | null;
-  verified: boolean;
   wasVerified: boolean;
-  status: DomainStatus;
   misses: number;
-  records: DnsRecord[];
-  dkimTokens: string[];
 }
 
 const checkedColumns = raw(`d.id, d.project_id as "projectId", d.domain, d.provider_id as "providerId", d.verified,

@@ -53,11 +53,8 @@ export type CreateDomain = v.InferOutput<typeof CreateDomain>;
 
 /** The answer of a check. */
 export const DomainCheck = v.object({
-  domain: v.string(),
+  ...v.pick(DomainBody, ['domain', 'status', 'verified', 'records']).entries,
   tokens: v.array(v.string()),
-  status: v.picklist(domainStatuses),
-  verified: v.boolean(),
-  records: v.array(DnsRecord),
 });
 export type DomainCheck = v.InferOutput<typeof DomainCheck>;
 

@@ -13,7 +13,6 @@ import { firstState } from './state.ts';
 
 const checkPauseMs = 10_000;
 
-/** What the routes of domains need. */
 export interface DomainDeps extends CheckDeps {
   /** The signed-in user who asks; null for a key. */
   userId: string | null;
@@ -167,11 +166,10 @@ export function senderDomainRefused(domain: string): AppError {
   );
 }
 
-function checkBody({ domain, dkimTokens, status, verified, records }: CheckedBody): DomainCheck {
-  return { domain, tokens: dkimTokens, status, verified, records: records.map(recordBody) };
+function checkBody(domain: Pick<Domain, 'domain' | 'dkimTokens' | 'status' | 'verified' | 'records'>): DomainCheck {
+  const { dkimTokens, status, verified, records } = domain;
+  return { domain: domain.domain, tokens: dkimTokens, status, verified, records: records.map(recordBody) };
 }
-
-type CheckedBody = Pick<Domain, 'domain' | 'dkimTokens' | 'status' | 'verified' | 'records'>;
 
 // Rows of earlier versions know no findings.
 function recordBody(record: DnsRecord): DnsRecord {

@@ -13,7 +13,6 @@ export interface DomainState {
   records: readonly DnsRecord[];
 }
 
-/** What a check looked at. */
 export interface Evidence {
   /** Whether the schedule asks: only its checks count against a verified domain, so that nobody can hurry them. */
   scheduled: boolean;

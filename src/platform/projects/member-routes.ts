@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 import { route } from '../../core/http/route.ts';
 import { AppError, type FieldProblem, sentenceOf } from '../../core/lib/errors.ts';
-import { listMembers } from './member-queries.ts';
 import { AddMember, ChangeMember, ListedMember, Member } from './member-schema.ts';
-import { addMember, changeMember, removeMember } from './member-service.ts';
+import { addMember, changeMember, listMembers, removeMember } from './member-service.ts';
 
 const changes = { access: 'project', role: 'ADMIN', refusesKeys: true, tag: 'members' } as const;
 
@@ -38,7 +37,7 @@ export const memberRoutes = [
     reply: v.object({ success: v.literal(true), data: Member }),
     handle: async ({ db, project, params, body }) => ({
       success: true,
-      data: await changeMember(db, project.id, params.userId, body.role),
+      data: await changeMember(db, project.id, params.userId, body),
     }),
   }),
   route({

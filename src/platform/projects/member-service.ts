@@ -1,22 +1,29 @@
-import type { Database } from '../../core/database/sql.ts';
+import { isoInstant } from '../../core/database/columns.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
 import { AppError, conflict, forbidden } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
 import { User } from '../accounts/index.ts';
-import { addMembership, changeMembership, findMember, removeMembership } from './member-queries.ts';
-import type { Member } from './member-schema.ts';
+import { Membership } from './entity.ts';
+import type { AddMember, ChangeMember, ListedMember, Member } from './member-schema.ts';
+
+/** The members of a project in the order in which they joined. */
+export async function listMembers(db: Database, projectId: string): Promise<ListedMember[]> {
+  const rows = await db.rows<ListedMember>(sql`
+    select m.user_id as "userId", u.email, m.role, m.created_at::text as "createdAt" from memberships m
+      join users u on u.id = m.user_id where m.project_id = ${projectId} order by m.created_at, m.user_id`);
+  return rows.map((row) => ({ ...row, createdAt: isoInstant(row.createdAt) }));
+}
 
 /** Makes the user with this address a member. @throws 404 without such an account, 409 for a member */
-export async function addMember(
-  db: Database,
-  projectId: string,
-  { email, role }: { email: string; role: 'ADMIN' | 'MEMBER' },
-): Promise<Member> {
+export async function addMember(db: Database, projectId: string, { email, role }: AddMember): Promise<Member> {
   const user = await db.em.findOne(User, { email });
   if (user === null)
     throw new AppError(404, 'RESOURCE_NOT_FOUND', `No account has the address ${email}: its owner must sign up first`, {
       details: { resource: 'user', id: email },
     });
-  if (!(await addMembership(db, projectId, user.id, role))) throw conflict(`${email} is a member already`);
+  const added = await db.count(sql`
+    insert into memberships (project_id, user_id, role) values (${projectId}, ${user.id}, ${role}) on conflict do nothing`);
+  if (added === 0) throw conflict(`${email} is a member already`);
   return { userId: user.id, email, role };
 }
 
@@ -25,10 +32,10 @@ export async function changeMember(
   db: Database,
   projectId: string,
   userId: string,
-  role: 'ADMIN' | 'MEMBER',
+  { role }: ChangeMember,
 ): Promise<Member> {
   const member = await memberOrRefuse(db, projectId, userId, 'The owner keeps the role OWNER');
-  if (!(await changeMembership(db, projectId, userId, role))) throw noMember(userId);
+  if ((await db.em.nativeUpdate(Membership, notOwner(projectId, userId), { role })) === 0) throw noMember(userId);
   return { ...member, role };
 }
 
@@ -37,11 +44,17 @@ export async function removeMember(db: Database, projectId: string, userId: stri
   if (userId.toLowerCase() === callerId)
     throw forbidden('You cannot remove yourself: ask another admin', { reason: 'self' });
   await memberOrRefuse(db, projectId, userId, 'The owner of a project cannot be removed');
-  if (!(await removeMembership(db, projectId, userId))) throw noMember(userId);
+  if ((await db.em.nativeDelete(Membership, notOwner(projectId, userId))) === 0) throw noMember(userId);
 }
 
+// The owner is what the row says at this moment, so that no order of requests takes a project its owner.
+const notOwner = (projectId: string, userId: string) => ({ projectId, userId, role: { $ne: 'OWNER' } }) as const;
+
 async function memberOrRefuse(db: Database, projectId: string, userId: string, refusal: string): Promise<Member> {
-  const member = isUuid(userId) ? await findMember(db, projectId, userId) : null;
+  if (!isUuid(userId)) throw noMember(userId);
+  const member = await db.row<Member>(sql`
+    select m.user_id as "userId", u.email, m.role from memberships m join users u on u.id = m.user_id
+      where m.project_id = ${projectId} and m.user_id = ${userId}`);
   if (member === null) throw noMember(userId);
   if (member.role === 'OWNER') throw forbidden(refusal, { reason: 'owner' });
   return member;

@@ -55,15 +55,9 @@ export type ChangeProject = v.InferOutput<typeof ChangeProject>;
 
 /** What `regenerate-keys` answers. */
 export const RotatedProject = v.object({
-  id: Id,
-  name: v.string(),
+  ...v.pick(ProjectRecord, ['id', 'name', 'createdAt', 'updatedAt', 'disabled', 'customer', 'subscription']).entries,
   public: v.string(),
   secret: v.string(),
-  createdAt: Instant,
-  updatedAt: Instant,
-  disabled: v.boolean(),
-  customer: v.nullable(v.string()),
-  subscription: v.nullable(v.string()),
 });
 export type RotatedProject = v.InferOutput<typeof RotatedProject>;
 

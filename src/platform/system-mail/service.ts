@@ -15,7 +15,6 @@ declare module '../../core/http/context.ts' {
   }
 }
 
-/** What mail of the service is written with. */
 export type SystemMailSettings = Pick<Config, 'APP_ENCRYPTION_KEY' | 'SYSTEM_FROM_NAME'>;
 
 /**

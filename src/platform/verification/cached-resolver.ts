@@ -2,7 +2,7 @@ import { RecentResults } from '../../core/lib/recent-results.ts';
 import type { Resolver } from './resolver.ts';
 
 /** How much to remember and for how long. Times are milliseconds. */
-export interface CacheOptions {
+interface CacheOptions {
   /** Answers kept; the one unused for longest makes room. Default 10 000. */
   capacity?: number;
   /** How long a record that is there is believed. Default five minutes. */

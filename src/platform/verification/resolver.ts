@@ -1,4 +1,5 @@
 import { Resolver as DnsResolver } from 'node:dns/promises';
+import { within } from '../../core/lib/time.ts';
 
 declare module '../../core/http/context.ts' {
   interface App {
@@ -16,7 +17,7 @@ export interface Resolver {
 }
 
 /** Where and how long to ask. */
-export interface DnsOptions {
+interface DnsOptions {
   /** Name servers as `address` or `address:port` (`[::1]:53` for IPv6); those of the machine when left out or empty. */
   servers?: readonly string[];
   /** Milliseconds after which a lookup counts as unanswered, all its attempts together. Default 5000. */
@@ -33,7 +34,8 @@ export function dnsResolver({ servers = [], timeoutMs = defaultTimeoutMs }: DnsO
   return {
     async hasRecord(name, type) {
       try {
-        return await within(timeoutMs, ask(dns, name, type));
+        // The library's own timeout is for each attempt and server, so that several would add up beyond the promised one.
+        return await within(timeoutMs, ask(dns, name, type), false);
       } catch {
         return false;
       }
@@ -59,17 +61,4 @@ function takesMail(records: { exchange: string }[]): boolean {
   const [first] = records;
   if (!first) return false;
   return records.length > 1 || (first.exchange !== '' && first.exchange !== '.');
-}
-
-// The library's own timeout is per attempt and per server, so several servers would add up beyond the promised one.
-async function within(ms: number, lookup: Promise<boolean>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const expired = new Promise<boolean>((settle) => {
-    timer = setTimeout(settle, ms, false);
-  });
-  try {
-    return await Promise.race([lookup, expired]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -6,7 +6,7 @@ import type { Verification } from './schema.ts';
 import { suggestDomain } from './typo.ts';
 
 /** What verification needs: a way to ask the DNS, and the domain lists. */
-export interface VerificationDeps {
+interface VerificationDeps {
   resolver: Resolver;
   lists: Lists;
 }

@@ -1,4 +1,3 @@
-/** A table that a wipe empties. */
 export interface WipedTable {
   table: string;
   /** `id`: page by page along an index of (project_id, id), for tables of millions; `any`: in any order. */
