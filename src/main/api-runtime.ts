@@ -101,16 +101,7 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
   const metrics = createHttpMetrics(health.figures);
   measurePool(metrics.registry, store.db.pool);
   const origins = trustedOrigins(config);
-  const access = {
-    directory: app.directory,
-    db: app.db,
-    sessions: {
-      secrets: config.sessionSecrets,
-      origins,
-      requireVerification: config.REQUIRE_EMAIL_VERIFICATION,
-      clock: app.clock,
-    },
-  };
+  const access = { ...app, origins };
   const koa = createHttpApp(app, {
     routes,
     authenticate: (route, credentials) => authenticate(access, route, credentials),

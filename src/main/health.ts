@@ -1,7 +1,7 @@
 import type { Config } from '../core/config/config.ts';
 import { openSidePool, type Store } from '../core/database/orm.ts';
 import { databaseProblem } from '../core/database/readiness.ts';
-import type { Sql } from '../core/database/sql.ts';
+import type { Database } from '../core/database/sql.ts';
 import { sideDatabase } from './database-settings.ts';
 
 /** What is asked about the service while requests hold every connection of their pool. */
@@ -9,7 +9,7 @@ export interface Health {
   /** Answers `ok`, or what is wrong with Postgres, within a second. Questions at the same time are one. */
   postgres(): Promise<string>;
   /** For the figures of `/metrics`. */
-  figures: Sql;
+  figures: Database;
   close(): Promise<void>;
 }
 

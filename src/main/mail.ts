@@ -10,7 +10,7 @@ import {
 } from '@posthorn/mail-providers';
 import type { Logger } from 'pino';
 import type { Config } from '../core/config/config.ts';
-import type { Sql } from '../core/database/sql.ts';
+import type { Database } from '../core/database/sql.ts';
 import { type DnsLookup, dnsLookup } from '../platform/domains/dns.ts';
 import { signingKey } from '../platform/domains/signing-queries.ts';
 import type { TellMembers } from '../platform/system-mail/service.ts';
@@ -20,7 +20,7 @@ import { createJournal } from '../sending/providers/journal.ts';
 const megabyte = 1024 * 1024;
 
 /** The delivery provider that the settings choose. The sandbox speaks Postmark's API and takes larger messages. */
-export function createMailer(config: Config, log: Logger, sql: Sql): Mailer {
+export function createMailer(config: Config, log: Logger, sql: Database): Mailer {
   const { mailProvider } = config;
   if (mailProvider === 'ses') return sesMailer(config, log, sql);
   if (mailProvider === 'smtp') return smtpMailer(config, log, sql);
@@ -34,7 +34,7 @@ export function createMailer(config: Config, log: Logger, sql: Sql): Mailer {
   });
 }
 
-function sesMailer(config: Config, log: Logger, sql: Sql): Mailer {
+function sesMailer(config: Config, log: Logger, sql: Database): Mailer {
   return createSesMailer({
     ...sesAccess(config),
     configurationSet: config.SES_CONFIGURATION_SET,
@@ -55,7 +55,7 @@ function sesAccess(config: Config): SesAccess {
   };
 }
 
-function smtpMailer(config: Config, log: Logger, sql: Sql): Mailer {
+function smtpMailer(config: Config, log: Logger, sql: Database): Mailer {
   return createSmtpMailer({
     ...smtpAccess(config.SMTP_URL ?? '', config.SMTP_REQUIRE_TLS),
     connections: config.PROVIDER_CONNECTIONS,

@@ -1,4 +1,4 @@
-import type { Sql } from '../core/database/sql.ts';
+import type { Database } from '../core/database/sql.ts';
 import { seal, tryUnseal } from '../core/lib/seal.ts';
 
 /** A column of encrypted values; every one of a row with an `id`. */
@@ -32,7 +32,7 @@ const pageRows = 500;
  * current one, the first of `keys`. A value that somebody else changes meanwhile is left to them. May be repeated.
  */
 export async function countSealed(
-  sql: Sql,
+  sql: Database,
   { table, column }: SealedColumn,
   keys: readonly string[],
   change: boolean,

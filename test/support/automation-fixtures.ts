@@ -6,7 +6,7 @@ import { arrivalsChannel, createEnroller } from '../../src/automations/runtime/e
 import { wakesUnderWay } from '../../src/automations/runtime/under-way.ts';
 import { type Started, startRuns } from '../../src/automations/starting.ts';
 import type { StepType } from '../../src/automations/step-configs.ts';
-import type { Database, Sql } from '../../src/core/database/sql.ts';
+import type { Database } from '../../src/core/database/sql.ts';
 import { startWokenLoop } from '../../src/core/database/woken-loop.ts';
 import { newId } from '../../src/core/lib/ids.ts';
 import { guardedConnector } from '../../src/core/net/outgoing/guard.ts';
@@ -39,7 +39,7 @@ export interface TestAutomation {
 }
 
 /** Inserts an automation. */
-export async function anAutomation(sql: Sql, projectId: string, spec: AutomationSpec): Promise<TestAutomation> {
+export async function anAutomation(sql: Database, projectId: string, spec: AutomationSpec): Promise<TestAutomation> {
   const id = newId();
   const event = spec.event ?? 'user.signup';
   await sql.count(
@@ -78,7 +78,7 @@ export async function anAutomation(sql: Sql, projectId: string, spec: Automation
 
 /** Inserts a template and answers its id. */
 export async function aTemplate(
-  sql: Sql,
+  sql: Database,
   project: { id: string; sender: string },
   changes: { type?: string; subject?: string; body?: string } = {},
 ): Promise<string> {
@@ -131,7 +131,7 @@ function startAll(
 
 /** Records an event of a contact as any writer would. Answers its id. */
 export async function anEvent(
-  sql: Sql,
+  sql: Database,
   projectId: string,
   contactId: string | null,
   name: string,
@@ -171,7 +171,7 @@ export interface RunFact {
 }
 
 /** Reads runs of an automation with their steps, in the order in which they began. */
-export function runsOf(sql: Sql, automationId: string): Promise<RunFact[]> {
+export function runsOf(sql: Database, automationId: string): Promise<RunFact[]> {
   return sql.rows<RunFact>(
     `select r.id, r.status, r.exit_reason as reason, r.seq, r.context,
        (select s.name from automation_steps s where s.id = r.current_step_id) as at,
@@ -183,7 +183,7 @@ export function runsOf(sql: Sql, automationId: string): Promise<RunFact[]> {
 }
 
 /** The one run of an automation. */
-export async function runOf(sql: Sql, automationId: string): Promise<RunFact> {
+export async function runOf(sql: Database, automationId: string): Promise<RunFact> {
   const [run, ...others] = await runsOf(sql, automationId);
   if (run === undefined || others.length > 0) throw new Error(`There are ${others.length + (run ? 1 : 0)} runs`);
   return run;

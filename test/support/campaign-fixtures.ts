@@ -2,7 +2,7 @@ import type { Mailer } from '@posthorn/mail-providers';
 import { pino } from 'pino';
 import { type CampaignActivityDeps, campaignActivities } from '../../activities/campaign.ts';
 import { readConfig } from '../../src/core/config/config.ts';
-import type { Database, Sql } from '../../src/core/database/sql.ts';
+import type { Database } from '../../src/core/database/sql.ts';
 import { newId } from '../../src/core/lib/ids.ts';
 import { systemClock } from '../../src/core/lib/time.ts';
 import { createGate } from '../../src/sending/campaigns/gate.ts';
@@ -25,7 +25,7 @@ export interface CampaignChanges {
 }
 
 /** Inserts a draft, to ALL where nothing else is said, and answers its id. */
-export async function aCampaign(sql: Sql, project: TestProject, changes: CampaignChanges = {}): Promise<string> {
+export async function aCampaign(sql: Database, project: TestProject, changes: CampaignChanges = {}): Promise<string> {
   const id = newId();
   await sql.count(
     `insert into campaigns (id, project_id, name, subject, body, "from", type, audience_type, audience_condition, segment_id)
@@ -47,7 +47,7 @@ export async function aCampaign(sql: Sql, project: TestProject, changes: Campaig
 }
 
 /** Inserts contacts `watcher-1 … n@example.com` with a first name each, by one statement. */
-export async function contacts(sql: Sql, projectId: string, count: number): Promise<void> {
+export async function contacts(sql: Database, projectId: string, count: number): Promise<void> {
   await sql.count(
     `insert into contacts (id, project_id, email, subscribed, subscription_before, data)
      select uuidv7(), $1, 'watcher-' || n || '@example.com', true, true, jsonb_build_object('firstName', 'Name' || n)
@@ -58,7 +58,7 @@ export async function contacts(sql: Sql, projectId: string, count: number): Prom
 
 /** Moves a draft to SENDING as the API does and answers the start of its workflow. */
 export async function started(
-  sql: Sql,
+  sql: Database,
   projectId: string,
   campaignId: string,
   recipients = 1000,
@@ -73,7 +73,12 @@ export async function started(
 }
 
 /** Schedules a draft, or moves a scheduled one, as the API does; answers the start of its workflow. */
-export async function scheduled(sql: Sql, projectId: string, campaignId: string, inMs: number): Promise<StartCommand> {
+export async function scheduled(
+  sql: Database,
+  projectId: string,
+  campaignId: string,
+  inMs: number,
+): Promise<StartCommand> {
   const clock = await sql.row<{ at: number }>(
     'select (1000 * extract(epoch from clock_timestamp()) + $1::float8)::float8 as at',
     [inMs],
@@ -135,7 +140,7 @@ export interface CampaignRow {
 }
 
 /** Reads status and counters of a campaign. */
-export async function campaignRow(sql: Sql, id: string): Promise<CampaignRow> {
+export async function campaignRow(sql: Database, id: string): Promise<CampaignRow> {
   const row = await sql.row<CampaignRow>(
     `select status, total_recipients as total, sent_count as sent, skipped_count as skipped,
        failed_count as failed, bounced_count as bounced
@@ -147,7 +152,7 @@ export async function campaignRow(sql: Sql, id: string): Promise<CampaignRow> {
 }
 
 /** How many ledger rows of a campaign have each status and error. */
-export async function ledgerOf(sql: Sql, id: string): Promise<Record<string, number>> {
+export async function ledgerOf(sql: Database, id: string): Promise<Record<string, number>> {
   const rows = await sql.rows<{ verdict: string; count: number }>(
     `select status || coalesce(': ' || mail_reason_text(reason), '') as verdict, count(*)::int as count from emails where campaign_id = $1 group by 1`,
     [id],

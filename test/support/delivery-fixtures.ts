@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { OutgoingMessage } from '@posthorn/mail-providers';
-import type { Database, Sql } from '../../src/core/database/sql.ts';
+import type { Database } from '../../src/core/database/sql.ts';
 import { newId } from '../../src/core/lib/ids.ts';
 import type { DeliveryDeps } from '../../src/sending/engine/deps.ts';
 import { insertQueued, type NewMail } from '../../src/sending/ledger/queries.ts';
@@ -25,7 +25,7 @@ export interface TestProject {
 }
 
 /** Inserts a project with a verified sender domain. */
-export async function aProject(sql: Sql, changes: ProjectChanges = {}): Promise<TestProject> {
+export async function aProject(sql: Database, changes: ProjectChanges = {}): Promise<TestProject> {
   const id = newId();
   const hash = (kind: string) => createHash('sha256').update(`${kind}${id}`).digest();
   await sql.count(
@@ -52,7 +52,7 @@ export async function aProject(sql: Sql, changes: ProjectChanges = {}): Promise<
 
 /** Inserts a contact and answers its id. */
 export async function aContact(
-  sql: Sql,
+  sql: Database,
   projectId: string,
   email: string,
   changes: { subscribed?: boolean; data?: object } = {},
@@ -68,7 +68,7 @@ export async function aContact(
 
 /** Queues mail to a contact as an automation or the service itself would; answers its id. */
 export async function queueMail(
-  sql: Sql,
+  sql: Database,
   project: TestProject,
   contactId: string,
   toAddress: string,
@@ -104,7 +104,7 @@ function aMail(project: TestProject, contactId: string, toAddress: string): NewM
 
 /** Queues so many mails to as many new contacts; answers their addresses. */
 export async function queueMany(
-  sql: Sql,
+  sql: Database,
   project: TestProject,
   count: number,
   changes: Partial<NewMail> = {},

@@ -1,5 +1,5 @@
 import type { Config } from '../../src/core/config/config.ts';
-import type { Sql } from '../../src/core/database/sql.ts';
+import type { Database } from '../../src/core/database/sql.ts';
 import { unseal } from '../../src/core/lib/seal.ts';
 import type { Letter } from '../../src/platform/system-mail/letter.ts';
 
@@ -11,7 +11,7 @@ export interface QueuedLetter extends Letter {
 }
 
 /** The mails of the service that wait for this address, oldest first. */
-export async function lettersTo(sql: Sql, config: Config, email: string): Promise<QueuedLetter[]> {
+export async function lettersTo(sql: Database, config: Config, email: string): Promise<QueuedLetter[]> {
   const rows = await sql.rows<{ kind: string; sealed: string }>(
     `select kind, content_sealed as sealed from system_mails where to_address = $1 and content_sealed is not null
      order by created_at, id`,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../../src/core/config/config.ts';
-import type { Sql } from '../../src/core/database/sql.ts';
+import type { Database } from '../../src/core/database/sql.ts';
 import type { Role } from '../../src/core/lib/roles.ts';
 import { sessionCookie } from '../../src/core/lib/session-cookie.ts';
 import { hashPassword } from '../../src/platform/accounts/passwords.ts';
@@ -26,7 +26,7 @@ export interface PersonWishes {
 }
 
 /** Adds somebody with a session of their own. */
-export async function aPerson(sql: Sql, config: Config, wishes: PersonWishes = {}): Promise<Person> {
+export async function aPerson(sql: Database, config: Config, wishes: PersonWishes = {}): Promise<Person> {
   const { name = 'mira.holt', type = 'PASSWORD', verified = true, signsIn = false } = wishes;
   const email = `${name}-${randomBytes(3).toString('hex')}@harbourmail.test`;
   const password = `correct horse ${randomBytes(3).toString('hex')}`;
@@ -42,7 +42,7 @@ export async function sessionOf(config: Config, userId: string, sv = 0): Promise
 }
 
 /** Makes somebody a member of a project. */
-export async function joins(sql: Sql, projectId: string, person: { id: string }, role: Role): Promise<void> {
+export async function joins(sql: Database, projectId: string, person: { id: string }, role: Role): Promise<void> {
   await sql.count('insert into memberships (project_id, user_id, role) values ($1, $2, $3)', [
     projectId,
     person.id,

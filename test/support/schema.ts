@@ -1,4 +1,4 @@
-import type { Sql } from '../../src/core/database/sql.ts';
+import type { Database } from '../../src/core/database/sql.ts';
 
 /** A table as the catalog has it; definitions by name, as Postgres prints them. */
 interface TableShape {
@@ -55,7 +55,7 @@ const functions = `select p.oid::regprocedure::text as name, pg_get_functiondef(
   order by p.proname collate "C"`;
 
 /** Reads the shape of a database from its catalog. */
-export async function shapeOf(sql: Sql): Promise<Shape> {
+export async function shapeOf(sql: Database): Promise<Shape> {
   const part = async (query: string) => {
     const rows = await sql.rows<{ oid: number; name: string; definition: string }>(query);
     const all = new Map<number, Map<string, string>>();

@@ -1,4 +1,4 @@
-import type { Sql } from '../../src/core/database/sql.ts';
+import type { Database } from '../../src/core/database/sql.ts';
 import { newId } from '../../src/core/lib/ids.ts';
 import { aContact, aProject, type TestProject } from './delivery-fixtures.ts';
 
@@ -22,7 +22,7 @@ export interface MailChanges {
 }
 
 /** A mail that was handed over, to a contact of its own. */
-export async function aSentMail(db: Sql, changes: MailChanges = {}): Promise<SentMail> {
+export async function aSentMail(db: Database, changes: MailChanges = {}): Promise<SentMail> {
   const project = changes.project ?? (await aProject(db));
   const id = newId();
   const email = `bob-${id.slice(-12)}@example.com`;

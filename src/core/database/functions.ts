@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { DatabaseFunction } from '../../../migrations/functions.ts';
-import type { Sql } from './sql.ts';
+import type { Database } from './sql.ts';
 
 /**
  * Installs the functions whose text is not the one that was installed last; answers their names. The caller holds the lock of the
@@ -40,7 +40,7 @@ export class FunctionError extends Error {
 }
 
 /** Names of functions whose text was never installed in the database. One that was replaced since belongs to a later release. */
-export async function missingFunctions(sql: Sql, functions: readonly DatabaseFunction[]): Promise<string[]> {
+export async function missingFunctions(sql: Database, functions: readonly DatabaseFunction[]): Promise<string[]> {
   const rows = await sql.rows<{ name: string; hash: string }>('select name, hash from database_functions');
   const known = new Set(rows.map(({ name, hash }) => `${name} ${hash}`));
   return functions.filter(({ name, hash }) => !known.has(`${name} ${hash}`)).map(({ name }) => name);

@@ -1,7 +1,7 @@
 import { databaseFunctions } from '../../../migrations/functions.ts';
 import { migrations } from '../../../migrations/index.ts';
 import { missingFunctions } from './functions.ts';
-import type { Sql } from './sql.ts';
+import type { Database } from './sql.ts';
 
 const lookAtServer = `
   select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as "readOnly",
@@ -11,7 +11,7 @@ const lookAtServer = `
  * Why this release cannot work on the database, with what to do about it; null when it can. Rejects when Postgres does not answer.
  * `newerIsFine` overlooks migrations of a later release.
  */
-export async function databaseProblem(sql: Sql, newerIsFine: boolean): Promise<string | null> {
+export async function databaseProblem(sql: Database, newerIsFine: boolean): Promise<string | null> {
   const server = await sql.row<{ readOnly: boolean; hasSchema: boolean }>(lookAtServer);
   if (server?.hasSchema !== true) return 'the database has no schema: run npm run migrate';
   const applied = await sql.rows<{ name: string }>('select name from mikro_orm_migrations order by name');

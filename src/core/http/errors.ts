@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
 import type { Logger } from 'pino';
 import { isDatabaseError, type PassingFailure, passingFailure } from '../database/failures.ts';
-import { AppError, forbidden } from '../lib/errors.ts';
+import { AppError } from '../lib/errors.ts';
 
 /** Writes an error as the contract's envelope, or bare where the error says so (contract page 1, 1.3). */
 export function writeError(ctx: Context, error: unknown, requestId: string, log: Logger): void {
@@ -80,26 +80,11 @@ export function unauthorized(message = 'Sign in, or send a secret key as "Author
   return new AppError(401, 'UNAUTHORIZED', message);
 }
 
-/** 403 for what no key may do, so that a leaked one cannot destroy a project or plant a member. */
-export function forbiddenForKeys(): AppError {
-  return forbidden('API keys cannot do this: sign in', { reason: 'key' });
-}
-
-/** 403 for a key used with the id of another project, whether or not that exists. */
-export function foreignProject(): AppError {
-  return new AppError(403, 'PROJECT_ACCESS_DENIED', 'This key belongs to another project');
-}
-
 /** 404 for a project that does not exist or that the user is no member of. */
 export function noSuchProject(id: string): AppError {
   return new AppError(404, 'RESOURCE_NOT_FOUND', `You have no project with id ${id}`, {
     details: { resource: 'project', id },
   });
-}
-
-/** 409 for writes to a project that is being reset. */
-export function projectResetting(): AppError {
-  return new AppError(409, 'CONFLICT', 'This project is being reset: try again when that has finished');
 }
 
 /** 403 for writes to a disabled project. */

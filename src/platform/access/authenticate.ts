@@ -1,25 +1,15 @@
-import type { Database } from '../../core/database/sql.ts';
-import type { Admitted, KeyActor, RequestCredentials } from '../../core/http/context.ts';
-import {
-  forbiddenForKeys,
-  foreignProject,
-  invalidKey,
-  missingAuth,
-  noSuchProject,
-  projectDisabled,
-  projectResetting,
-  unauthorized,
-} from '../../core/http/errors.ts';
+import type { Admitted, App, RequestCredentials } from '../../core/http/context.ts';
+import { invalidKey, missingAuth, noSuchProject, projectDisabled, unauthorized } from '../../core/http/errors.ts';
 import type { Access, Route } from '../../core/http/route.ts';
-import { AppError } from '../../core/lib/errors.ts';
+import { AppError, conflict, forbidden } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
 import type { KeyOwner, ProjectDirectory } from '../projects/index.ts';
-import { admitMember, admitUser, type SessionSettings } from './session.ts';
+import { admitMember, admitUser } from './session.ts';
 
-export interface AccessDeps {
-  directory: ProjectDirectory;
-  db: Database;
-  sessions: SessionSettings;
+/** What access is decided by. */
+export interface AccessDeps extends Pick<App, 'config' | 'clock' | 'db' | 'directory'> {
+  /** Origins whose pages may make requests with the cookie of a session. */
+  origins: ReadonlySet<string>;
 }
 
 type Rules = Pick<Route, 'access' | 'role' | 'refusesKeys' | 'refusedWhenDisabled' | 'ungated'>;
@@ -38,7 +28,8 @@ export async function authenticate(deps: AccessDeps, route: Rules, credentials: 
     authorization !== '' || route.access === 'public' || route.access === 'secret'
       ? await admitKey(deps, route, credentials, authorization)
       : await admitSession(deps, route, credentials);
-  if (admitted.project?.resetting && credentials.method !== 'GET') throw projectResetting();
+  if (admitted.project?.resetting && credentials.method !== 'GET')
+    throw conflict('This project is being reset: try again when that has finished');
   return admitted;
 }
 
@@ -50,16 +41,17 @@ async function admitKey(
 ): Promise<Admitted> {
   const owner = await ownerOf(deps.directory, route.access, authorization);
   if (route.access === 'cookie' && !route.refusesKeys) throw unauthorized('Sign in: API keys belong to no user');
-  const actor: KeyActor = { kind: 'key' };
   const { project } = owner;
   if (route.access === 'project') {
     const named = credentials.params.id ?? '';
     if (!isUuid(named)) throw noSuchProject(named);
-    if (named.toLowerCase() !== project.id) throw foreignProject();
+    if (named.toLowerCase() !== project.id)
+      throw new AppError(403, 'PROJECT_ACCESS_DENIED', 'This key belongs to another project');
   }
-  if (route.refusesKeys) throw forbiddenForKeys();
+  // A key that leaked must not destroy a project or plant a member.
+  if (route.refusesKeys) throw forbidden('API keys cannot do this: sign in', { reason: 'key' });
   if (project.disabled && credentials.method !== 'GET') throw projectDisabled();
-  return { project, actor };
+  return { project, actor: { kind: 'key' } };
 }
 
 async function ownerOf(directory: ProjectDirectory, access: Access, authorization: string): Promise<KeyOwner> {

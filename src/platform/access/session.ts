@@ -5,7 +5,6 @@ import { AppError, forbidden } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
 import { type Role, roleIncludes } from '../../core/lib/roles.ts';
 import { sessionCookie } from '../../core/lib/session-cookie.ts';
-import type { Clock } from '../../core/lib/time.ts';
 import {
   readCookie,
   readSession,
@@ -15,16 +14,6 @@ import {
   sessionState,
 } from '../accounts/index.ts';
 import type { AccessDeps } from './authenticate.ts';
-
-export interface SessionSettings {
-  /** Any of which may have signed a session. */
-  secrets: readonly string[];
-  /** Origins whose pages may make requests with the cookie. */
-  origins: ReadonlySet<string>;
-  /** Whether users with a password must have confirmed their address. */
-  requireVerification: boolean;
-  clock: Clock;
-}
 
 type Rules = Pick<Route, 'access' | 'role' | 'ungated'>;
 
@@ -67,10 +56,9 @@ export async function admitMember(
 
 async function signedIn(deps: AccessDeps, credentials: RequestCredentials) {
   const token = readCookie(credentials.header('cookie'), sessionCookie);
-  const { secrets, clock } = deps.sessions;
-  const session = token ? await readSession(token, secrets, clock()) : null;
+  const session = token ? await readSession(token, deps.config.sessionSecrets, deps.clock()) : null;
   if (token === null || session === null || !isUuid(session.id)) throw unauthorized();
-  refuseForeignPage(deps.sessions.origins, credentials);
+  refuseForeignPage(deps.origins, credentials);
   return { ...session, hash: sessionHash(token) };
 }
 
@@ -88,25 +76,21 @@ function refuseForeignPage(origins: ReadonlySet<string>, credentials: RequestCre
 // Users are never deleted. A session that we signed for nobody answered a sign-up with an address that was taken (see
 // src/platform/accounts/sign-up-service.ts): it must look like that of a new account, so it is told the same, and null lets it as far.
 function current(
-  { sessions }: AccessDeps,
+  { config }: AccessDeps,
   route: Rules,
   session: { id: string; sv: number },
   { ended, user }: SessionState,
 ): SessionUser | null {
   if (ended || (user !== null && user.sessionVersion !== session.sv)) throw unauthorized();
   const unconfirmed = user === null || (user.type === 'PASSWORD' && !user.emailVerified);
-  if (unconfirmed && sessions.requireVerification) {
+  if (unconfirmed && config.REQUIRE_EMAIL_VERIFICATION) {
     if (route.ungated) return user;
-    throw verificationRequired();
+    throw new AppError(
+      403,
+      'EMAIL_VERIFICATION_REQUIRED',
+      'Confirm your address first: follow the link in the mail we sent, or ask for another with POST /auth/request-verification',
+    );
   }
   if (user === null) throw unauthorized();
   return user;
-}
-
-function verificationRequired(): AppError {
-  return new AppError(
-    403,
-    'EMAIL_VERIFICATION_REQUIRED',
-    'Confirm your address first: follow the link in the mail we sent, or ask for another with POST /auth/request-verification',
-  );
 }
