@@ -15,6 +15,7 @@ import { removeDone } from '../src/core/outbox/queries.ts';
 import { createRecovery, type RecoverableKind, type RecoveryDeps } from '../src/core/outbox/recovery.ts';
 import { scheduleRevision } from '../src/core/outbox/schedules.ts';
 import { checkStore, isKnown } from '../src/core/outbox/store-state.ts';
+import { removeOldDeliveries } from '../src/insight/webhooks/index.ts';
 import { removeEndedSessions, removeOldAttempts, removeOldTokens } from '../src/platform/accounts/index.ts';
 import { removeOldCounts } from '../src/platform/billing/index.ts';
 import { removeOldMails } from '../src/platform/system-mail/index.ts';
@@ -45,12 +46,14 @@ import { segmentActivities } from './segment.ts';
 import { type ReconcileCheck, type RetentionRule, sweepActivities } from './sweeps.ts';
 import { systemMailActivities } from './system-mail.ts';
 import { usageActivities } from './usage.ts';
+import { webhookFeedActivities } from './webhook-feed.ts';
 import { wipeActivities } from './wipe.ts';
 
 // Long enough for a lane to be worth an activity, short enough that the Web UI shows progress.
 const laneShareMs = 30_000;
 // The API promises a day; a week is enough to check last week's import.
 const keepJobsHours = 7 * 24;
+const keepDeliveriesDays = 30;
 
 /** The activities of each task queue. A worker serves the queues that are named here. */
 export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, object>> {
@@ -86,15 +89,32 @@ export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, 
       pace: { claims: config.CAMPAIGN_CALLS_IN_FLIGHT, shareMs: laneShareMs },
     }),
     automation: automationActivities({ db, billing: config, wake: (projectId) => waker.wake(projectId) }),
-    http: webhookActivities({
+    http: httpActivities(deps),
+    bulk: bulkActivities(deps, delivery),
+  };
+}
+
+function httpActivities(deps: ActivityDeps): object {
+  const { config, db, clock, stopping, tellMembers: tell } = deps;
+  const connect = guardedConnector(
+    { allowedHosts: config.WEBHOOK_ALLOWED_HOSTS, dnsServers: config.DNS_SERVERS },
+    callLimits.hopMs,
+  );
+  return {
+    ...webhookActivities({
       db,
       links: { pagesUrl: config.DASHBOARD_URI, apiUrl: config.API_URI, secret: config.LINK_SECRET },
-      connect: guardedConnector(
-        { allowedHosts: config.WEBHOOK_ALLOWED_HOSTS, dnsServers: config.DNS_SERVERS },
-        callLimits.hopMs,
-      ),
+      connect,
     }),
-    bulk: bulkActivities(deps, delivery),
+    ...webhookFeedActivities({
+      db,
+      connect,
+      encryptionKeys: config.encryptionKeys,
+      clock,
+      tell,
+      dispatchSoon: dispatcher(deps),
+      stopping,
+    }),
   };
 }
 
@@ -193,6 +213,7 @@ function retentionRules({ db, config, clock }: ActivityDeps): RetentionRule[] {
     { name: 'versions of automations', removeSome: (limit) => removeUnusedVersions(db, limit) },
     { name: 'usage', removeSome: (limit) => removeOldCounts(db, limit) },
     { name: 'webhook receipts', removeSome: (limit) => removeOldReceipts(db, limit) },
+    { name: 'webhook deliveries', removeSome: (limit) => removeOldDeliveries(db, keepDeliveriesDays, limit) },
   ];
 }
 

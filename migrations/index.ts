@@ -34,6 +34,7 @@ import { Migration20261122001200_queued_bytes } from './Migration20261122001200_
 import { Migration20261122002000_mail_reasons } from './Migration20261122002000_mail_reasons.ts';
 import { Migration20261122004000_content_revisions } from './Migration20261122004000_content_revisions.ts';
 import { Migration20261122004001_email_documents } from './Migration20261122004001_email_documents.ts';
+import { Migration20261122007000_webhook_endpoints } from './Migration20261122007000_webhook_endpoints.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -73,4 +74,5 @@ export const migrations = [
   { name: 'Migration20261122002000_mail_reasons', class: Migration20261122002000_mail_reasons },
   { name: 'Migration20261122004000_content_revisions', class: Migration20261122004000_content_revisions },
   { name: 'Migration20261122004001_email_documents', class: Migration20261122004001_email_documents },
+  { name: 'Migration20261122007000_webhook_endpoints', class: Migration20261122007000_webhook_endpoints },
 ];

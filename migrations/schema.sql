@@ -999,6 +999,69 @@ create table users (
   constraint users_type_check check ((type = any (array['PASSWORD'::text, 'GOOGLE_OAUTH'::text, 'GITHUB_OAUTH'::text])))
 );
 
+create table webhook_attempts (
+  id uuid not null,
+  delivery_id uuid not null,
+  at timestamp(3) with time zone not null,
+  status_code integer,
+  ms integer not null,
+  answer text,
+  error text,
+  constraint webhook_attempts_pkey primary key (id),
+  constraint webhook_attempts_delivery_id_fkey foreign key (delivery_id) references webhook_deliveries(id) on delete cascade
+);
+create index webhook_attempts_delivery on webhook_attempts using btree (delivery_id, at);
+
+create table webhook_deliveries (
+  id uuid not null,
+  endpoint_id uuid not null,
+  sequence bigint not null,
+  event_id uuid not null,
+  event_name text not null,
+  event_at timestamp(3) with time zone not null,
+  status text default 'PENDING'::text not null,
+  attempts integer default 0 not null,
+  due_at timestamp(3) with time zone default now() not null,
+  created_at timestamp(3) with time zone default now() not null,
+  constraint webhook_deliveries_pkey primary key (id),
+  constraint webhook_deliveries_event unique (endpoint_id, event_id),
+  constraint webhook_deliveries_sequence unique (endpoint_id, sequence),
+  constraint webhook_deliveries_endpoint_id_fkey foreign key (endpoint_id) references webhook_endpoints(id) on delete cascade,
+  constraint webhook_deliveries_status_check check ((status = any (array['PENDING'::text, 'DELIVERED'::text, 'FAILED'::text])))
+);
+create index webhook_deliveries_created on webhook_deliveries using brin (created_at);
+create index webhook_deliveries_due on webhook_deliveries using btree (endpoint_id, due_at, sequence) where (status = 'PENDING'::text);
+create index webhook_deliveries_failed on webhook_deliveries using btree (endpoint_id, sequence) where (status = 'FAILED'::text);
+create index webhook_deliveries_span on webhook_deliveries using btree (endpoint_id, event_at);
+
+create table webhook_endpoints (
+  id uuid not null,
+  project_id uuid not null,
+  url text not null,
+  description text,
+  events text[] not null,
+  payload text default 'full'::text not null,
+  ordered boolean default false not null,
+  status text default 'ENABLED'::text not null,
+  disabled_reason text,
+  secret_sealed text not null,
+  old_secret_sealed text,
+  old_secret_until timestamp(3) with time zone,
+  cursor_at timestamp with time zone not null,
+  cursor_id uuid not null,
+  sequence bigint default 0 not null,
+  counted_from timestamp(3) with time zone not null,
+  failing_since timestamp(3) with time zone,
+  resting_until timestamp(3) with time zone,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  constraint webhook_endpoints_pkey primary key (id),
+  constraint webhook_endpoints_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
+  constraint webhook_endpoints_payload_check check ((payload = any (array['full'::text, 'thin'::text]))),
+  constraint webhook_endpoints_status_check check ((status = any (array['ENABLED'::text, 'PAUSED'::text, 'DISABLED'::text])))
+);
+create index webhook_endpoints_project on webhook_endpoints using btree (project_id, created_at);
+
 create table webhook_receipts (
   source text not null,
   key text not null,
@@ -1006,6 +1069,27 @@ create table webhook_receipts (
   constraint webhook_receipts_pkey primary key (source, key)
 );
 create index webhook_receipts_age on webhook_receipts using btree (created_at);
+
+create table webhook_replays (
+  id uuid not null,
+  endpoint_id uuid not null,
+  since timestamp(3) with time zone not null,
+  until timestamp(3) with time zone not null,
+  events text[] not null,
+  only text not null,
+  status text default 'RUNNING'::text not null,
+  place_at timestamp(3) with time zone not null,
+  place_id uuid not null,
+  requeued integer default 0 not null,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  constraint webhook_replays_pkey primary key (id),
+  constraint webhook_replays_endpoint_id_fkey foreign key (endpoint_id) references webhook_endpoints(id) on delete cascade,
+  constraint webhook_replays_only_check check (("only" = any (array['failed'::text, 'all'::text]))),
+  constraint webhook_replays_status_check check ((status = any (array['RUNNING'::text, 'DONE'::text])))
+);
+create index webhook_replays_endpoint on webhook_replays using btree (endpoint_id, created_at);
+create unique index webhook_replays_running on webhook_replays using btree (endpoint_id) where (status = 'RUNNING'::text);
 
 CREATE OR REPLACE FUNCTION announce_change()
  RETURNS trigger

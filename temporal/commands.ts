@@ -35,6 +35,7 @@ export const workflowQueues = {
   wipeProject: 'bulk',
   enrolScheduled: 'bulk',
   migrateAutomation: 'bulk',
+  webhookFeed: 'http',
 } as const satisfies Record<string, QueueKind>;
 /** Name of a workflow type. */
 export type WorkflowType = keyof typeof workflowQueues;
@@ -60,6 +61,8 @@ export const workflowId = {
   wipe: (wipeId: string) => `wipe/${wipeId}`,
   /** A migration of the contacts inside an automation. */
   automationMigration: (migrationId: string) => `automation-migration/${migrationId}`,
+  /** The webhooks of one endpoint. */
+  webhookFeed: (endpointId: string) => `webhook-feed/${endpointId}`,
   /** What the schedule of an automation starts; Temporal appends the time. */
   enrol: (automationId: string) => `enrol/${automationId}`,
 } as const;

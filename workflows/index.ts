@@ -10,4 +10,5 @@ export { segmentCompute, segmentSweep } from './segment-compute.ts';
 export { reconcile, retention } from './sweeps.ts';
 export { systemMail } from './system-mail.ts';
 export { usageSweep } from './usage-sweep.ts';
+export { webhookFeed } from './webhook-feed.ts';
 export { wipeProject } from './wipe-project.ts';

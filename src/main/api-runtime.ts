@@ -14,6 +14,8 @@ import { createHttpMetrics } from '../core/http/metrics.ts';
 import { trustedOrigins } from '../core/http/origins.ts';
 import { RateLimiter } from '../core/http/rate-limit.ts';
 import { type Clock, systemClock } from '../core/lib/time.ts';
+import { callLimits } from '../core/net/outgoing/call.ts';
+import { guardedConnector } from '../core/net/outgoing/guard.ts';
 import { type HttpServer, type ServerLimits, serve, usualLimits } from '../core/net/server.ts';
 import { Outbox } from '../core/outbox/dispatcher.ts';
 import { createDeliveryWaker } from '../core/outbox/wake.ts';
@@ -92,6 +94,10 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
     payments: createPayments(config),
     images: createImageStore(config),
     tellMembers: createTellMembers(config),
+    connectOut: guardedConnector(
+      { allowedHosts: config.WEBHOOK_ALLOWED_HOSTS, dnsServers: config.DNS_SERVERS },
+      callLimits.hopMs,
+    ),
     checks: {
       postgres: health.postgres,
       temporal: async () => (await checkTemporal(temporal, 1_000)) ?? 'ok',

@@ -27,6 +27,7 @@ import { Template } from '../content/templates/entity.ts';
 import { Upload } from '../content/uploads/entity.ts';
 import { InstalledFunction } from '../core/database/entity.ts';
 import { OutboxMessage, TemporalStore } from '../core/outbox/entity.ts';
+import { WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookReplay } from '../insight/webhooks/entity.ts';
 import { IdempotencyKey, RateWindow } from '../platform/access/entity.ts';
 import { AccountToken, AttemptWindow, EndedSession, User } from '../platform/accounts/entity.ts';
 import { UnreportedMail, UsageCounter, UsageNotice, UsageReport } from '../platform/billing/entity.ts';
@@ -108,4 +109,8 @@ export const entities: EntityName[] = [
   AutomationRun,
   AutomationStepRun,
   AutomationMigration,
+  WebhookEndpoint,
+  WebhookDelivery,
+  WebhookAttempt,
+  WebhookReplay,
 ];

@@ -16,6 +16,7 @@ import type { Route } from '../core/http/route.ts';
 import { activityRoutes } from '../insight/activity/routes.ts';
 import { analyticsRoutes } from '../insight/analytics/routes.ts';
 import { setupRoutes } from '../insight/setup/routes.ts';
+import { webhookEndpointRoutes } from '../insight/webhooks/routes.ts';
 import { authRoutes } from '../platform/accounts/auth-routes.ts';
 import { oauthRoutes } from '../platform/accounts/oauth-routes.ts';
 import { signUpRoutes } from '../platform/accounts/sign-up-routes.ts';
@@ -66,6 +67,7 @@ export const routes: readonly Route[] = [
   ...securityRoutes,
   ...setupRoutes,
   ...webhookRoutes,
+  ...webhookEndpointRoutes,
   ...authRoutes,
   ...signUpRoutes,
   ...oauthRoutes,

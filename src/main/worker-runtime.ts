@@ -21,6 +21,7 @@ import { storeChangedAt } from '../core/outbox/store-state.ts';
 import { createMailSweep } from '../core/outbox/sweep.ts';
 import { createDeliveryWaker, type DeliveryWaker } from '../core/outbox/wake.ts';
 import { createPayments } from '../platform/billing/stripe-payments.ts';
+import { createWebhookWatch } from '../insight/webhooks/index.ts';
 import { foldAndJudge } from '../sending/reputation/fold.ts';
 import { logActivities } from './activity-log.ts';
 import { sessionUrl, workerDatabase } from './database-settings.ts';
@@ -53,6 +54,7 @@ export interface WorkerOverrides {
 
 const sweepEveryMs = 3000;
 const bookkeepingEveryMs = 5000;
+const webhooksEveryMs = 1000;
 const watchEveryMs = 5000;
 
 /** Starts the worker: queues of Temporal, the relay of the outbox, and the sweep for lost wakes. */
@@ -173,6 +175,7 @@ function startLoops(deps: LoopDeps): { closeIntake(): Promise<unknown>; ended: P
   const ended = Promise.all([
     every(sweepEveryMs, 'the sweep for waiting mail', createMailSweep({ db, waker, clock })),
     every(watchEveryMs, 'the watch over segments', watch),
+    every(webhooksEveryMs, 'the watch over webhooks', createWebhookWatch({ db, temporal, queuePrefix, log })),
     every(watchEveryMs, 'the check for another store', storeComparison(deps)),
     every(bookkeepingEveryMs, 'the bookkeeping of audiences', async () => {
       await foldAllContactChanges(db, stop);

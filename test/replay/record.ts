@@ -21,6 +21,7 @@ import { emailDeliveryCases } from './cases/email-delivery.ts';
 import { jobCases } from './cases/jobs.ts';
 import { sweepCases } from './cases/sweeps.ts';
 import { systemMailCases } from './cases/system-mail.ts';
+import { webhookFeedCases } from './cases/webhook-feed.ts';
 import { wipeCases } from './cases/wipe-project.ts';
 import { savedHistories, saveHistories } from './histories.ts';
 import { startRecorder } from './recorder.ts';
@@ -34,6 +35,7 @@ const cases = [
   ...jobCases,
   ...sweepCases,
   ...systemMailCases,
+  ...webhookFeedCases,
   ...wipeCases,
 ];
 const named = process.argv.slice(2);

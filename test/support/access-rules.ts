@@ -121,13 +121,18 @@ const exact: Record<string, Rule> = {
   'DELETE /domains/:id': 'contentOfAdmins',
 };
 
+// All below these is work of those who administer a project.
+const administration = /^\/webhook-endpoints(\/|$)/;
 // All below these is work in a project. A route that is meant to be otherwise needs a line of its own above.
 const work =
   /^\/(contacts|events|templates|campaigns|segments|workflows|suppressions|activity|analytics|uploads|brand)(\/|$)/;
 
 /** The rule of a route; undefined for one that has none. */
 export function ruleOf(method: string, path: string): Rule | undefined {
-  return exact[`${method} ${path}`] ?? (work.test(path) ? 'content' : undefined);
+  return (
+    exact[`${method} ${path}`] ??
+    (administration.test(path) ? 'contentOfAdmins' : work.test(path) ? 'content' : undefined)
+  );
 }
 
 /** Writes to the project in the path that a session may not make either while that is disabled (page 3, 1.2). */

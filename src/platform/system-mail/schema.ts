@@ -9,6 +9,7 @@ export const systemMailKinds = [
   'usage-reached',
   'project-disabled',
   'payment-failed',
+  'webhook-disabled',
 ] as const;
 export type SystemMailKind = (typeof systemMailKinds)[number];
 

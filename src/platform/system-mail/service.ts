@@ -42,7 +42,7 @@ export type TellMembers = (
   tx: Database,
   mail: {
     projectId: string;
-    kind: 'domain-verified' | 'domain-lost' | 'usage-warning' | 'usage-reached' | 'payment-failed';
+    kind: 'domain-verified' | 'domain-lost' | 'usage-warning' | 'usage-reached' | 'payment-failed' | 'webhook-disabled';
     /** Where its button leads, below the dashboard. */
     path: string;
     values?: Readonly<Record<string, string>>;

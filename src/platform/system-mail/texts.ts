@@ -63,6 +63,12 @@ const en: Record<SystemMailKind, MailText> = {
     button: 'Settle the payment',
     note: 'The project is enabled again as soon as the payment arrives.',
   },
+  'webhook-disabled': {
+    subject: 'Webhooks to {host} are switched off',
+    lines: ['The webhook endpoint {host} of the project {project} was disabled: {reason}.'],
+    button: 'Show the endpoint',
+    note: 'Enable it again when it works: delivery goes on with the first event that is missing.',
+  },
 };
 
 const de: Record<SystemMailKind, MailText> = {
@@ -119,6 +125,12 @@ const de: Record<SystemMailKind, MailText> = {
     line: 'Die letzte Zahlung für das Projekt {project} kam nicht zustande; es sendet derzeit nichts.',
     button: 'Zahlung klären',
     note: 'Das Projekt wird wieder freigegeben, sobald die Zahlung eingeht.',
+  },
+  'webhook-disabled': {
+    subject: 'Webhooks an {host} sind abgeschaltet',
+    lines: ['Der Webhook-Endpunkt {host} des Projekts {project} wurde abgeschaltet: {reason}.'],
+    button: 'Endpunkt anzeigen',
+    note: 'Schalten Sie ihn wieder ein, sobald er funktioniert: Die Zustellung geht beim ersten fehlenden Ereignis weiter.',
   },
 };
 
@@ -177,6 +189,12 @@ const fr: Record<SystemMailKind, MailText> = {
     button: 'Régler le paiement',
     note: 'Le projet est réactivé dès que le paiement arrive.',
   },
+  'webhook-disabled': {
+    subject: 'Les webhooks vers {host} sont désactivés',
+    lines: ['Le point de terminaison {host} du projet {project} a été désactivé : {reason}.'],
+    button: 'Afficher le point de terminaison',
+    note: 'Réactivez-le dès qu’il fonctionne : la livraison reprend au premier événement manquant.',
+  },
 };
 
 const es: Record<SystemMailKind, MailText> = {
@@ -233,6 +251,12 @@ const es: Record<SystemMailKind, MailText> = {
     line: 'El último pago del proyecto {project} no se completó; por ahora no envía nada.',
     button: 'Resolver el pago',
     note: 'El proyecto se activa de nuevo en cuanto llegue el pago.',
+  },
+  'webhook-disabled': {
+    subject: 'Los webhooks a {host} están desactivados',
+    lines: ['El punto de conexión {host} del proyecto {project} se desactivó: {reason}.'],
+    button: 'Mostrar el punto de conexión',
+    note: 'Actívelo de nuevo cuando funcione: la entrega continúa con el primer evento que falta.',
   },
 };
 

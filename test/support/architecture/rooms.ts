@@ -42,6 +42,7 @@ const order = [
   'insight/setup',
   'insight/activity',
   'insight/analytics',
+  'insight/webhooks',
   'main',
 ] as const;
 export type Subject = (typeof order)[number];

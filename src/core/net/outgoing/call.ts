@@ -19,6 +19,8 @@ export interface IncomingAnswer {
   body: Buffer;
   /** There was more of it, or the rest did not come in time. */
   truncated: boolean;
+  /** The header `Retry-After`, as it came. */
+  retryAfter: string | null;
 }
 
 /** No answer came. */
@@ -36,6 +38,7 @@ export class NoAnswer extends Error {
 /** How far a call may go; see the defaults. */
 export interface CallLimits {
   hopMs: number;
+  /** How many are followed; with 0 a redirect is an answer like any other. */
   redirects: number;
   bodyBytes: number;
 }
@@ -59,7 +62,7 @@ export async function callOut(
   let written = false;
   for (let hops = 0; ; hops += 1) {
     const { location, ...answer } = await callHop(connect, hop, signal, limits, written);
-    if (location === null || !redirectStatuses.has(answer.statusCode)) return answer;
+    if (location === null || limits.redirects === 0 || !redirectStatuses.has(answer.statusCode)) return answer;
     written = true;
     if (hops === limits.redirects)
       throw new NoAnswer(`The receiver redirected more than ${limits.redirects} times`, true);
@@ -111,10 +114,11 @@ async function callHop(
       body,
       signal: AbortSignal.any([late, stop]),
     });
-    const location = answer.headers.location;
+    const { location, 'retry-after': retryAfter } = answer.headers;
     return {
       statusCode: answer.statusCode,
       location: typeof location === 'string' ? location : null,
+      retryAfter: typeof retryAfter === 'string' ? retryAfter : null,
       ...(await readBody(answer.body, bodyBytes)),
     };
   } catch (error) {
@@ -128,7 +132,10 @@ async function callHop(
 }
 
 // What has been read is kept: the receiver did answer.
-async function readBody(body: AsyncIterable<Buffer>, most: number): Promise<Omit<IncomingAnswer, 'statusCode'>> {
+async function readBody(
+  body: AsyncIterable<Buffer>,
+  most: number,
+): Promise<Pick<IncomingAnswer, 'body' | 'truncated'>> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {

@@ -1,0 +1,100 @@
+import { isoInstant } from '../../core/database/columns.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
+import { clampLimit, decodeCursor, encodeCursor } from '../../core/lib/cursor.ts';
+import { badRequest, notFound } from '../../core/lib/errors.ts';
+import { isUuid } from '../../core/lib/ids.ts';
+import type { AttemptBody, AuditSpan, DeliveryBody, EndpointAudit, ListDeliveries } from './schema.ts';
+import { webhookIdOf } from './signing.ts';
+import { subscribes } from './subscriptions.ts';
+
+interface DeliveryRow extends Omit<DeliveryBody, 'webhookId' | 'nextAttemptAt'> {
+  id: string;
+  dueAt: string;
+}
+
+const columns = sql`d.id, d.event_id as "eventId", d.sequence::float8 as sequence, d.event_name as type, d.event_at::text as "eventAt",
+  d.status, d.attempts, d.due_at::text as "dueAt"`;
+
+function deliveryBody({ id: _, dueAt, ...row }: DeliveryRow): DeliveryBody {
+  return {
+    ...row,
+    webhookId: webhookIdOf(row.eventId),
+    eventAt: isoInstant(row.eventAt),
+    nextAttemptAt: row.status === 'PENDING' ? isoInstant(dueAt) : null,
+  };
+}
+
+/** A page of an endpoint's deliveries, the latest first. */
+export async function listDeliveries(db: Database, endpointId: string, { status, limit, cursor }: ListDeliveries) {
+  const size = clampLimit(limit, 20, 100);
+  const [before] = cursor === undefined ? [Number.MAX_SAFE_INTEGER] : decodeCursor(cursor, 1);
+  if (typeof before !== 'number' || !Number.isSafeInteger(before))
+    throw badRequest('"cursor" is not a cursor of this list: pass the value of the previous page unchanged');
+  const rows = await db.rows<DeliveryRow>(sql`
+    select ${columns} from webhook_deliveries d
+    where d.endpoint_id = ${endpointId} and d.sequence < ${before}::bigint
+      and (${status ?? null}::text is null or d.status = ${status ?? null}::text)
+    order by d.sequence desc limit ${size + 1}`);
+  const page = rows.slice(0, size);
+  const last = rows.length > size ? page.at(-1) : undefined;
+  return {
+    data: page.map(deliveryBody),
+    cursor: last === undefined ? null : encodeCursor([last.sequence]),
+    hasMore: last !== undefined,
+  };
+}
+
+/** One delivery with its log. @throws 404 */
+export async function getDelivery(db: Database, endpointId: string, eventId: string) {
+  const row = isUuid(eventId)
+    ? await db.row<DeliveryRow>(sql`
+        select ${columns} from webhook_deliveries d where d.endpoint_id = ${endpointId} and d.event_id = ${eventId}`)
+    : null;
+  if (row === null) throw notFound('delivery', eventId);
+  const log = await db.rows<AttemptBody>(sql`
+    select at::text as at, status_code as "statusCode", ms, answer, error from webhook_attempts
+    where delivery_id = ${row.id} order by at, id limit 100`);
+  return { ...deliveryBody(row), log: log.map((attempt) => ({ ...attempt, at: isoInstant(attempt.at) })) };
+}
+
+/** Queues a delivery again, with all its attempts. @throws 404 */
+export async function redeliver(db: Database, endpointId: string, eventId: string): Promise<void> {
+  const count = isUuid(eventId)
+    ? await db.count(sql`
+        update webhook_deliveries set status = 'PENDING', attempts = 0, due_at = now()
+        where endpoint_id = ${endpointId} and event_id = ${eventId}`)
+    : 0;
+  if (count === 0) throw notFound('delivery', eventId);
+}
+
+/**
+ * Compares the events of a span with the deliveries of it. The span is cut to what the endpoint has been queued and to the time since
+ * its subscription last changed, and to 31 days.
+ */
+export async function auditEndpoint(db: Database, endpointId: string, span: AuditSpan): Promise<EndpointAudit> {
+  const row = await db.row<{
+    projectId: string;
+    events: string[];
+    from: string;
+    until: string;
+  }>(sql`
+    select project_id as "projectId", events, greatest(counted_from, ${span.from ?? null}::timestamptz, now() - interval '31 days')::text as "from",
+      least(cursor_at, ${span.until ?? null}::timestamptz)::text as until
+    from webhook_endpoints where id = ${endpointId}`);
+  if (row === null) throw notFound('webhook endpoint', endpointId);
+  const counts = await db.row<Omit<EndpointAudit, 'from' | 'until' | 'addsUp'>>(sql`
+    select (select count(*)::int from events where project_id = ${row.projectId} and created_at >= ${row.from}::timestamptz
+        and created_at < ${row.until}::timestamptz and ${subscribes(sql`name`, row.events)}) as events,
+      count(*) filter (where status = 'DELIVERED')::int as delivered, count(*) filter (where status = 'FAILED')::int as failed,
+      count(*) filter (where status = 'PENDING')::int as pending,
+      min(sequence)::float8 as "firstSequence", max(sequence)::float8 as "lastSequence"
+    from webhook_deliveries
+    where endpoint_id = ${endpointId} and event_at >= ${row.from}::timestamptz and event_at < ${row.until}::timestamptz`);
+  if (counts === null) throw new Error('Postgres did not answer');
+  return {
+    from: isoInstant(row.from),
+    until: isoInstant(row.until),
+    ...counts,
+    addsUp: counts.events === counts.delivered + counts.failed + counts.pending,
+  };
+}

@@ -1,0 +1,187 @@
+import * as v from 'valibot';
+import { reply, route } from '../../core/http/route.ts';
+import { auditEndpoint, getDelivery, listDeliveries, redeliver } from './log.ts';
+import {
+  AuditSpan,
+  CreateEndpoint,
+  DeliveriesPage,
+  DeliveryWithAttempts,
+  EndpointAudit,
+  EndpointBody,
+  EndpointWithSecret,
+  ListDeliveries,
+  PatchEndpoint,
+  ReplayBody,
+  ReplayEvents,
+  RotateSecret,
+  TestEndpoint,
+  TestedEndpoint,
+} from './schema.ts';
+import {
+  createEndpoint,
+  deleteEndpoint,
+  getEndpoint,
+  listEndpoints,
+  listReplays,
+  patchEndpoint,
+  rotateSecret,
+  startReplay,
+  testEndpoint,
+} from './service.ts';
+
+const shared = { access: 'dashboard', role: 'ADMIN', tag: 'webhooks' } as const;
+const ids = { id: 'webhook endpoint' };
+
+/** Webhooks out (contract page 4): endpoints, and what became of each delivery. */
+export const webhookEndpointRoutes = [
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/webhook-endpoints',
+    summary: 'List webhook endpoints',
+    reply: v.array(EndpointBody),
+    handle: ({ db, project }) => listEndpoints(db, project.id),
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/webhook-endpoints',
+    summary: 'Create a webhook endpoint',
+    description:
+      'Returns the signing secret once. Calls follow Standard Webhooks: verify `webhook-signature` with any of its libraries.',
+    status: 201,
+    body: CreateEndpoint,
+    reply: EndpointWithSecret,
+    handle: ({ app, db, project, body }) => createEndpoint(db, app.config, project.id, body, app.clock()),
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/webhook-endpoints/:id',
+    summary: 'Get a webhook endpoint',
+    ids,
+    reply: EndpointBody,
+    handle: ({ db, project, params }) => getEndpoint(db, project.id, params.id),
+  }),
+  route({
+    ...shared,
+    method: 'PATCH',
+    path: '/webhook-endpoints/:id',
+    summary: 'Update, pause or enable a webhook endpoint',
+    ids,
+    body: PatchEndpoint,
+    reply: EndpointBody,
+    handle: ({ app, db, project, params, body }) => patchEndpoint(db, app.config, project.id, params.id, body),
+  }),
+  route({
+    ...shared,
+    method: 'DELETE',
+    path: '/webhook-endpoints/:id',
+    summary: 'Delete a webhook endpoint with its log',
+    ids,
+    status: 204,
+    async handle({ db, project, params }) {
+      await deleteEndpoint(db, project.id, params.id);
+      return reply(204);
+    },
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/webhook-endpoints/:id/rotate-secret',
+    summary: 'Replace the signing secret',
+    description: 'Returns the new secret once. Until the overlap ends, calls carry a signature of each.',
+    ids,
+    body: RotateSecret,
+    reply: EndpointWithSecret,
+    handle: ({ app, db, project, params, body }) =>
+      rotateSecret(db, app.config, project.id, params.id, body.overlapHours),
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/webhook-endpoints/:id/test',
+    summary: 'Call a webhook endpoint with a test event',
+    description: 'Waits for the answer, up to 15 seconds. The event is part of no sequence and is not repeated.',
+    ids,
+    body: TestEndpoint,
+    reply: TestedEndpoint,
+    handle: ({ app, db, project, params, body }) =>
+      testEndpoint({ db, connect: app.connectOut, clock: app.clock }, app.config, project.id, params.id, body.type),
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/webhook-endpoints/:id/replay',
+    summary: 'Deliver the events of a span again',
+    description: 'They keep their `webhook-id`. `only: "failed"` repeats what was given up.',
+    ids,
+    status: 202,
+    body: ReplayEvents,
+    reply: ReplayBody,
+    handle: ({ app, db, project, params, body }) => startReplay(db, project.id, params.id, body, app.clock()),
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/webhook-endpoints/:id/replays',
+    summary: 'List the replays of a webhook endpoint',
+    ids,
+    reply: v.array(ReplayBody),
+    handle: ({ db, project, params }) => listReplays(db, project.id, params.id),
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/webhook-endpoints/:id/deliveries',
+    summary: 'List deliveries',
+    ids,
+    query: ListDeliveries,
+    reply: DeliveriesPage,
+    async handle({ db, project, params, query }) {
+      await getEndpoint(db, project.id, params.id);
+      return listDeliveries(db, params.id, query);
+    },
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/webhook-endpoints/:id/deliveries/:eventId',
+    summary: 'Get a delivery with its attempts',
+    ids: { ...ids, eventId: 'delivery' },
+    reply: DeliveryWithAttempts,
+    async handle({ db, project, params }) {
+      await getEndpoint(db, project.id, params.id);
+      return getDelivery(db, params.id, params.eventId);
+    },
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/webhook-endpoints/:id/deliveries/:eventId/redeliver',
+    summary: 'Deliver an event again',
+    ids: { ...ids, eventId: 'delivery' },
+    status: 202,
+    reply: DeliveryWithAttempts,
+    async handle({ db, project, params }) {
+      await getEndpoint(db, project.id, params.id);
+      await redeliver(db, params.id, params.eventId);
+      return getDelivery(db, params.id, params.eventId);
+    },
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/webhook-endpoints/:id/audit',
+    summary: 'Compare events with deliveries',
+    description:
+      'Counts the events that the endpoint subscribes to and what was delivered of them, since its subscription last changed and at most 31 days.',
+    ids,
+    query: AuditSpan,
+    reply: EndpointAudit,
+    async handle({ db, project, params, query }) {
+      await getEndpoint(db, project.id, params.id);
+      return auditEndpoint(db, params.id, query);
+    },
+  }),
+];

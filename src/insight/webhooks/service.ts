@@ -1,0 +1,265 @@
+import type { buildConnector } from 'undici';
+import { isoInstant, isoInstantOrNull } from '../../core/database/columns.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
+import { conflict, invalidField, notFound } from '../../core/lib/errors.ts';
+import { isUuid, newId } from '../../core/lib/ids.ts';
+import { seal, unseal } from '../../core/lib/seal.ts';
+import type { Clock } from '../../core/lib/time.ts';
+import { callEndpoint } from './deliver.ts';
+import { payloadOf } from './payload.ts';
+import { nextStep } from './retries.ts';
+import type { CreateEndpoint, EndpointBody, PatchEndpoint, ReplayBody, ReplayEvents } from './schema.ts';
+import { newSecret, webhookIdOf } from './signing.ts';
+
+declare module '../../core/http/context.ts' {
+  interface App {
+    /** Opens connections to addresses of users; see `guardedConnector`. */
+    connectOut: buildConnector.connector;
+  }
+}
+
+/** What the settings say of endpoints. */
+export interface EndpointSettings {
+  APP_ENCRYPTION_KEY: string;
+  encryptionKeys: readonly string[];
+  WEBHOOK_ALLOWED_HOSTS: readonly string[];
+}
+
+const mostEndpoints = 10;
+const dayMs = 86_400_000;
+const longestReachDays = 30;
+const noId = '00000000-0000-0000-0000-000000000000';
+
+interface EndpointRow extends EndpointBody {
+  projectId: string;
+}
+
+const columns = sql`id, project_id as "projectId", url, description, events, payload, ordered, status, disabled_reason as "disabledReason",
+  sequence::float8 as "lastSequence", failing_since::text as "failingSince",
+  case when resting_until > now() then resting_until::text end as "restingUntil",
+  created_at::text as "createdAt", updated_at::text as "updatedAt"`;
+
+function endpointBody({ projectId: _, ...row }: EndpointRow): EndpointBody {
+  return {
+    ...row,
+    failingSince: isoInstantOrNull(row.failingSince),
+    restingUntil: isoInstantOrNull(row.restingUntil),
+    createdAt: isoInstant(row.createdAt),
+    updatedAt: isoInstant(row.updatedAt),
+  };
+}
+
+/** The endpoints of a project, the oldest first. */
+export async function listEndpoints(db: Database, projectId: string): Promise<EndpointBody[]> {
+  const rows = await db.rows<EndpointRow>(
+    sql`select ${columns} from webhook_endpoints where project_id = ${projectId} order by created_at, id`,
+  );
+  return rows.map(endpointBody);
+}
+
+/** One endpoint of the project. @throws 404 */
+export async function getEndpoint(db: Database, projectId: string, id: string): Promise<EndpointBody> {
+  const row = isUuid(id)
+    ? await db.row<EndpointRow>(
+        sql`select ${columns} from webhook_endpoints where project_id = ${projectId} and id = ${id}`,
+      )
+    : null;
+  return endpointBody(found(row, id));
+}
+
+/**
+ * Creates an endpoint and answers its signing secret, which nobody is shown again. At most 10 a project.
+ * @throws 409 for one more; 422 for an address or an instant that cannot be used
+ */
+export async function createEndpoint(
+  db: Database,
+  settings: EndpointSettings,
+  projectId: string,
+  wanted: CreateEndpoint,
+  now: Date,
+): Promise<EndpointBody & { secret: string }> {
+  checkUrl(wanted.url, settings);
+  const from = startOf(wanted.from, now);
+  const secret = newSecret();
+  const row = await db.transaction(async (tx) => {
+    // Two requests at once must not both see room for one more.
+    await tx.row(sql`select from projects where id = ${projectId} for no key update`);
+    const { count } = (await tx.row<{ count: number }>(
+      sql`select count(*)::int as count from webhook_endpoints where project_id = ${projectId}`,
+    )) ?? { count: 0 };
+    if (count >= mostEndpoints)
+      throw conflict(`A project has at most ${mostEndpoints} webhook endpoints: delete one first`);
+    return tx.row<EndpointRow>(sql`
+      insert into webhook_endpoints (id, project_id, url, description, events, payload, ordered, secret_sealed, cursor_at, cursor_id, counted_from)
+      values (${newId()}, ${projectId}, ${wanted.url}, ${wanted.description ?? null}, ${wanted.events}, ${wanted.payload}, ${wanted.ordered},
+        ${seal(secret, settings.APP_ENCRYPTION_KEY)}, ${from}::timestamptz, ${noId}, ${from}::timestamptz)
+      returning ${columns}`);
+  });
+  return { ...endpointBody(found(row, '')), secret };
+}
+
+function startOf(from: string, now: Date): string {
+  if (from === 'now') return now.toISOString();
+  const at = new Date(from);
+  if (Number.isNaN(at.getTime())) throw invalidField('from', 'must be "now" or an ISO instant', 'invalid_date');
+  if (now.getTime() - at.getTime() > longestReachDays * dayMs)
+    throw invalidField('from', `must be at most ${longestReachDays} days ago`, 'too_small');
+  return at > now ? now.toISOString() : at.toISOString();
+}
+
+function checkUrl(text: string, { WEBHOOK_ALLOWED_HOSTS: allowed }: EndpointSettings): void {
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
+    throw invalidField('url', 'must be an https address', 'invalid_string');
+  if (url.username !== '' || url.password !== '')
+    throw invalidField('url', 'must not hold a user name or password: verify the signature instead', 'invalid_string');
+  const hosts = new Set(allowed.map((host) => host.toLowerCase()));
+  if (url.protocol === 'http:' && !hosts.has(url.hostname) && !hosts.has(url.host))
+    throw invalidField(
+      'url',
+      'must begin with https:// (http works for hosts in WEBHOOK_ALLOWED_HOSTS only)',
+      'invalid_string',
+    );
+}
+
+/** Changes an endpoint. `paused: false` enables a disabled one too: it goes on where its cursor stopped. @throws 404, 422 */
+export async function patchEndpoint(
+  db: Database,
+  settings: EndpointSettings,
+  projectId: string,
+  id: string,
+  change: PatchEndpoint,
+): Promise<EndpointBody> {
+  if (change.url !== undefined) checkUrl(change.url, settings);
+  const has = (key: keyof PatchEndpoint) => change[key] !== undefined;
+  const row = isUuid(id)
+    ? await db.row<EndpointRow>(sql`
+        update webhook_endpoints set url = coalesce(${change.url ?? null}, url),
+          description = case when ${has('description')} then ${change.description ?? null} else description end,
+          events = coalesce(${change.events ?? null}::text[], events),
+          counted_from = case when ${has('events')} and events <> ${change.events ?? []}::text[] then greatest(counted_from, cursor_at) else counted_from end,
+          payload = coalesce(${change.payload ?? null}, payload), ordered = coalesce(${change.ordered ?? null}::boolean, ordered),
+          status = case ${change.paused ?? null}::boolean when true then 'PAUSED' when false then 'ENABLED' else status end,
+          disabled_reason = case when ${has('paused')} then null else disabled_reason end,
+          failing_since = case when ${change.paused === false} then null else failing_since end,
+          resting_until = case when ${change.paused === false} then null else resting_until end,
+          updated_at = now()
+        where project_id = ${projectId} and id = ${id}
+        returning ${columns}`)
+    : null;
+  return endpointBody(found(row, id));
+}
+
+/** Deletes an endpoint with its deliveries. @throws 404 */
+export async function deleteEndpoint(db: Database, projectId: string, id: string): Promise<void> {
+  const count = isUuid(id)
+    ? await db.count(sql`delete from webhook_endpoints where project_id = ${projectId} and id = ${id}`)
+    : 0;
+  if (count === 0) throw notFound('webhook endpoint', id);
+}
+
+/** Gives the endpoint a new signing secret; calls carry signatures of both for so many hours. @throws 404 */
+export async function rotateSecret(
+  db: Database,
+  settings: EndpointSettings,
+  projectId: string,
+  id: string,
+  overlapHours: number,
+): Promise<EndpointBody & { secret: string }> {
+  const secret = newSecret();
+  const row = isUuid(id)
+    ? await db.row<EndpointRow>(sql`
+        update webhook_endpoints set old_secret_sealed = secret_sealed,
+          old_secret_until = now() + ${overlapHours}::int * interval '1 hour',
+          secret_sealed = ${seal(secret, settings.APP_ENCRYPTION_KEY)}, updated_at = now()
+        where project_id = ${projectId} and id = ${id}
+        returning ${columns}`)
+    : null;
+  return { ...endpointBody(found(row, id)), secret };
+}
+
+/** Calls the endpoint once with a made-up event, signed like any other and part of no sequence. @throws 404 */
+export async function testEndpoint(
+  { db, connect, clock }: { db: Database; connect: buildConnector.connector; clock: Clock },
+  settings: EndpointSettings,
+  projectId: string,
+  id: string,
+  type: string,
+) {
+  const endpoint = isUuid(id)
+    ? await db.row<{ url: string; payload: 'full' | 'thin'; secret: string }>(sql`
+        select url, payload, secret_sealed as secret from webhook_endpoints where project_id = ${projectId} and id = ${id}`)
+    : null;
+  const { url, payload, secret } = found(endpoint, id);
+  const eventId = newId();
+  const body = payloadOf(
+    {
+      eventId,
+      name: type,
+      at: clock().toISOString(),
+      data: { test: true },
+      contact: { id: newId(), email: 'ada@example.com' },
+      emailId: null,
+    },
+    payload,
+  );
+  const { at, retryAfter, ...attempt } = await callEndpoint(
+    { connect, clock },
+    { url, secrets: [unseal(secret, settings.encryptionKeys)] },
+    { id: webhookIdOf(eventId), sequence: '0', body },
+    new AbortController().signal,
+  );
+  const delivered = nextStep({ ...attempt, retryAfter }, 1, clock(), 0).status === 'DELIVERED';
+  return { ...attempt, at: at.toISOString(), delivered, webhookId: webhookIdOf(eventId) };
+}
+
+/**
+ * Notes a span of events to be delivered again; the endpoint's workflow queues them page by page.
+ * @throws 404; 409 while another replay runs; 422 for a span that ends before it begins or reaches back more than 30 days
+ */
+export async function startReplay(
+  db: Database,
+  projectId: string,
+  id: string,
+  { since, until, events, only }: ReplayEvents,
+  now: Date,
+): Promise<ReplayBody> {
+  const endpoint = await getEndpoint(db, projectId, id);
+  const end = until ?? now.toISOString();
+  if (Date.parse(end) < Date.parse(since)) throw invalidField('until', 'must be after "since"', 'too_small');
+  if (now.getTime() - Date.parse(since) > longestReachDays * dayMs)
+    throw invalidField('since', `must be at most ${longestReachDays} days ago`, 'too_small');
+  // What the feed has not come to yet, it queues itself.
+  const row = await db.row<ReplayBody>(sql`
+    insert into webhook_replays (id, endpoint_id, since, until, events, "only", place_at, place_id)
+    select ${newId()}, id, ${since}::timestamptz, least(${end}::timestamptz, date_trunc('milliseconds', cursor_at) - interval '1 millisecond'),
+      ${events ?? endpoint.events}, ${only}, ${since}::timestamptz, ${noId}
+    from webhook_endpoints where id = ${id}
+    on conflict (endpoint_id) where status = 'RUNNING' do nothing
+    returning id, since::text as since, until::text as until, events, "only", status, requeued, created_at::text as "createdAt"`);
+  if (row === null) throw conflict('A replay of this endpoint is running: wait until it is done');
+  return replayBody(row);
+}
+
+/** The replays of an endpoint, the latest first, at most 20. @throws 404 */
+export async function listReplays(db: Database, projectId: string, id: string): Promise<ReplayBody[]> {
+  await getEndpoint(db, projectId, id);
+  const rows = await db.rows<ReplayBody>(sql`
+    select id, since::text as since, until::text as until, events, "only", status, requeued, created_at::text as "createdAt"
+    from webhook_replays where endpoint_id = ${id} order by created_at desc limit 20`);
+  return rows.map(replayBody);
+}
+
+function replayBody(row: ReplayBody): ReplayBody {
+  return {
+    ...row,
+    since: isoInstant(row.since),
+    until: isoInstant(row.until),
+    createdAt: isoInstant(row.createdAt),
+  };
+}
+
+function found<Row>(row: Row | null, id: string): Row {
+  if (row === null) throw notFound('webhook endpoint', id);
+  return row;
+}
