@@ -35,7 +35,7 @@ export const workflowQueues = {
   wipeProject: 'bulk',
   enrolScheduled: 'bulk',
   migrateAutomation: 'bulk',
-  webhookFeed: 'http',
+  webhookFeed: 'bulk',
 } as const satisfies Record<string, QueueKind>;
 /** Name of a workflow type. */
 export type WorkflowType = keyof typeof workflowQueues;

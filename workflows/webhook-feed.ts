@@ -1,12 +1,15 @@
 import * as wf from '@temporalio/workflow';
 import type { WebhookFeedActivities } from '../activities/webhook-feed.ts';
-import { signals } from '../temporal/commands.ts';
+import { siblingQueue, signals } from '../temporal/commands.ts';
 
-const { deliverWebhooks } = wf.proxyActivities<WebhookFeedActivities>({
-  startToCloseTimeout: '10 minutes',
-  heartbeatTimeout: '20 seconds',
-  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
-});
+// Requests to strangers wait on a queue of their own.
+const activities = () =>
+  wf.proxyActivities<WebhookFeedActivities>({
+    taskQueue: siblingQueue(wf.workflowInfo().taskQueue, 'http'),
+    startToCloseTimeout: '10 minutes',
+    heartbeatTimeout: '20 seconds',
+    retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+  });
 
 /** Says that the endpoint has something to do. */
 const wake = wf.defineSignal(signals.wake);
@@ -31,6 +34,7 @@ export async function webhookFeed({
   endpointId: string;
   soFar?: Totals;
 }): Promise<Totals> {
+  const { deliverWebhooks } = activities();
   const totals = { ...soFar };
   let woken = false;
   wf.setHandler(wake, () => {

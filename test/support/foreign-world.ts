@@ -95,6 +95,14 @@ export async function foreignWorld(api: TestApi, { db, ...store }: TestDatabase)
     [image, project.id, `${project.id}/1772359331000-9f86d081884c7d65.png`],
   );
 
+  const endpoint = await make('/webhook-endpoints', { url: 'https://example.com/', events: ['*'] });
+  const event = newId();
+  await db.count(
+    `insert into webhook_deliveries (id, endpoint_id, sequence, event_id, event_name, event_at)
+     values ($1, $2, 1, $3, 'theirs', now())`,
+    [newId(), endpoint, event],
+  );
+
   const bySubject: Record<string, string | undefined> = {
     contacts: contact,
     templates: template,
@@ -104,6 +112,7 @@ export async function foreignWorld(api: TestApi, { db, ...store }: TestDatabase)
     suppressions: rule,
     workflows: automation.id,
     uploads: image,
+    'webhook-endpoints': endpoint,
   };
   return {
     project,
@@ -122,6 +131,7 @@ export async function foreignWorld(api: TestApi, { db, ...store }: TestDatabase)
         emailId: email,
         field: 'email',
         eventName: 'theirs',
+        eventId: event,
       };
       const id = parameter === 'id' ? bySubject[path.split('/')[1] ?? ''] : known[parameter];
       if (id === undefined) throw new Error(`Say in test/support/foreign-world.ts what :${parameter} of ${path} is`);
@@ -140,6 +150,8 @@ export const foreignBodies: Record<string, object> = {
   'POST /segments/:id/members': { emails: ['foreign.person@example.org'] },
   'DELETE /segments/:id/members': { emails: ['foreign.person@example.org'] },
   'PUT /suppressions/:id': { name: 'Mine now', kind: 'DOMAIN', pattern: 'mine.example' },
+  'POST /webhook-endpoints/:id/replay': { since: new Date().toISOString() },
+  'PATCH /webhook-endpoints/:id': { description: 'Mine now' },
   'PATCH /workflows/:id': { name: 'Mine now' },
   'POST /workflows/:id/steps': {
     type: 'DELAY',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { payloadOf } from '../../src/insight/webhooks/payload.ts';
-import { nextStep } from '../../src/insight/webhooks/retries.ts';
+import { afterCall } from '../../src/insight/webhooks/retries.ts';
 import { newSecret, signedHeaders } from '../../src/insight/webhooks/signing.ts';
 
 const now = new Date('2026-11-22T12:00:00Z');
@@ -9,10 +9,10 @@ const answered = (statusCode: number | null, retryAfter: string | null = null) =
 
 describe('what follows from a call', () => {
   test('2xx is taken, 410 ends the endpoint, everything else is tried again', () => {
-    expect(nextStep(answered(204), 1, now, 0).status).toBe('DELIVERED');
-    expect(nextStep(answered(410), 1, now, 0)).toMatchObject({ status: 'FAILED', isGone: true });
+    expect(afterCall(answered(204), 1, now, 0).status).toBe('DELIVERED');
+    expect(afterCall(answered(410), 1, now, 0)).toMatchObject({ status: 'FAILED', isGone: true });
     for (const statusCode of [null, 301, 400, 404, 500])
-      expect(nextStep(answered(statusCode), 1, now, 0.5)).toMatchObject({
+      expect(afterCall(answered(statusCode), 1, now, 0.5)).toMatchObject({
         status: 'PENDING',
         dueInMs: 5_000,
         restMs: null,
@@ -20,18 +20,18 @@ describe('what follows from a call', () => {
   });
 
   test('ten attempts take 75 hours, and the tenth is the last', () => {
-    const pauses = Array.from({ length: 10 }, (_, n) => nextStep(answered(500), n + 1, now, 0.5));
+    const pauses = Array.from({ length: 10 }, (_, n) => afterCall(answered(500), n + 1, now, 0.5));
     expect(pauses.at(-1)?.status).toBe('FAILED');
     const hours = pauses.reduce((sum, { dueInMs }) => sum + dueInMs, 0) / 3_600_000;
     expect(Math.floor(hours)).toBe(75);
   });
 
   test('an overloaded endpoint rests as long as it asks for, at most an hour', () => {
-    expect(nextStep(answered(503), 1, now, 0).restMs).toBe(30_000);
-    expect(nextStep(answered(429, '120'), 1, now, 0)).toMatchObject({ restMs: 120_000, dueInMs: 120_000 });
-    expect(nextStep(answered(429, 'Sun, 22 Nov 2026 12:01:00 GMT'), 1, now, 0).restMs).toBe(60_000);
-    expect(nextStep(answered(500, '999999'), 1, now, 0).restMs).toBe(3_600_000);
-    expect(nextStep(answered(500, 'soon'), 1, now, 0).restMs).toBeNull();
+    expect(afterCall(answered(503), 1, now, 0).restMs).toBe(30_000);
+    expect(afterCall(answered(429, '120'), 1, now, 0)).toMatchObject({ restMs: 120_000, dueInMs: 120_000 });
+    expect(afterCall(answered(429, 'Sun, 22 Nov 2026 12:01:00 GMT'), 1, now, 0).restMs).toBe(60_000);
+    expect(afterCall(answered(500, '999999'), 1, now, 0).restMs).toBe(3_600_000);
+    expect(afterCall(answered(500, 'soon'), 1, now, 0).restMs).toBeNull();
   });
 });
 

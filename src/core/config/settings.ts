@@ -340,7 +340,7 @@ export const settings = {
     WEBHOOK_ALLOWED_HOSTS: setting(
       list,
       noItems,
-      'Comma-separated list of hosts (`host` or `host:port`) that webhooks of workflows may call although their addresses are not public.',
+      'Comma-separated list of hosts (`host` or `host:port`) that webhooks may call although their addresses are not public, and without TLS.',
     ),
   }),
   ...group('Sandbox', {

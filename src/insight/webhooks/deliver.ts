@@ -13,7 +13,7 @@ import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
 import type { TellMembers } from '../../platform/system-mail/index.ts';
 import { feedEndpoint, replayPage } from './feed.ts';
 import { payloadOf } from './payload.ts';
-import { type NextStep, nextStep } from './retries.ts';
+import { afterCall, type CallConsequence } from './retries.ts';
 import type { AttemptBody } from './schema.ts';
 import { signedHeaders, webhookIdOf } from './signing.ts';
 
@@ -94,7 +94,8 @@ export async function deliverWebhooks(
       if (!isOn) return { ...report, waitMs: null, isOn };
       idleSince = Date.now();
     } else if (!hasMore) {
-      if (Date.now() - idleSince > (deps.idleMs ?? usualIdleMs)) return { ...report, waitMs: await nextDueMs(deps.db, endpoint) };
+      if (Date.now() - idleSince > (deps.idleMs ?? usualIdleMs))
+        return { ...report, waitMs: await nextDueMs(deps.db, endpoint) };
       await pause(lookEveryMs, stop);
     }
   }
@@ -157,8 +158,8 @@ async function deliverBatch(
     // An event that was deleted since can be told by nobody.
     next:
       delivery.event === null
-        ? ({ status: 'FAILED', dueInMs: 0, restMs: null, isGone: false } satisfies NextStep)
-        : nextStep(attempt, delivery.attempts + 1, deps.clock(), Math.random()),
+        ? ({ status: 'FAILED', dueInMs: 0, restMs: null, isGone: false } satisfies CallConsequence)
+        : afterCall(attempt, delivery.attempts + 1, deps.clock(), Math.random()),
   }));
   for (const { next } of steps) {
     if (next.status === 'DELIVERED') report.delivered += 1;
@@ -224,7 +225,7 @@ export async function callEndpoint(
 async function record(
   { db, tell, dispatchSoon }: WebhookDeps,
   endpoint: Endpoint,
-  steps: readonly { delivery: Due; attempt: Attempt; next: NextStep }[],
+  steps: readonly { delivery: Due; attempt: Attempt; next: CallConsequence }[],
 ): Promise<boolean> {
   const rows = steps.map(({ delivery, attempt, next }) => ({
     id: delivery.id,

@@ -5,7 +5,7 @@ export interface CallResult {
 }
 
 /** What follows from a call. */
-export interface NextStep {
+export interface CallConsequence {
   status: 'DELIVERED' | 'PENDING' | 'FAILED';
   /** When a pending delivery is tried again, in milliseconds from now. */
   dueInMs: number;
@@ -27,7 +27,12 @@ const longestRestMs = hour;
  * Decides on the attempt with the number `attempt` (1 is the first): only 2xx counts as taken, 410 ends the endpoint, and an overloaded
  * endpoint rests. `random` is in [0, 1) and spreads retries by a fifth.
  */
-export function nextStep({ statusCode, retryAfter }: CallResult, attempt: number, now: Date, random: number): NextStep {
+export function afterCall(
+  { statusCode, retryAfter }: CallResult,
+  attempt: number,
+  now: Date,
+  random: number,
+): CallConsequence {
   if (statusCode !== null && statusCode >= 200 && statusCode < 300)
     return { status: 'DELIVERED', dueInMs: 0, restMs: null, isGone: false };
   if (statusCode === 410) return { status: 'FAILED', dueInMs: 0, restMs: null, isGone: true };

@@ -7,7 +7,7 @@ export const payloadKinds = ['full', 'thin'] as const;
 /** ENABLED is called; PAUSED waits for a person; DISABLED was given up by the service, for `disabledReason`. */
 export const endpointStatuses = ['ENABLED', 'PAUSED', 'DISABLED'] as const;
 /** The states of a delivery. */
-export const deliveryStatuses = ['PENDING', 'DELIVERED', 'FAILED'] as const;
+const deliveryStatuses = ['PENDING', 'DELIVERED', 'FAILED'] as const;
 
 const Instant = v.pipe(v.string(), v.isoTimestamp());
 const Id = v.pipe(v.string(), v.uuid());

@@ -7,7 +7,7 @@ import { seal, unseal } from '../../core/lib/seal.ts';
 import type { Clock } from '../../core/lib/time.ts';
 import { callEndpoint } from './deliver.ts';
 import { payloadOf } from './payload.ts';
-import { nextStep } from './retries.ts';
+import { afterCall } from './retries.ts';
 import type { CreateEndpoint, EndpointBody, PatchEndpoint, ReplayBody, ReplayEvents } from './schema.ts';
 import { newSecret, webhookIdOf } from './signing.ts';
 
@@ -209,7 +209,7 @@ export async function testEndpoint(
     { id: webhookIdOf(eventId), sequence: '0', body },
     new AbortController().signal,
   );
-  const delivered = nextStep({ ...attempt, retryAfter }, 1, clock(), 0).status === 'DELIVERED';
+  const delivered = afterCall({ ...attempt, retryAfter }, 1, clock(), 0).status === 'DELIVERED';
   return { ...attempt, at: at.toISOString(), delivered, webhookId: webhookIdOf(eventId) };
 }
 

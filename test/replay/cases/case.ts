@@ -12,6 +12,7 @@ import type { SegmentActivities } from '../../../activities/segment.ts';
 import type { SweepActivities } from '../../../activities/sweeps.ts';
 import type { SystemMailActivities } from '../../../activities/system-mail.ts';
 import type { UsageActivities } from '../../../activities/usage.ts';
+import type { WebhookFeedActivities } from '../../../activities/webhook-feed.ts';
 import type { WipeActivities } from '../../../activities/wipe.ts';
 import type { Launch } from '../../../temporal/commands.ts';
 
@@ -26,6 +27,7 @@ type Activities = AutomationActivities &
   SegmentActivities &
   SweepActivities &
   SystemMailActivities &
+  WebhookFeedActivities &
   WipeActivities &
   UsageActivities;
 
