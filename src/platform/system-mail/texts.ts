@@ -65,7 +65,7 @@ const en: Record<SystemMailKind, MailText> = {
   },
   'webhook-disabled': {
     subject: 'Webhooks to {host} are switched off',
-    lines: ['The webhook endpoint {host} of the project {project} was disabled: {reason}.'],
+    line: 'The webhook endpoint {host} of the project {project} was disabled: {reason}.',
     button: 'Show the endpoint',
     note: 'Enable it again when it works: delivery goes on with the first event that is missing.',
   },
@@ -128,7 +128,7 @@ const de: Record<SystemMailKind, MailText> = {
   },
   'webhook-disabled': {
     subject: 'Webhooks an {host} sind abgeschaltet',
-    lines: ['Der Webhook-Endpunkt {host} des Projekts {project} wurde abgeschaltet: {reason}.'],
+    line: 'Der Webhook-Endpunkt {host} des Projekts {project} wurde abgeschaltet: {reason}.',
     button: 'Endpunkt anzeigen',
     note: 'Schalten Sie ihn wieder ein, sobald er funktioniert: Die Zustellung geht beim ersten fehlenden Ereignis weiter.',
   },
@@ -191,7 +191,7 @@ const fr: Record<SystemMailKind, MailText> = {
   },
   'webhook-disabled': {
     subject: 'Les webhooks vers {host} sont désactivés',
-    lines: ['Le point de terminaison {host} du projet {project} a été désactivé : {reason}.'],
+    line: 'Le point de terminaison {host} du projet {project} a été désactivé : {reason}.',
     button: 'Afficher le point de terminaison',
     note: 'Réactivez-le dès qu’il fonctionne : la livraison reprend au premier événement manquant.',
   },
@@ -254,7 +254,7 @@ const es: Record<SystemMailKind, MailText> = {
   },
   'webhook-disabled': {
     subject: 'Los webhooks a {host} están desactivados',
-    lines: ['El punto de conexión {host} del proyecto {project} se desactivó: {reason}.'],
+    line: 'El punto de conexión {host} del proyecto {project} se desactivó: {reason}.',
     button: 'Mostrar el punto de conexión',
     note: 'Actívelo de nuevo cuando funcione: la entrega continúa con el primer evento que falta.',
   },
