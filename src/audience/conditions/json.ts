@@ -12,24 +12,25 @@ export function refuseUnstorable(input: unknown): void {
 }
 
 function walk(value: unknown, path: string[]): void {
-  if (path.length > maxJsonDepth) throw fault(path, 'The condition is nested too deeply');
+  if (path.length > maxJsonDepth) throw conditionFault(path, 'The condition is nested too deeply');
   if (typeof value === 'string') refuseText(value, path);
-  if (typeof value === 'number' && !Number.isFinite(value)) throw fault(path, 'The number is too large');
+  if (typeof value === 'number' && !Number.isFinite(value)) throw conditionFault(path, 'The number is too large');
   if (typeof value !== 'object' || value === null) return;
   for (const [key, item] of Object.entries(value)) {
     const place = [...path, key];
-    if (key === '__proto__') throw fault(place, 'The key "__proto__" is not allowed');
+    if (key === '__proto__') throw conditionFault(place, 'The key "__proto__" is not allowed');
     refuseText(key, path);
     walk(item, place);
   }
 }
 
 function refuseText(text: string, path: string[]): void {
-  if (text.includes('\u0000')) throw fault(path, 'Text must not contain the character U+0000');
-  if (!text.isWellFormed()) throw fault(path, 'Text must not contain half of a surrogate pair');
+  if (text.includes('\u0000')) throw conditionFault(path, 'Text must not contain the character U+0000');
+  if (!text.isWellFormed()) throw conditionFault(path, 'Text must not contain half of a surrogate pair');
 }
 
-function fault(path: string[], message: string): Error {
+/** The 400 for a fault at a place in a condition tree. */
+export function conditionFault(path: readonly string[], message: string): Error {
   const place = path.join('.');
-  return badRequest(`${message} (at ${place})`, { path: place });
+  return badRequest(place === '' ? message : `${message} (at ${place})`, { path: place });
 }

@@ -1,7 +1,6 @@
-import { badRequest } from '../../core/lib/errors.ts';
 import type { JsonValue } from '../../core/lib/json.ts';
 import { type Comparison, parseFilter, type TextSearch } from './filters.ts';
-import { refuseUnstorable } from './json.ts';
+import { conditionFault, refuseUnstorable } from './json.ts';
 
 /**
  * A condition tree (contract page 1, 4.3) after parsing: every value is checked and in the form its field needs, so
@@ -124,23 +123,23 @@ export function parseCondition(input: unknown): Condition {
   return condition(input, [], 1);
 
   function condition(node: unknown, path: string[], level: number): Condition {
-    if (!isObject(node)) throw fault(path, 'A condition must be an object with "logic" and "groups"');
-    if (level > maxLevels) throw fault(path, `A condition may have at most ${maxLevels} levels`);
+    if (!isObject(node)) throw conditionFault(path, 'A condition must be an object with "logic" and "groups"');
+    if (level > maxLevels) throw conditionFault(path, `A condition may have at most ${maxLevels} levels`);
     const logic = node.logic;
-    if (logic !== 'AND' && logic !== 'OR') throw fault([...path, 'logic'], '"logic" must be "AND" or "OR"');
+    if (logic !== 'AND' && logic !== 'OR') throw conditionFault([...path, 'logic'], '"logic" must be "AND" or "OR"');
     if (!Array.isArray(node.groups) || node.groups.length === 0) {
-      throw fault([...path, 'groups'], '"groups" must be an array with at least one group');
+      throw conditionFault([...path, 'groups'], '"groups" must be an array with at least one group');
     }
     return { logic, groups: node.groups.map((each, index) => group(each, [...path, 'groups', `${index}`], level)) };
   }
 
   function group(node: unknown, path: string[], level: number): Group {
-    if (!isObject(node)) throw fault(path, 'A group must be an object with "filters"');
-    if (!Array.isArray(node.filters)) throw fault([...path, 'filters'], '"filters" must be an array');
+    if (!isObject(node)) throw conditionFault(path, 'A group must be an object with "filters"');
+    if (!Array.isArray(node.filters)) throw conditionFault([...path, 'filters'], '"filters" must be an array');
     // Clients that build trees step by step send null for a nested condition they have not filled in.
     const nested = node.conditions ?? null;
     if (node.filters.length === 0 && nested === null) {
-      throw fault(path, 'A group needs at least one filter or nested "conditions"');
+      throw conditionFault(path, 'A group needs at least one filter or nested "conditions"');
     }
     return {
       filters: node.filters.map((each, index) => filter(each, [...path, 'filters', `${index}`])),
@@ -150,20 +149,15 @@ export function parseCondition(input: unknown): Condition {
 
   function filter(node: unknown, path: string[]): Filter {
     filters += 1;
-    if (filters > maxFilters) throw fault(path, `A condition may have at most ${maxFilters} filters`);
-    if (!isObject(node)) throw fault(path, 'A filter must be an object with "field" and "operator"');
-    return parseFilter(node, (key, message) => fault([...path, key], message), path.join('.'));
+    if (filters > maxFilters) throw conditionFault(path, `A condition may have at most ${maxFilters} filters`);
+    if (!isObject(node)) throw conditionFault(path, 'A filter must be an object with "field" and "operator"');
+    return parseFilter(node, (key, message) => conditionFault([...path, key], message), path.join('.'));
   }
 }
 
 /** Every filter of the tree, at any depth. */
 export function filtersOf(condition: Condition): Filter[] {
   return condition.groups.flatMap(({ filters, nested }) => [...filters, ...(nested ? filtersOf(nested) : [])]);
-}
-
-function fault(path: string[], message: string): Error {
-  const place = path.join('.');
-  return badRequest(place === '' ? message : `${message} (at ${place})`, { path: place });
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

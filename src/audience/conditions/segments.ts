@@ -1,4 +1,5 @@
 import { badRequest } from '../../core/lib/errors.ts';
+import { conditionFault } from './json.ts';
 import { type Condition, filtersOf, parseCondition, type SegmentFilter } from './schema.ts';
 
 /** A segment as its row has it. */
@@ -10,10 +11,7 @@ export interface StoredSegment {
 }
 
 /** What evaluating a condition must know of a segment it refers to; `condition` is null for STATIC ones. */
-export interface SegmentFacts {
-  id: string;
-  type: 'STATIC' | 'DYNAMIC';
-  trackMembership: boolean;
+export interface SegmentFacts extends Omit<StoredSegment, 'condition'> {
   condition: Condition | null;
 }
 
@@ -64,26 +62,27 @@ export function segmentFacts({ id, type, trackMembership, condition }: StoredSeg
 
 /**
  * Refuses, with a 400 that names the filter, a condition that refers to a segment not in the map (unknown, or of
- * another project), to the segment it belongs to (`selfId`), or into a circle; and one that grows too large with the
+ * another project), to the segment it belongs to (`selfId`), or in a cycle; and one that grows too large with the
  * conditions of the segments it refers to.
  */
 export function checkSegmentReferences(condition: Condition, segments: SegmentMap, selfId?: string): void {
   for (const reference of segmentReferences(condition)) {
     const { segmentId, path } = reference;
-    if (segmentId === selfId) throw fault(path, 'A segment cannot refer to itself');
-    if (!segments.has(segmentId)) throw fault(path, `No segment with id ${segmentId} exists in this project`);
-    if (leadsIntoCircle(segmentId, new Set(selfId === undefined ? [] : [selfId]), new Set())) {
-      throw fault(path, 'Segments cannot refer to each other in a circle');
+    if (segmentId === selfId) throw conditionFault([path], 'A segment cannot refer to itself');
+    if (!segments.has(segmentId))
+      throw conditionFault([path], `No segment with id ${segmentId} exists in this project`);
+    if (leadsIntoCycle(segmentId, new Set(selfId === undefined ? [] : [selfId]), new Set())) {
+      throw conditionFault([path], 'Segments cannot refer to each other in a circle');
     }
   }
   refuseOvergrowth(condition, segments);
 
-  function leadsIntoCircle(id: string, above: Set<string>, clear: Set<string>): boolean {
+  function leadsIntoCycle(id: string, above: Set<string>, clear: Set<string>): boolean {
     if (above.has(id)) return true;
     const own = segments.get(id)?.condition;
     if (!own || clear.has(id)) return false;
     const path = new Set(above).add(id);
-    if (segmentReferences(own).some((reference) => leadsIntoCircle(reference.segmentId, path, clear))) return true;
+    if (segmentReferences(own).some((reference) => leadsIntoCycle(reference.segmentId, path, clear))) return true;
     clear.add(id);
     return false;
   }
@@ -126,7 +125,3 @@ export function hasMembershipRows(segment: SegmentFacts): boolean {
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
-function fault(path: string, message: string): Error {
-  return badRequest(`${message} (at ${path})`, { path });
-}

@@ -8,7 +8,6 @@ import { dateParameter, dayMs, type SqlSpan, sqlSpan } from '../../core/lib/span
 import { Contact } from '../contacts/index.ts';
 import { refuseInUse, usesOfEvent } from '../usage/index.ts';
 import { countByName } from './counting-queries.ts';
-import { isReservedEvent } from './names.ts';
 import {
   deleteSomeEvents,
   eventAudience,
@@ -68,6 +67,19 @@ export async function recordEvent(db: Database, projectId: string, body: TrackEi
   if (contactId !== null && (await db.em.count(Contact, { projectId, id: contactId })) === 0)
     throw notFound('contact', contactId);
   throw notFound('email', emailId ?? '');
+}
+
+/**
+ * Whether only the service itself may record events of this name (contract page 1, 5.3): everything below `email.`,
+ * the two subscription changes, and the entries and exits of segments. Letter case counts.
+ */
+function isReservedEvent(name: string): boolean {
+  return (
+    name.startsWith('email.') ||
+    name === 'contact.subscribed' ||
+    name === 'contact.unsubscribed' ||
+    (name.startsWith('segment.') && (name.endsWith('.entry') || name.endsWith('.exit')))
+  );
 }
 
 function refuseReserved(field: string, name: string): void {

@@ -11,7 +11,6 @@ export function localStore(folder: string, apiUrl: string): ImageStore {
   const root = resolve(folder);
   const incoming = join(root, '.incoming');
   return {
-    driver: 'local',
     incoming,
     async put(key, file) {
       const target = join(root, key);

@@ -48,7 +48,6 @@ export function s3Store(settings: S3Settings): ImageStore {
   const problem = (error: unknown) =>
     `the bucket "${bucket}" for uploads could not be read or created: ${(error as Error).message}`;
   return {
-    driver: 's3',
     incoming: join(tmpdir(), 'posthorn-incoming'),
     put: (key, file, contentType) =>
       limit(async () => {

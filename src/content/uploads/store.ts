@@ -9,7 +9,6 @@ declare module '../../core/http/context.ts' {
 
 /** Where uploaded images are kept. Keys are `<project id>/<epoch ms>-<16 hex>.<extension>`. */
 export interface ImageStore {
-  driver: 'local' | 's3';
   /** A folder for files that are still arriving. */
   incoming: string;
   /**

@@ -31,23 +31,7 @@ interface ItemMail {
   createdAt: string;
 }
 
-/** The campaign of an item. */
-interface ItemCampaign {
-  campaignName: string;
-  subject: string;
-  totalRecipients: number;
-  segmentName: string | null;
-  audienceType: string;
-}
-
-/** The automation run of an item. */
-interface ItemRun {
-  workflowName: string;
-  status: string;
-  exitReason: string | null;
-}
-
-/** An item of the feed; of the last four only the one that its source has is set. */
+/** An item of the feed; one of the last two is set. */
 export interface FeedRow {
   /** Place in `sources`. */
   source: number;
@@ -57,10 +41,9 @@ export interface FeedRow {
   at: string;
   contactId: string | null;
   contactEmail: string | null;
-  event: { name: string; data: JsonObjectValue | null } | null;
   mail: ItemMail | null;
-  campaign: ItemCampaign | null;
-  run: ItemRun | null;
+  /** What other sources than mail say in `metadata`. */
+  facts: JsonObjectValue | null;
 }
 
 /** What a page is asked for. `bounds` and `asked` have one entry for each of `sources`. */
@@ -110,7 +93,7 @@ const mailFacts = raw(`jsonb_build_object('subject', coalesce(m.subject, m.rende
     'data', coalesce(m.render -> 'contact', ${jsonWithin('c.data', mostContactBytes)}, '{}')),
   'error', mail_reason_text(m.reason), 'opens', m.opens, 'clicks', m.clicks, 'campaignName', k.name,
   'workflowName', a.name, 'createdAt', m.created_at)`);
-const eventFacts = raw(`jsonb_build_object('name', e.name, 'data',
+const eventFacts = raw(`jsonb_build_object('eventName', e.name, 'eventData',
   case when e.data is null then ${eventData('e')} else ${jsonWithin('e.data', mostListedEventBytes)} end)`);
 
 const places = (rows: Source['rows']) =>
@@ -130,12 +113,13 @@ export function feedPage(db: Database, projectId: string, request: FeedPageReque
     .map((source) => keysOf(source, whose, request));
   return db.rows<FeedRow>(sql`${ofProject ? raw('') : contact}
     select i.source, i.item as id, i.id as uuid, i.at::text as at, i.contact_id as "contactId", c.email as "contactEmail",
-      case when e.id is not null then ${eventFacts} end as event,
       case when m.id is not null then ${mailFacts} end as mail,
-      case when i.source in (${campaigns}) then jsonb_build_object('campaignName', k.name, 'subject', k.subject,
-        'totalRecipients', k.total_recipients, 'segmentName', s.name, 'audienceType', k.audience_type) end as campaign,
-      case when r.id is not null and m.id is null then jsonb_build_object('workflowName', a.name, 'status', r.status,
-        'exitReason', r.exit_reason) end as run
+      case
+        when e.id is not null then ${eventFacts}
+        when i.source in (${campaigns}) then jsonb_build_object('campaignName', k.name, 'subject', k.subject,
+          'totalRecipients', k.total_recipients, 'segmentName', s.name, 'audienceType', k.audience_type)
+        when r.id is not null and m.id is null then jsonb_build_object('workflowName', a.name, 'status', r.status,
+          'exitReason', r.exit_reason) end as facts
     from (
       select * from (${join(keys, ' union all ')}) found
       order by at desc, item collate "C" desc limit ${limit}::int) i

@@ -1,32 +1,24 @@
 import { isoInstant } from '../../core/database/columns.ts';
-import type { Database } from '../../core/database/sql.ts';
+import type { App } from '../../core/http/context.ts';
 import { badRequest } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { dayMs, hourMs, spanParameters, sqlSpan } from '../../core/lib/span.ts';
 import type { ProjectFacts } from '../../platform/projects/index.ts';
-import type { Composer } from '../../sending/engine/index.ts';
+import { composerOf } from '../../sending/engine/index.ts';
 import { boundAfter, boundAt, cursorAfter, earlier, readCursor } from './cursor.ts';
 import { type FeedRow, feedPage, longestPage } from './feed-queries.ts';
 import { type ActivityItem, type ActivityPage, type ListActivity, positiveInteger } from './schema.ts';
 import { totalOf, totalOfContact } from './total-queries.ts';
 import { type ActivityType, type Source, sources, typesOf } from './types.ts';
 
-/** What the feed is read with. */
-export interface FeedDeps {
-  db: Database;
-  now: Date;
-  /** Setting EMAIL_BODY_RETENTION_DAYS: older mail is shown without its body. */
-  bodyDays: number;
-  compose: Composer;
-}
-
 /**
  * A page of what happened in a project, newest first (contract page 3, 4.2).
  * @throws 400 for what is no date, an end before the beginning, a cursor of another list, a contact that is no UUID
  */
-export async function listActivity(deps: FeedDeps, project: ProjectFacts, query: ListActivity): Promise<ActivityPage> {
-  const { db, now } = deps;
+export async function listActivity(app: App, project: ProjectFacts, query: ListActivity): Promise<ActivityPage> {
+  const { db } = app;
+  const now = app.clock();
   const limit = positiveInteger(query.limit, 50, longestPage);
   const place = query.cursor === undefined ? null : readCursor(query.cursor);
   const contactId = query.contactId === undefined || query.contactId === '' ? null : query.contactId.toLowerCase();
@@ -51,7 +43,7 @@ export async function listActivity(deps: FeedDeps, project: ProjectFacts, query:
         : totalOfContact(db, project.id, contactId, whole, asked),
   ]);
   const shown = rows.slice(0, limit);
-  const bodies = bodiesOf(deps, project, shown);
+  const bodies = bodiesOf(app, project, shown);
   const last = shown.at(-1);
   const hasMore = rows.length > limit && last !== undefined;
   return {
@@ -63,33 +55,27 @@ export async function listActivity(deps: FeedDeps, project: ProjectFacts, query:
 }
 
 function itemOf(row: FeedRow, bodies: ReadonlyMap<string, string | null>): ActivityItem {
-  const source = sources[row.source] as Source;
+  const { type } = sources[row.source] as Source;
   return {
     id: row.id,
-    type: source.type,
+    type,
     timestamp: isoInstant(row.at),
     ...(row.contactEmail === null ? {} : { contactEmail: row.contactEmail }),
     ...(row.contactId === null ? {} : { contactId: row.contactId }),
-    metadata: metadataOf(row, source, bodies),
+    metadata: metadataOf(row, type, bodies),
   };
 }
 
 const hasError = new Set<ActivityType>(['email.bounced', 'email.complaint', 'email.failed']);
 
-function metadataOf(
-  { uuid, event, mail, campaign, run }: FeedRow,
-  { type }: Source,
-  bodies: ReadonlyMap<string, string | null>,
-) {
-  if (event !== null) return { eventName: event.name, eventData: event.data };
-  if (campaign !== null) return { ...campaign };
-  if (run !== null) {
-    const { exitReason, ...facts } = run;
-    return type === 'workflow.completed' ? { ...facts, exitReason } : facts;
+function metadataOf({ uuid, mail, facts }: FeedRow, type: ActivityType, bodies: ReadonlyMap<string, string | null>) {
+  if (facts !== null) {
+    const { exitReason: _, ...started } = facts;
+    return type === 'workflow.started' ? started : facts;
   }
   if (mail === null) return {};
   const { subject, from, fromName, replyTo, toName, sourceType, campaignName, workflowName } = mail;
-  const facts: JsonObjectValue = {
+  const shown: JsonObjectValue = {
     subject,
     body: bodies.get(uuid) ?? null,
     from,
@@ -100,33 +86,29 @@ function metadataOf(
     ...(campaignName === null ? {} : { campaignName }),
     ...(workflowName === null ? {} : { workflowName }),
   };
-  if (type === 'email.opened') return { ...facts, totalOpens: mail.opens };
-  if (type === 'email.clicked') return { ...facts, totalClicks: mail.clicks };
-  return hasError.has(type) ? { ...facts, error: mail.error } : facts;
+  if (type === 'email.opened') return { ...shown, totalOpens: mail.opens };
+  if (type === 'email.clicked') return { ...shown, totalClicks: mail.clicks };
+  return hasError.has(type) ? { ...shown, error: mail.error } : shown;
 }
 
 /** The body of each mail on a page, rendered once for all of its items. */
-function bodiesOf(deps: FeedDeps, project: ProjectFacts, rows: readonly FeedRow[]): Map<string, string | null> {
+function bodiesOf(app: App, project: ProjectFacts, rows: readonly FeedRow[]): Map<string, string | null> {
   const bodies = new Map<string, string | null>();
   for (const row of rows)
-    if (row.mail !== null && !bodies.has(row.uuid)) bodies.set(row.uuid, bodyOf(deps, project, row));
+    if (row.mail !== null && !bodies.has(row.uuid)) bodies.set(row.uuid, bodyOf(app, project, row));
   return bodies;
 }
 
 // The ledger keeps no body for each recipient of a campaign: it is rendered again from the campaign, and differs only where
 // the contact's data has changed. It is not shown once it is as old as bodies that retention empties.
-function bodyOf(
-  { compose, now, bodyDays }: FeedDeps,
-  project: ProjectFacts,
-  { uuid, mail, contactId, contactEmail }: FeedRow,
-) {
+function bodyOf(app: App, project: ProjectFacts, { uuid, mail, contactId, contactEmail }: FeedRow) {
   if (mail === null || mail.body === null || mail.body === '') return null;
   const { subject, body, sourceType, data, contact } = mail;
   if (mail.rendered || sourceType === 'INBOUND') return body;
-  if (now.getTime() - Date.parse(mail.createdAt) > bodyDays * dayMs || contactId === null || contactEmail === null)
-    return null;
+  const age = app.clock().getTime() - Date.parse(mail.createdAt);
+  if (age > app.config.EMAIL_BODY_RETENTION_DAYS * dayMs || contactId === null || contactEmail === null) return null;
   try {
-    const message = compose({
+    const message = composerOf(app)({
       subject: subject ?? '',
       body,
       messageClass: mail.messageClass,

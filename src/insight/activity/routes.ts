@@ -1,8 +1,6 @@
 import * as v from 'valibot';
-import type { App } from '../../core/http/context.ts';
 import { route } from '../../core/http/route.ts';
-import { composerOf } from '../../sending/engine/index.ts';
-import { type FeedDeps, listActivity } from './feed.ts';
+import { listActivity } from './feed.ts';
 import {
   ActivityPage,
   ActivityStats,
@@ -26,7 +24,7 @@ export const activityRoutes = [
     description: 'Newest first. `startDate` applies to the first page only, so that older pages have no end.',
     query: ListActivity,
     reply: ActivityPage,
-    handle: ({ app, project, query }) => listActivity(feedDeps(app), project, query),
+    handle: ({ app, project, query }) => listActivity(app, project, query),
   }),
   route({
     method: 'GET',
@@ -64,12 +62,3 @@ export const activityRoutes = [
     handle: ({ app, db, project, query }) => upcoming(db, project.id, query, app.clock()),
   }),
 ];
-
-function feedDeps(app: App): FeedDeps {
-  return {
-    db: app.db,
-    now: app.clock(),
-    bodyDays: app.config.EMAIL_BODY_RETENTION_DAYS,
-    compose: composerOf(app),
-  };
-}
