@@ -9,12 +9,12 @@ import {
 } from '../src/automations/index.ts';
 import { callLimits } from '../src/core/net/outgoing/call.ts';
 import { guardedConnector } from '../src/core/net/outgoing/guard.ts';
-import { endExecutionsOf, isOpen } from '../src/core/outbox/calls.ts';
+import { endExecutionsOf, isKnown, isOpen } from '../src/core/outbox/calls.ts';
 import { openAutomations } from '../src/core/outbox/open-executions.ts';
 import { removeDone } from '../src/core/outbox/queries.ts';
 import { createRecovery, type RecoverableKind, type RecoveryDeps } from '../src/core/outbox/recovery.ts';
 import { scheduleRevision } from '../src/core/outbox/schedules.ts';
-import { checkStore, isKnown } from '../src/core/outbox/store-state.ts';
+import { checkStore } from '../src/core/outbox/store-state.ts';
 import { removeOldDeliveries } from '../src/insight/webhooks/index.ts';
 import { removeEndedSessions, removeOldAttempts, removeOldTokens } from '../src/platform/accounts/index.ts';
 import { removeOldCounts } from '../src/platform/billing/index.ts';

@@ -114,7 +114,8 @@ function remedy(code: string, version: string): string {
     return 'Let the role of the address create tables and the extension pg_trgm (grant create on its schema and database), then run npm run migrate again.';
   if (code === '58P01' || code === '0A000')
     return 'Install the extensions that come with Postgres (postgresql-contrib), then run npm run migrate again.';
-  if (code.startsWith('53')) return 'Give Postgres room (disk, memory, connections), then run npm run migrate again.';
+  if (code.startsWith('53'))
+    return 'Free disk space, memory or connections of Postgres, then run npm run migrate again.';
   if (/^(40|55|57|08)/.test(code) || code.startsWith('E')) return 'Run npm run migrate again.';
   if (code === '25006') return 'DATABASE_URL must name the primary, not a standby.';
   return `Report it with this line; a Postgres newer than ${version}, up to 18, may take it.`;

@@ -17,7 +17,7 @@ interface WokenLoopDeps {
   retryMs?: number;
 }
 
-/** Starts the loop; `close` resolves when what is under way has ended. It goes on through outages and says once that one began. */
+/** Starts the loop; `close` resolves when what is under way has ended. It goes on through outages and logs once that one began. */
 export function startWokenLoop({ channel, listenUrl, work, what, log, retryMs = 1000 }: WokenLoopDeps): {
   close(): Promise<void>;
 } {

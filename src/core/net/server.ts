@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
-import { type BodyPace, usualBodyPace, watchBodies } from './slow-bodies.ts';
+import { type BodyRate, usualBodyRate, watchBodies } from './slow-bodies.ts';
 
 /** How long a server waits for its clients. Times are in milliseconds. */
 export interface ServerLimits {
@@ -10,7 +10,7 @@ export interface ServerLimits {
   /** Until a request is complete, however fast its body comes. */
   requestMs: number;
   /** How fast a body has to come. */
-  body: BodyPace;
+  body: BodyRate;
   /** While an answer is ready and its reader takes nothing of it. */
   unreadMs: number;
   /** Between two requests of a connection. Longer than load balancers wait, which must be the ones to close it. */
@@ -21,7 +21,7 @@ export interface ServerLimits {
 export const usualLimits: ServerLimits = {
   headersMs: 30_000,
   requestMs: 3_600_000,
-  body: usualBodyPace,
+  body: usualBodyRate,
   unreadMs: 120_000,
   keepAliveMs: 65_000,
 };

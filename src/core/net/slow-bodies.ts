@@ -1,17 +1,17 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
 /** How fast a body has to come. Only time in which the server waits for the client counts. */
-export interface BodyPace {
+export interface BodyRate {
   /** Milliseconds to begin with. */
   startMs: number;
   /** Each so many bytes give another second. */
   bytesPerSecond: number;
-  /** How often it is looked at, in milliseconds. */
+  /** How often it is checked, in milliseconds. */
   checkMs: number;
 }
 
 /** Slower than any line in use: 16 kbit a second, after half a minute. */
-export const usualBodyPace: BodyPace = { startMs: 30_000, bytesPerSecond: 2_000, checkMs: 1_000 };
+export const usualBodyRate: BodyRate = { startMs: 30_000, bytesPerSecond: 2_000, checkMs: 1_000 };
 
 interface Upload {
   request: IncomingMessage;
@@ -20,8 +20,8 @@ interface Upload {
   waitedMs: number;
 }
 
-/** Answers 408 to requests whose bodies come more slowly than the pace, and cuts their connections. */
-export function watchBodies(server: Server, pace: BodyPace, tooSlow: (response: ServerResponse) => string): void {
+/** Answers 408 to requests whose bodies come more slowly than the rate, and cuts their connections. */
+export function watchBodies(server: Server, rate: BodyRate, tooSlow: (response: ServerResponse) => string): void {
   const uploads = new Set<Upload>();
   server.on('request', (request, response) => {
     if (!hasBody(request)) return;
@@ -31,7 +31,7 @@ export function watchBodies(server: Server, pace: BodyPace, tooSlow: (response: 
   });
   const timer = setInterval(() => {
     for (const upload of uploads) check(upload);
-  }, pace.checkMs).unref();
+  }, rate.checkMs).unref();
   server.once('close', () => clearInterval(timer));
 
   function check(upload: Upload): void {
@@ -42,8 +42,8 @@ export function watchBodies(server: Server, pace: BodyPace, tooSlow: (response: 
     }
     // What has come waits for us: a slow reader here is no slow client.
     if (request.readableLength > 0) return;
-    upload.waitedMs += pace.checkMs;
-    const allowedMs = pace.startMs + ((request.socket.bytesRead - bytesBefore) / pace.bytesPerSecond) * 1_000;
+    upload.waitedMs += rate.checkMs;
+    const allowedMs = rate.startMs + ((request.socket.bytesRead - bytesBefore) / rate.bytesPerSecond) * 1_000;
     if (upload.waitedMs <= allowedMs) return;
     uploads.delete(upload);
     refuse(request, response, tooSlow);
@@ -65,6 +65,6 @@ function refuse(
   }
   response.shouldKeepAlive = false;
   response.writeHead(408, { 'Content-Type': 'application/json; charset=utf-8' });
-  // Node takes the request for served once it is answered: whoever still reads its body has to be told.
+  // Node takes the request for served once it is answered: whoever still reads its body must hear of it.
   response.end(tooSlow(response), () => request.destroy());
 }

@@ -12,6 +12,7 @@ import {
   workflowQueues,
 } from '../../../temporal/commands.ts';
 import type { TemporalConnection } from '../../../temporal/connection.ts';
+import { expecting } from '../lib/expected.ts';
 import { putSchedule, removeSchedule } from './schedules.ts';
 
 /** How long one call to Temporal may take. */
@@ -35,30 +36,33 @@ export async function performCommand(
     // A schedule that is gone already is what was asked for.
     if (command.type === 'unschedule') return (await removeSchedule(temporal, command.id)) ? 'done' : 'existed';
     const handle = temporal.client.workflow.getHandle(command.id);
-    try {
-      if (command.type === 'cancel') await handle.cancel();
-      else await handle.signal(command.signal, ...(command.input === undefined ? [] : [command.input]));
-      return 'done';
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return 'absent';
-      throw error;
-    }
+    const made: Promise<unknown> =
+      command.type === 'cancel'
+        ? handle.cancel()
+        : handle.signal(command.signal, ...(command.input === undefined ? [] : [command.input]));
+    return expecting<CallOutcome>(
+      isUnknownExecution,
+      'absent',
+      made.then(() => 'done'),
+    );
   });
 }
 
-async function start(temporal: TemporalConnection, queuePrefix: string, command: StartCommand): Promise<CallOutcome> {
-  try {
-    await temporal.client.workflow.start(command.workflow, {
-      ...launchOptions(queuePrefix, command),
-      workflowIdReusePolicy: command.restart === undefined ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
-      workflowIdConflictPolicy: command.replace === true ? 'TERMINATE_EXISTING' : 'FAIL',
-    });
-    return 'done';
-  } catch (error) {
-    if (error instanceof WorkflowExecutionAlreadyStartedError) return 'existed';
-    throw error;
-  }
+function start(temporal: TemporalConnection, queuePrefix: string, command: StartCommand): Promise<CallOutcome> {
+  const started = temporal.client.workflow.start(command.workflow, {
+    ...launchOptions(queuePrefix, command),
+    workflowIdReusePolicy: command.restart === undefined ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
+    workflowIdConflictPolicy: command.replace === true ? 'TERMINATE_EXISTING' : 'FAIL',
+  });
+  const isStarted = (error: unknown) => error instanceof WorkflowExecutionAlreadyStartedError;
+  return expecting<CallOutcome>(
+    isStarted,
+    'existed',
+    started.then(() => 'done'),
+  );
 }
+
+const isUnknownExecution = (error: unknown) => error instanceof WorkflowNotFoundError;
 
 /** Signals the open execution of the id, or starts one and signals that; an ended one does not count. */
 export async function signalOrStart(
@@ -76,16 +80,29 @@ export async function signalOrStart(
   await temporal.within(callDeadlineMs, () => temporal.client.workflow.signalWithStart(launch.workflow, options));
 }
 
+/** The status of an execution, the latest of its id without a `runId`; null for an unknown one. Rejects when Temporal cannot be asked. */
+function statusOf(temporal: TemporalConnection, workflowId: string, runId?: string): Promise<string | null> {
+  const handle = temporal.client.workflow.getHandle(workflowId, runId);
+  const described = temporal.within(callDeadlineMs, () => handle.describe());
+  return expecting<string | null>(
+    isUnknownExecution,
+    null,
+    described.then(({ status }) => status.name),
+  );
+}
+
 /** Whether an execution of this id is open. Rejects when Temporal cannot be asked. */
 export async function isOpen(temporal: TemporalConnection, workflowId: string): Promise<boolean> {
-  try {
-    const handle = temporal.client.workflow.getHandle(workflowId);
-    const { status } = await temporal.within(callDeadlineMs, () => handle.describe());
-    return status.name === 'RUNNING' || status.name === 'PAUSED';
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
-  }
+  const status = await statusOf(temporal, workflowId);
+  return status === 'RUNNING' || status === 'PAUSED';
+}
+
+/** Whether Temporal knows an execution, open or closed. Rejects when it cannot be asked. */
+export async function isKnown(
+  temporal: TemporalConnection,
+  pass: { workflowId: string; runId: string },
+): Promise<boolean> {
+  return (await statusOf(temporal, pass.workflowId, pass.runId)) !== null;
 }
 
 function launchOptions(queuePrefix: string, launch: Launch) {
@@ -111,7 +128,7 @@ export function cutBytes(text: string, bytes: number): string {
 }
 
 /**
- * Ends every open execution that says it works for a project, at once and without a word to it: its rows are going away.
+ * Terminates every open execution that names a project, because its rows are going away.
  * Answers how many were found; the list of Temporal lags behind by moments. Rejects when Temporal cannot be asked.
  */
 export async function endExecutionsOf(
@@ -124,11 +141,8 @@ export async function endExecutionsOf(
   const query = `ProjectId = '${projectId}' and ExecutionStatus = 'Running'`;
   for await (const { workflowId, runId } of workflow.list({ query, pageSize: 200 })) {
     ended += 1;
-    await temporal
-      .within(callDeadlineMs, () => workflow.getHandle(workflowId, runId).terminate(reason))
-      .catch((error: unknown) => {
-        if (!(error instanceof WorkflowNotFoundError)) throw error;
-      });
+    const ending = temporal.within(callDeadlineMs, () => workflow.getHandle(workflowId, runId).terminate(reason));
+    await expecting<unknown>(isUnknownExecution, undefined, ending);
   }
   return ended;
 }

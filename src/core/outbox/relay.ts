@@ -22,7 +22,7 @@ const heldBackMs = 20;
 
 /**
  * Starts the loop in every worker that makes the calls a crash, an outage or a wave left in the outbox. It goes on through
- * outages of Postgres and of Temporal, and says once that one began.
+ * outages of Postgres and of Temporal, and logs once that one began.
  */
 export function startRelay({ outbox, listenUrl, log, wakes, pollMs = 1000 }: RelayDeps): { close(): Promise<void> } {
   return startWokenLoop({

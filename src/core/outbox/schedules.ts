@@ -13,11 +13,12 @@ import {
   workflowQueues,
 } from '../../../temporal/commands.ts';
 import type { TemporalConnection } from '../../../temporal/connection.ts';
+import { expecting } from '../lib/expected.ts';
 
 // A time that passed while Temporal was away is made up for, like every other work.
 const catchupWindow = '7 days';
 
-/** Makes the schedule or brings it in line, unless it is of a later revision already. Safe to repeat. */
+/** Creates or updates the schedule, unless it is of a later revision already. Safe to repeat. */
 export async function putSchedule(
   temporal: TemporalConnection,
   queuePrefix: string,
@@ -53,26 +54,26 @@ export async function putSchedule(
   }
 }
 
+const isUnknownSchedule = (error: unknown) => error instanceof ScheduleNotFoundError;
+
 /** Removes a schedule. False when there was none. */
-export async function removeSchedule(temporal: TemporalConnection, id: string): Promise<boolean> {
-  try {
-    await temporal.client.schedule.getHandle(id).delete();
-    return true;
-  } catch (error) {
-    if (error instanceof ScheduleNotFoundError) return false;
-    throw error;
-  }
+export function removeSchedule(temporal: TemporalConnection, id: string): Promise<boolean> {
+  const removed = temporal.client.schedule.getHandle(id).delete();
+  return expecting(
+    isUnknownSchedule,
+    false,
+    removed.then(() => true),
+  );
 }
 
 /** The revision that a schedule has, or null when there is none of this id. Rejects when Temporal cannot be asked. */
-export async function scheduleRevision(temporal: TemporalConnection, id: string): Promise<number | null> {
-  try {
-    const { state } = await temporal.within(10_000, () => temporal.client.schedule.getHandle(id).describe());
-    return revisionOf(state.note);
-  } catch (error) {
-    if (error instanceof ScheduleNotFoundError) return null;
-    throw error;
-  }
+export function scheduleRevision(temporal: TemporalConnection, id: string): Promise<number | null> {
+  const described = temporal.within(10_000, () => temporal.client.schedule.getHandle(id).describe());
+  return expecting<number | null>(
+    isUnknownSchedule,
+    null,
+    described.then(({ state }) => revisionOf(state.note)),
+  );
 }
 
 function revisionNote(revision: number): string {

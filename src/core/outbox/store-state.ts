@@ -1,5 +1,3 @@
-import { WorkflowNotFoundError } from '@temporalio/client';
-import type { TemporalConnection } from '../../../temporal/connection.ts';
 import { type Database, sql } from '../database/sql.ts';
 
 /** An execution of the reconciler. */
@@ -44,7 +42,7 @@ export async function checkStore(deps: StoreCheckDeps, pass: ReconcilePass): Pro
         changed_at = case when ${isNews}::boolean then clock_timestamp() + interval '30 seconds' else t.changed_at end
         where t.run_id = ${last?.runId ?? null}
       returning changed_at::text as "changedAt"`);
-  // Another execution of the reconciler was faster, and has told.
+  // Another execution of the reconciler was first, and has reported it.
   if (noted === null) return { changedAt: await storeChangedAt(db, queuePrefix), isNews: false };
   return { changedAt: noted.changedAt, isNews };
 }
@@ -58,17 +56,4 @@ function lastPass(db: Database, queuePrefix: string): Promise<(ReconcilePass & {
   return db.row(sql`
     select workflow_id as "workflowId", run_id as "runId", changed_at::text as "changedAt"
       from temporal_stores where task_queue = ${queuePrefix}`);
-}
-
-const askMs = 10_000;
-
-/** Whether Temporal knows an execution, open or closed. Rejects when it cannot be asked. */
-export async function isKnown(temporal: TemporalConnection, { workflowId, runId }: ReconcilePass): Promise<boolean> {
-  try {
-    await temporal.within(askMs, () => temporal.client.workflow.getHandle(workflowId, runId).describe());
-    return true;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
-  }
 }

@@ -16,7 +16,7 @@ type Rules = Pick<Route, 'access' | 'role' | 'refusesKeys' | 'refusedWhenDisable
 
 /**
  * Finds who asks and for which project (contract page 1, 1.5; page 3, 1.1 and 1.2), and refuses what they may not do.
- * An `Authorization` header decides alone; the session cookie is looked at only without one.
+ * An `Authorization` header decides alone; the session cookie is read only without one.
  * @throws 400 without X-Project-Id; 401 MISSING_AUTH, INVALID_API_KEY, UNAUTHORIZED; 403 FORBIDDEN,
  * PROJECT_ACCESS_DENIED, PROJECT_DISABLED, EMAIL_VERIFICATION_REQUIRED; 404 for a path that names no project of the
  * user; 409 while the project is being reset

@@ -20,7 +20,7 @@ export async function oauthUser(
   let user: Pick<User, 'id' | 'email' | 'sessionVersion' | 'type'> | null = await known();
   if (user === null) {
     if (DISABLE_SIGNUPS) throw new OAuthRefusal('Sign-ups are disabled on this service');
-    // Another request may have been quicker with the same address.
+    // Another request may have added the same address first.
     user = (await insertUser(db, { email, passwordHash: null, type, emailVerified: true })) ?? (await known());
   }
   if (user?.type !== type) throw new OAuthRefusal('This address has an account with another way to sign in');

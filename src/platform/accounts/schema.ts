@@ -23,7 +23,7 @@ export type UserBody = v.InferOutput<typeof UserBody>;
 /** What a sign-in answers. */
 export const SignedIn = v.object({ success: v.literal(true), data: UserBody });
 /** An answer that only says what happened. */
-export const Told = v.object({ success: v.literal(true), data: v.object({ message: v.string() }) });
+export const MessageReply = v.object({ success: v.literal(true), data: v.object({ message: v.string() }) });
 
 /** `POST /auth/verify-email`. */
 export const VerifyEmail = v.object({ token: Token });

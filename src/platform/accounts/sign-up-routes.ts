@@ -1,11 +1,11 @@
 import { route } from '../../core/http/route.ts';
 import { verifyByShippedLists } from '../verification/index.ts';
 import { requestPasswordReset, requestVerification, resetPassword, verifyEmail } from './confirm-service.ts';
-import { Credentials, RequestReset, ResetPassword, SignedIn, Told, VerifyEmail } from './schema.ts';
+import { Credentials, MessageReply, RequestReset, ResetPassword, SignedIn, VerifyEmail } from './schema.ts';
 import { signedIn } from './sign-in.ts';
 import { refuseSignUps, signUp } from './sign-up-service.ts';
 
-const told = (message: string) => ({ success: true, data: { message } });
+const said = (message: string) => ({ success: true, data: { message } });
 
 const open = { method: 'POST', access: 'none' } as const;
 
@@ -33,10 +33,10 @@ export const signUpRoutes = [
     path: '/auth/verify-email',
     summary: 'Confirm an address with the token from the email',
     body: VerifyEmail,
-    reply: Told,
+    reply: MessageReply,
     async handle({ db, body }) {
       await verifyEmail(db, body.token);
-      return told('Your address is verified');
+      return said('Your address is verified');
     },
   }),
   route({
@@ -46,12 +46,12 @@ export const signUpRoutes = [
     ungated: true,
     summary: 'Send the confirmation email again',
     description: 'At most three an hour.',
-    reply: Told,
+    reply: MessageReply,
     async handle({ app, db, actor, header }) {
       const tickets = await requestVerification(db, app.config, actor.userId, header('accept-language'));
-      if (tickets === null) return told('Your address is verified already');
+      if (tickets === null) return said('Your address is verified already');
       app.outbox.dispatchSoon(...tickets);
-      return told('A new mail was sent');
+      return said('A new mail was sent');
     },
   }),
   route({
@@ -60,10 +60,10 @@ export const signUpRoutes = [
     summary: 'Request a password reset',
     description: 'The answer is the same whether or not the address has an account.',
     body: RequestReset,
-    reply: Told,
+    reply: MessageReply,
     async handle({ app, db, body, header }) {
       app.outbox.dispatchSoon(...(await requestPasswordReset(db, app.config, body.email, header('accept-language'))));
-      return told('If this address has an account with a password, a link was sent to it');
+      return said('If this address has an account with a password, a link was sent to it');
     },
   }),
   route({
@@ -72,10 +72,10 @@ export const signUpRoutes = [
     summary: 'Set a new password with the token from the email',
     description: 'Ends every session of the account. Does not sign in.',
     body: ResetPassword,
-    reply: Told,
+    reply: MessageReply,
     async handle({ db, body }) {
       await resetPassword(db, body.token, body.newPassword);
-      return told('Your password was reset: sign in with the new one');
+      return said('Your password was reset: sign in with the new one');
     },
   }),
 ];

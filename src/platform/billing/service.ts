@@ -32,7 +32,7 @@ export interface GrantedQuota {
 /**
  * Lets mail in under the project's monthly limit, inside the transaction that creates its ledger rows: what is rolled back
  * was never counted, and of any number of callers at once exactly as many get through as the quota allows. Call it before
- * the transaction locks contacts (a send does it in this order). A project without limits costs one look at its row.
+ * the transaction locks contacts (a send does it in this order). A project without limits costs one read of its row.
  */
 export async function reserveMail(
   db: Database,

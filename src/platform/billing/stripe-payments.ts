@@ -1,5 +1,6 @@
 import Stripe from 'stripe';
 import type { Config } from '../../core/config/config.ts';
+import { expecting } from '../../core/lib/expected.ts';
 import { isUuid } from '../../core/lib/ids.ts';
 import { InvalidSignature, type PaymentEvent, type Payments, PaymentsUnreachable } from './payments.ts';
 import type { Consumption, InvoiceList } from './schema.ts';
@@ -20,17 +21,19 @@ export function createPayments(config: Config): Payments | null {
     currency: (id) =>
       asked(customers.retrieve(id).then((customer) => (customer.deleted ? null : customer.currency) ?? null)),
     credits: (id) => asked(customers.retrieve(id).then(creditsOf)),
-    upcoming: (customer, subscription) => asked(upcoming(invoices.createPreview({ customer, subscription }))),
+    upcoming: (customer, subscription) =>
+      asked(expecting(isInvalid, null, invoices.createPreview({ customer, subscription }).then(upcoming))),
     invoices: (customer) => asked(invoices.list({ customer, limit: 100 }).then(({ data }) => listed(data))),
-    subscription: (id) => asked(subscriptionState(subscriptions.retrieve(id))),
+    subscription: (id) =>
+      asked(expecting(isGone, { live: false, overdue: false }, subscriptions.retrieve(id).then(stateOf))),
     invoicePaid: (id) => asked(invoices.retrieve(id).then(({ status }) => status === 'paid')),
-    rename: (customer, name) => asked(customers.update(customer, { name }).then(() => undefined)),
-    cancel: (id) => asked(unless(isGone, subscriptions.cancel(id))),
+    rename: (customer, name) => asked(customers.update(customer, { name }).then(ignored)),
+    cancel: (id) => asked(expecting(isGone, undefined, subscriptions.cancel(id).then(ignored))),
     report: ({ identifier, customer, credits, at }) => {
       const timestamp = Math.floor(at.getTime() / 1000);
       const payload = { stripe_customer_id: customer, value: String(credits) };
       const event = { event_name: config.STRIPE_METER_EVENT_NAME, identifier, timestamp, payload };
-      return asked(unless(isReported, stripe.billing.meterEvents.create(event)));
+      return asked(expecting(isReported, undefined, stripe.billing.meterEvents.create(event).then(ignored)));
     },
     event: (body, signature, now) => verifiedEvent(stripe, webhookSecret, body, signature, now),
   };
@@ -57,13 +60,7 @@ async function asked<T>(call: Promise<T>): Promise<T> {
   }
 }
 
-/** Waits for a call; an error that says that there is nothing left to do counts as success. */
-async function unless(isDone: (error: unknown) => boolean, call: Promise<unknown>): Promise<void> {
-  await call.catch((error: unknown) => {
-    if (!isDone(error)) throw error;
-  });
-}
-
+const ignored = () => undefined;
 const billingTab = ({ DASHBOARD_URI }: Config) => `${DASHBOARD_URI}/settings?tab=billing`;
 
 async function checkout(
@@ -101,32 +98,14 @@ function creditsOf(customer: Stripe.Customer | Stripe.DeletedCustomer): Consumpt
   return { balance, hasCredits: balance < 0, creditAmount: Math.max(0, -balance), currency };
 }
 
-async function upcoming(preview: Promise<Stripe.Invoice>): Promise<Consumption['upcomingInvoice']> {
-  try {
-    const { amount_due: amountDue, currency, period_start, period_end, subtotal, total } = await preview;
-    return {
-      amountDue,
-      currency,
-      periodStart: instant(period_start),
-      periodEnd: instant(period_end),
-      subtotal,
-      total,
-    };
-  } catch (error) {
-    if (error instanceof Stripe.errors.StripeInvalidRequestError) return null;
-    throw error;
-  }
+function upcoming(invoice: Stripe.Invoice): Consumption['upcomingInvoice'] {
+  const { amount_due: amountDue, currency, period_start, period_end, subtotal, total } = invoice;
+  return { amountDue, currency, periodStart: instant(period_start), periodEnd: instant(period_end), subtotal, total };
 }
 
-async function subscriptionState(call: Promise<Stripe.Subscription>): Promise<{ live: boolean; overdue: boolean }> {
-  try {
-    const { status } = await call;
-    const live = !['canceled', 'incomplete', 'incomplete_expired'].includes(status);
-    return { live, overdue: status === 'past_due' || status === 'unpaid' };
-  } catch (error) {
-    if (isGone(error)) return { live: false, overdue: false };
-    throw error;
-  }
+function stateOf({ status }: Stripe.Subscription) {
+  const live = !['canceled', 'incomplete', 'incomplete_expired'].includes(status);
+  return { live, overdue: status === 'past_due' || status === 'unpaid' };
 }
 
 function verifiedEvent(stripe: Stripe, secret: string, body: Buffer, signature: string, now: Date): PaymentEvent {
@@ -157,7 +136,7 @@ function read(event: Stripe.Event): PaymentEvent {
     case 'invoice.payment_failed': {
       const { customer, billing_reason: reason, id: invoice } = event.data.object;
       const customerId = idOf(customer);
-      // The first payment is part of the checkout, which tells about it itself.
+      // The first payment is part of the checkout, which has an event of its own.
       if (customerId === null || reason === 'subscription_create') break;
       return { id, kind: 'unpaid', customer: customerId, invoice };
     }
@@ -208,14 +187,12 @@ function instant(seconds: number): string {
   return new Date(seconds * 1000).toISOString();
 }
 
-function isGone(error: unknown): boolean {
-  return error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'resource_missing';
-}
+const isInvalid = (error: unknown) => error instanceof Stripe.errors.StripeInvalidRequestError;
+
+const isGone = (error: unknown) =>
+  error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'resource_missing';
 
 // A report that was made before, by an attempt whose answer was lost.
-function isReported(error: unknown): boolean {
-  return (
-    error instanceof Stripe.errors.StripeInvalidRequestError &&
-    (error.code === 'resource_already_exists' || /identifier/.test(error.message))
-  );
-}
+const isReported = (error: unknown) =>
+  error instanceof Stripe.errors.StripeInvalidRequestError &&
+  (error.code === 'resource_already_exists' || /identifier/.test(error.message));

@@ -8,7 +8,7 @@ export interface UsageGate {
   limit: number;
 }
 
-/** The error of mail that was not sent for want of room. */
+/** The error of mail that was not sent because a limit was reached. */
 export const limitReached = 'Billing limit reached';
 
 /** The category of a mail: campaigns and steps of the class TRANSACTIONAL count as transactional mail. */

@@ -33,7 +33,7 @@ export interface CheckResult {
 }
 
 /**
- * Looks at a domain's records, writes down what was found and has members told of a change. Another check at the same
+ * Checks a domain's records, stores what was found and tells members of a change. Another check at the same
  * moment may win; then its result stands. Rejects when the provider has to be asked and cannot be.
  */
 export async function checkTaken(deps: CheckDeps, before: CheckedDomain, scheduled: boolean): Promise<CheckResult> {

@@ -3,7 +3,7 @@ import type { DnsAnswer, DnsLookup } from './dns.ts';
 import { plainName } from './dns.ts';
 import type { DnsRecord } from './schema.ts';
 
-/** What a look at one record came to; `unknown` when its name servers did not answer. */
+/** The result of checking one record; `unknown` when its name servers did not answer. */
 export interface DnsFinding {
   outcome: 'right' | 'wrong' | 'missing' | 'unknown';
   /** For people: what was found, and what to do; null when all is as it should be. */
@@ -14,7 +14,7 @@ type Wanted = Pick<DnsRecord, 'purpose' | 'type' | 'name' | 'value' | 'priority'
 
 const right: DnsFinding = { outcome: 'right', text: null };
 
-/** Looks at a record of a domain in the DNS and says what is there. Never rejects. */
+/** Checks a record of a domain in the DNS. Never rejects. */
 export async function lookAt(dns: DnsLookup, domain: string, record: Wanted): Promise<DnsFinding> {
   if (record.purpose === 'DMARC') return lookAtDmarc(dns, domain, record);
   if (record.type === 'CNAME') return judge(dns, domain, record, await dns.cname(record.name), ownName);
@@ -116,7 +116,7 @@ function wrong(text: string): DnsFinding {
 }
 
 function unknown(reason: string): DnsFinding {
-  return { outcome: 'unknown', text: `the name servers did not answer (${reason}): it is looked at again soon` };
+  return { outcome: 'unknown', text: `the name servers did not answer (${reason}): it is checked again soon` };
 }
 
 function shortened(text: string): string {

@@ -50,7 +50,7 @@ export interface DomainNotices {
 }
 
 /**
- * Writes down what a check found, inside a transaction, unless another check has moved the domain on meanwhile. Answers
+ * Stores what a check found, inside a transaction, unless another check has moved the domain on meanwhile. Answers
  * who is to be told in the same transaction; null when nothing was written.
  */
 export async function settleCheck(

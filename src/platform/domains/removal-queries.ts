@@ -1,7 +1,7 @@
 import { type Database, sql } from '../../core/database/sql.ts';
 import { DomainRemoval } from './entity.ts';
 
-/** Writes down, inside the transaction that deletes a domain, that the provider must forget it as well. */
+/** Notes, inside the transaction that deletes a domain, that the provider must forget it as well. */
 export async function removeLater(tx: Database, providerId: string, domain: string): Promise<void> {
   await tx.count(sql`
     insert into domain_removals (provider_id, domain, due_at) values (${providerId}, ${domain}, now() + interval '1 minute')

@@ -15,7 +15,7 @@ export const DnsRecord = v.object({
   priority: v.nullable(v.number()),
   required: v.boolean(),
   status: v.picklist(['pending', 'verified', 'failed']),
-  /** What the last look at the DNS found, for people; null when the record is as it should be or was not looked at. */
+  /** What the last check of the DNS found, for people; null when the record is right or was not checked. */
   finding: v.nullable(v.string()),
 });
 export type DnsRecord = v.InferOutput<typeof DnsRecord>;

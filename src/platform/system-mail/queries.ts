@@ -46,7 +46,7 @@ export function pendingMail(db: Database, id: string): Promise<PendingMail | nul
         from system_mails where id = ${id} and status = 'PENDING'`);
 }
 
-/** Notes that a hand-over begins; false when another process was quicker. */
+/** Notes that a hand-over begins; false when another process was first. */
 export async function beginHandOver(db: Database, id: string, attemptsBefore: number): Promise<boolean> {
   return (
     (await db.count(sql`

@@ -18,7 +18,7 @@ declare module '../../core/http/context.ts' {
 export type SystemMailSettings = Pick<Config, 'APP_ENCRYPTION_KEY' | 'SYSTEM_FROM_NAME'>;
 
 /**
- * Puts mails of the service in line, in the caller's transaction; give the tickets to `Outbox.dispatchSoon` after the
+ * Queues mails of the service in the caller's transaction; give the tickets to `Outbox.dispatchSoon` after the
  * commit. No ledger row, event or usage comes of them, and a failing one never fails what caused it.
  */
 export async function queueSystemMails(
@@ -37,7 +37,7 @@ export async function queueSystemMails(
   return enqueueAll(tx, added.map(startOfMail));
 }
 
-/** Puts a mail of the service to each member of a project in line, inside a transaction. */
+/** Queues a mail of the service to each member of a project, inside a transaction. */
 export type TellMembers = (
   tx: Database,
   mail: {
@@ -51,7 +51,7 @@ export type TellMembers = (
   },
 ) => Promise<OutboxTicket[]>;
 
-/** Puts a mail to each member of a project in line; the texts name it as `{project}` and speak its language. */
+/** Queues a mail to each member of a project; the texts name it as `{project}` and are in its language. */
 export async function queueMemberMails(
   tx: Database,
   settings: SystemMailSettings,

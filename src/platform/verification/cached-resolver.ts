@@ -3,7 +3,7 @@ import type { Resolver } from './resolver.ts';
 
 /** How much to remember and for how long. Times are milliseconds. */
 interface CacheOptions {
-  /** Answers kept; the one unused for longest makes room. Default 10 000. */
+  /** Answers kept; the one unused for longest goes first. Default 10 000. */
   capacity?: number;
   /** How long a record that is there is believed. Default five minutes. */
   positiveMs?: number;

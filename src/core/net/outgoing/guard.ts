@@ -26,7 +26,7 @@ interface Address {
 
 /**
  * Builds the function that opens connections to addresses that users choose. A name is resolved once; the connection is refused if any
- * of its addresses is not public, and made to the very addresses that were looked at, so that a second answer of the name
+ * of its addresses is not public, and made to the very addresses that were checked, so that a second answer of the name
  * server changes nothing.
  */
 export function guardedConnector(settings: GuardSettings, timeoutMs: number): buildConnector.connector {
