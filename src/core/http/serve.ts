@@ -1,0 +1,202 @@
+import type { Context } from 'koa';
+import * as v from 'valibot';
+import type { WriteOnce } from '../database/sql.ts';
+import { AppError, invalid, invalidField, notFound } from '../lib/errors.ts';
+import { isUuid } from '../lib/ids.ts';
+import { fieldProblems } from '../lib/validation.ts';
+import { type BodyOwner, BodyReader, discard, type ReadBody } from './body.ts';
+import type { Admitted, App, Handled, RequestCredentials } from './context.ts';
+import { checkIdempotencyKey, type KeyedRequest, refusalOfKeyed, writeOnceWith } from './idempotency.ts';
+import type { HttpMetrics } from './metrics.ts';
+import { type RateLimiter, rateHeaders } from './rate-limit.ts';
+import { Reply, type Route } from './route.ts';
+
+/** What the HTTP layer adds to the parts of the service. */
+export interface HttpParts {
+  routes: readonly Route[];
+  /** Decides who a request comes from and what they may do; throws the refusal. */
+  authenticate: (route: Route, credentials: RequestCredentials) => Promise<Admitted>;
+  /** Origins whose pages may call the API with the cookie of a session. */
+  origins: ReadonlySet<string>;
+  limiter: RateLimiter;
+  metrics: HttpMetrics;
+}
+
+/** What is known of a request while it is served. */
+export interface RequestState {
+  requestId: string;
+  startedAt: number;
+  route: string;
+  projectId: string | null;
+}
+
+/** Serves one request to a route. @throws what the request is refused with */
+export async function serveRequest(ctx: Context, route: Route, app: App, parts: HttpParts): Promise<void> {
+  const reader = new BodyReader();
+  try {
+    await new RoutedRequest(ctx, route, app, parts, reader).serve();
+  } finally {
+    reader.release();
+  }
+}
+
+class RoutedRequest {
+  readonly #ctx: Context;
+  readonly #route: Route;
+  readonly #app: App;
+  readonly #parts: HttpParts;
+  readonly #reader: BodyReader;
+  readonly #state: RequestState;
+  readonly #params: Record<string, string>;
+  #body: Promise<ReadBody> | null = null;
+
+  constructor(ctx: Context, route: Route, app: App, parts: HttpParts, reader: BodyReader) {
+    this.#ctx = ctx;
+    this.#route = route;
+    this.#app = app;
+    this.#parts = parts;
+    this.#reader = reader;
+    this.#state = ctx.state as RequestState;
+    this.#params = (ctx as Context & { params: Record<string, string> }).params;
+  }
+
+  // The order is the contract's (page 1, 1.4): authentication, project, rate, body, idempotency key, schema, handler.
+  async serve(): Promise<void> {
+    const { db } = this.#app;
+    this.#state.route = this.#route.path;
+    // Answers hold keys, sessions and people's data: no cache keeps one unless its route says so.
+    this.#ctx.set('Cache-Control', 'no-store');
+    this.#route.guard?.(this.#app);
+    const admitted = await this.#admit();
+    const read = await this.#readOnce();
+    // The request itself was counted before its body was read.
+    await this.#count(admitted, (this.#route.rateCost?.(read.value) ?? 1) - 1);
+    const keyed = this.#keyed(admitted);
+    if (keyed === null) return this.#answer(await this.#handle(admitted, read, (work) => work(db)));
+    const writeOnce = writeOnceWith(db, keyed);
+    let written = false;
+    try {
+      const result = await this.#handle(admitted, read, (work, keepsKey) => {
+        written = true;
+        return writeOnce(work, keepsKey);
+      });
+      this.#answer(result);
+    } catch (error) {
+      const isRefusal = error instanceof AppError && error.status < 500 && !written;
+      throw isRefusal ? await refusalOfKeyed(db, keyed, error) : error;
+    }
+    if (!written) throw new Error(`${this.#route.method} ${this.#route.path} wrote without its Idempotency-Key`);
+  }
+
+  async #admit(): Promise<Admitted> {
+    const { method } = this.#ctx;
+    const params = this.#params;
+    const body = async () => (await this.#readOnce()).value;
+    const admitted = await this.#parts.authenticate(this.#route, {
+      // A HEAD reads, as its GET does.
+      method: method === 'HEAD' ? 'GET' : method,
+      params,
+      header: (name) => this.#ctx.get(name),
+      findProject: async (userId) =>
+        (await this.#route.findProject?.({ app: this.#app, params, userId, body })) ?? null,
+    });
+    this.#state.projectId = admitted.project?.id ?? null;
+    if (!this.#route.exemptFromRateLimit) await this.#count(admitted, 1);
+    return admitted;
+  }
+
+  async #count({ project }: Admitted, requests: number): Promise<void> {
+    if (project === null || requests <= 0) return;
+    const rate = await this.#parts.limiter.take(project.id, requests);
+    if (rate) this.#ctx.set(rateHeaders(rate));
+  }
+
+  #readOnce(): Promise<ReadBody> {
+    this.#body ??= this.#read();
+    return this.#body;
+  }
+
+  async #read(): Promise<ReadBody> {
+    const { bodyKind, body, bodyLimit = 'form' } = this.#route;
+    const { req } = this.#ctx;
+    if (bodyKind === 'stream') return { value: req };
+    if (bodyKind === 'raw') return { value: await this.#reader.bytes(req, bodyLimit, this.#bodyOwner()) };
+    if (body !== undefined) return this.#reader.json(this.#ctx, bodyLimit, this.#bodyOwner());
+    // Unread bytes would stay in the connection and be taken for the next request.
+    discard(req);
+    return { value: {} };
+  }
+
+  #bodyOwner(): BodyOwner {
+    if (this.#route.access === 'none') return { kind: 'open', id: this.#ctx.ip };
+    // A session may be let in before it is known for which project.
+    return { kind: 'keyed', id: this.#state.projectId ?? this.#ctx.ip };
+  }
+
+  #keyed({ project }: Admitted): KeyedRequest | null {
+    const given = this.#ctx.headers['idempotency-key'];
+    const { idempotent, path, status: successStatus = 200 } = this.#route;
+    if (!idempotent || project === null || given === undefined) return null;
+    const key = Array.isArray(given) ? given.join(', ') : given;
+    checkIdempotencyKey(key);
+    const { IDEMPOTENCY_KEY_TTL_HOURS: ttlHours } = this.#app.config;
+    return { projectId: project.id, key, method: this.#ctx.method, path, successStatus, ttlHours };
+  }
+
+  async #handle(admitted: Admitted, read: ReadBody, writeOnce: WriteOnce): Promise<unknown> {
+    const [ctx, route, app] = [this.#ctx, this.#route, this.#app];
+    for (const [name, resource] of Object.entries(route.ids ?? {})) {
+      const id = this.#params[name] ?? '';
+      if (resource === undefined || isUuid(id)) continue;
+      throw resource === '422' ? invalidField(name, 'must be a UUID', 'invalid_string') : notFound(resource, id);
+    }
+    const input: Omit<Handled<unknown, unknown, 'secret'>, 'project' | 'actor'> & Admitted = {
+      ...admitted,
+      app,
+      db: app.db.session(),
+      writeOnce,
+      params: this.#params,
+      ip: ctx.ip,
+      query: route.query ? parseQuery(route.query, { ...ctx.query }) : {},
+      body: route.body && route.bodyKind === undefined ? parseBody(route, read) : read.value,
+      requestId: this.#state.requestId,
+      log: app.log,
+      header: (name) => ctx.get(name),
+    };
+    return route.handle(input as Parameters<Route['handle']>[0]);
+  }
+
+  #answer(result: unknown): void {
+    const ctx = this.#ctx;
+    if (!(result instanceof Reply)) {
+      ctx.status = this.#route.status ?? 200;
+      ctx.body = result;
+      return;
+    }
+    ctx.status = result.status;
+    ctx.set(result.headers);
+    // Koa would make a 204 of a null body, whatever status was set.
+    ctx.body = result.body === undefined ? (result.status === 204 ? null : '') : result.body;
+  }
+}
+
+function parseQuery(schema: v.GenericSchema, query: unknown): unknown {
+  const parsed = v.safeParse(schema, query);
+  if (parsed.success) return parsed.output;
+  throw invalid(fieldProblems(parsed.issues), 'Compare the query string with the API reference.');
+}
+
+function parseBody(route: Route, read: ReadBody): unknown {
+  const schema = route.body as v.GenericSchema;
+  if (Array.isArray(read.value))
+    throw invalid([{ field: '', code: 'invalid_type', message: 'must be an object, not an array', received: 'array' }]);
+  const parsed = v.safeParse(schema, read.value);
+  if (parsed.success) return parsed.output;
+  const problems = fieldProblems(parsed.issues);
+  const own = route.bodyError?.(problems, read.value, read.suggestion);
+  if (own === null || own === undefined) throw invalid(problems, read.suggestion);
+  // A bare error has no place for a suggestion, and without it a form that was sent by mistake looks like a missing field.
+  throw own.bare && read.suggestion
+    ? new AppError(own.status, own.code, `${own.message}. ${read.suggestion}`, own.extra, true)
+    : own;
+}
