@@ -23,21 +23,18 @@ export class UnsealError extends Error {
  * @throws UnsealError when it was another key, or the text was changed
  */
 export function unseal(sealed: string, keys: string | readonly string[]): string {
-  for (const key of typeof keys === 'string' ? [keys] : keys) {
-    const plain = unsealWith(sealed, key);
-    if (plain !== null) return plain;
-  }
-  throw new UnsealError();
+  const plain = tryUnseal(sealed, keys);
+  if (plain === null) throw new UnsealError();
+  return plain;
 }
 
 /** Decrypts what `seal` made with one of these keys; null when it was another key, or the text was changed. */
 export function tryUnseal(sealed: string, keys: string | readonly string[]): string | null {
-  try {
-    return unseal(sealed, keys);
-  } catch (error) {
-    if (error instanceof UnsealError) return null;
-    throw error;
+  for (const key of typeof keys === 'string' ? [keys] : keys) {
+    const plain = unsealWith(sealed, key);
+    if (plain !== null) return plain;
   }
+  return null;
 }
 
 function unsealWith(sealed: string, key: string): string | null {

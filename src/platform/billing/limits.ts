@@ -1,28 +1,19 @@
-import type { Logger } from 'pino';
-import type { Database } from '../../core/database/sql.ts';
+import type { App } from '../../core/http/context.ts';
 import { bareBadRequest } from '../../core/lib/errors.ts';
-import type { ProjectDirectory, UsageCategory } from '../projects/index.ts';
-import type { Payments } from './payments.ts';
+import type { UsageCategory } from '../projects/index.ts';
 import { type BillingProject, billingProject, writeLimits } from './project-queries.ts';
 import type { BillingLimits, ChangeLimits, UsageLimit } from './schema.ts';
-import type { BillingSettings } from './service.ts';
 import { stopCounting, usageOf, usedOf } from './usage-queries.ts';
 import { usageGate } from './usage-schema.ts';
 
-export interface LimitDeps extends BillingSettings {
-  db: Database;
-  directory: Pick<ProjectDirectory, 'forgetEverywhere'>;
-  /** Null where billing is not enabled. */
-  payments: Payments | null;
-  log: Pick<Logger, 'warn'>;
-}
+type LimitDeps = Pick<App, 'config' | 'db' | 'directory' | 'payments' | 'log'>;
 
 /** Limits and usage of this month (contract page 3, 6.3). @throws 404 */
 export async function readLimits(deps: LimitDeps, projectId: string): Promise<BillingLimits> {
   const project = await billingProject(deps.db, projectId);
   const used = await usageOf(deps.db, projectId);
   const one = (category: UsageCategory): UsageLimit => {
-    const gate = usageGate(project.billing, category, deps.freeTier);
+    const gate = usageGate(project.billing, category, deps.config.freeTier);
     // The free tier is one allowance that all categories show.
     return usageLimit(usedOf(used, gate?.category ?? category), gate?.limit ?? null);
   };

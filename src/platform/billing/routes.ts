@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import type { App, Handled } from '../../core/http/context.ts';
+import type { App } from '../../core/http/context.ts';
 import { reply, route } from '../../core/http/route.ts';
 import { AppError, bareBadRequest, bareNotFound } from '../../core/lib/errors.ts';
-import { changeLimits, type LimitDeps, readLimits } from './limits.ts';
+import { changeLimits, readLimits } from './limits.ts';
 import { type Payments, PaymentsUnreachable } from './payments.ts';
 import { billingProject } from './project-queries.ts';
 import { BillingLimits, ChangeLimits, Consumption, InvoiceList, PaymentPage } from './schema.ts';
@@ -54,7 +54,7 @@ export const billingRoutes = [
     summary: 'Get limits and usage of this month',
     tag: 'billing',
     reply: BillingLimits,
-    handle: (input) => readLimits(limitDeps(input), input.project.id),
+    handle: ({ app, db, project }) => readLimits({ ...app, db }, project.id),
   }),
   route({
     method: 'PUT',
@@ -66,7 +66,7 @@ export const billingRoutes = [
     tag: 'billing',
     body: ChangeLimits,
     reply: BillingLimits,
-    handle: (input) => changeLimits(limitDeps(input), input.project.id, input.body),
+    handle: ({ app, db, project, body }) => changeLimits({ ...app, db }, project.id, body),
   }),
   route({
     ...paid,
@@ -114,22 +114,11 @@ export const billingRoutes = [
     bodyLimit: 'paymentWebhook',
     reply: paymentWebhookReplySchema,
     errorReply: paymentWebhookReplySchema,
-    async handle({ app, db, params, body, header, log }) {
+    async handle({ app, db, params, body, header }) {
       if (params.processor !== 'stripe')
         throw new AppError(404, 'RESOURCE_NOT_FOUND', 'No such payment processor: only stripe');
-      const answer = await takePaymentWebhook(
-        {
-          db,
-          directory: app.directory,
-          payments: app.payments,
-          tell: app.tellMembers,
-          dispatchSoon: (...tickets) => app.outbox.dispatchSoon(...tickets),
-          log,
-          now: app.clock(),
-        },
-        body as unknown as Buffer,
-        header('stripe-signature'),
-      );
+      const signature = header('stripe-signature');
+      const answer = await takePaymentWebhook({ ...app, db }, body as unknown as Buffer, signature);
       return reply(answer.status, answer.body);
     },
   }),
@@ -137,10 +126,6 @@ export const billingRoutes = [
 
 function onlyWithBilling({ config }: App): void {
   if (!config.billingEnabled) throw bareNotFound('Billing is not enabled');
-}
-
-function limitDeps({ app, db, log }: Handled<unknown, unknown, 'project'>): LimitDeps {
-  return { db, directory: app.directory, payments: app.payments, freeTier: app.config.freeTier, log };
 }
 
 async function asked<T>({ payments, log }: App, call: (payments: Payments) => Promise<T>): Promise<T> {

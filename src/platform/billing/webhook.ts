@@ -1,23 +1,15 @@
-import type { Logger } from 'pino';
 import * as v from 'valibot';
 import { type Database, sql } from '../../core/database/sql.ts';
+import type { App } from '../../core/http/context.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
-import type { ProjectDirectory } from '../projects/index.ts';
-import type { TellMembers } from '../system-mail/index.ts';
 import { InvalidSignature, type PaymentEvent, type Payments } from './payments.ts';
 import { noteCustomer, noteEnd, pauseForPayment, projectOfCustomer, resumeAfterPayment } from './project-queries.ts';
 import { beginReports } from './report-queries.ts';
 import { stopCounting } from './usage-queries.ts';
 
-export interface PaymentWebhookDeps {
-  db: Database;
-  directory: Pick<ProjectDirectory, 'forgetEverywhere'>;
-  payments: Payments | null;
-  tell: TellMembers;
-  dispatchSoon(...tickets: readonly OutboxTicket[]): void;
-  log: Pick<Logger, 'info' | 'warn' | 'error'>;
-  now: Date;
-}
+/** The parts of the service that webhooks change. */
+interface PaymentWebhookDeps
+  extends Pick<App, 'db' | 'directory' | 'payments' | 'tellMembers' | 'outbox' | 'log' | 'clock'> {}
 
 /** The body of every answer to the processor, of refusals too. */
 export const paymentWebhookReplySchema = v.object({
@@ -55,7 +47,7 @@ export async function takePaymentWebhook(
   if (signature === '') return refused(400, 'Missing signature');
   let event: PaymentEvent;
   try {
-    event = payments.event(body, signature, deps.now);
+    event = payments.event(body, signature, deps.clock());
   } catch (error) {
     if (!(error instanceof InvalidSignature)) throw error;
     return refused(400, 'Invalid signature');
@@ -78,7 +70,7 @@ async function apply(deps: PaymentWebhookDeps, payments: Payments, event: Paymen
     );
     return isNew > 0 ? change(tx) : nothing;
   });
-  deps.dispatchSoon(...effect.tickets);
+  deps.outbox.dispatchSoon(...effect.tickets);
   if (effect.projectId !== null) await deps.directory.forgetEverywhere(effect.projectId);
   if (effect.customer === undefined) return;
   await payments.rename(effect.customer.id, effect.customer.name).catch((error: unknown) => {
@@ -122,7 +114,7 @@ async function changeFor(
       return async (tx) => {
         if (!(await pauseForPayment(tx, project.id))) return nothing;
         const mail = { projectId: project.id, kind: 'payment-failed', path: '/settings?tab=billing' } as const;
-        return changed(await deps.tell(tx, { ...mail, dedupeKey: `payment-failed:${event.id}` }));
+        return changed(await deps.tellMembers(tx, { ...mail, dedupeKey: `payment-failed:${event.id}` }));
       };
     case 'ended':
       return async (tx) => {

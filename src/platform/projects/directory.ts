@@ -2,6 +2,7 @@ import { type Changes, createCache } from '../../core/database/changes.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { sha256 } from '../../core/lib/seal.ts';
 import { billingColumns, type ProjectBilling } from './limits-columns.ts';
+import type { ProjectRecord } from './schema.ts';
 
 declare module '../../core/http/context.ts' {
   interface App {
@@ -12,16 +13,10 @@ declare module '../../core/http/context.ts' {
 }
 
 /** What requests and mail need to know of a project. */
-export interface ProjectFacts {
-  id: string;
-  name: string;
-  disabled: boolean;
+export interface ProjectFacts
+  extends Pick<ProjectRecord, 'id' | 'name' | 'disabled' | 'tracking' | 'language' | 'escapeContactData'> {
   /** Everything of the project but itself is being deleted; writes are refused meanwhile. */
   resetting: boolean;
-  tracking: 'ENABLED' | 'DISABLED' | 'MARKETING_ONLY';
-  language: string;
-  /** Whether values of stored contact data are HTML-escaped where they stand in HTML. */
-  escapeContactData: boolean;
   /** Messages a second, when the project is set lower than the deployment. */
   sendRate: number | null;
   /** What it may use in a month. */

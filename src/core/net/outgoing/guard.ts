@@ -1,5 +1,4 @@
-import { lookup as systemLookup } from 'node:dns';
-import { Resolver } from 'node:dns/promises';
+import { lookup, Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { refusedRange } from './addresses.ts';
@@ -32,7 +31,8 @@ interface Address {
 export function guardedConnector(settings: GuardSettings, timeoutMs: number): buildConnector.connector {
   const { allowedHosts, dnsServers = [], ca } = settings;
   const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()));
-  const resolve = dnsServers.length > 0 ? resolveBy(dnsServers) : resolveBySystem;
+  const resolve =
+    dnsServers.length > 0 ? resolveBy(dnsServers) : (name: string): Promise<Address[]> => lookup(name, { all: true });
   const shared = { allowH2: false, timeout: timeoutMs, maxCachedSessions: 0, ...(ca === undefined ? {} : { ca }) };
   const guarded = buildConnector({ ...shared, lookup: lookUp(true) });
   const exempt = buildConnector({ ...shared, lookup: lookUp(false) });
@@ -76,12 +76,6 @@ function refusalOf(host: string, addresses: readonly string[]): AddressRefused |
   const range = addresses.map(refusedRange).find((found) => found !== null);
   if (range === undefined) return null;
   return new AddressRefused(`Requests to ${host} are refused: it has an address that is not public (${range})`);
-}
-
-function resolveBySystem(hostname: string): Promise<Address[]> {
-  return new Promise((found, failed) => {
-    systemLookup(hostname, { all: true }, (error, addresses) => (error ? failed(error) : found(addresses)));
-  });
 }
 
 function resolveBy(servers: readonly string[]): (hostname: string) => Promise<Address[]> {
