@@ -2,16 +2,17 @@ import * as wf from '@temporalio/workflow';
 import type { AutomationActivities, WebhookActivities } from '../activities/automation.ts';
 import type { Directive, StepAt } from '../src/automations/index.ts';
 import { briefly, queries, searchAttribute, siblingQueue, signals } from '../temporal/commands.ts';
+import { patiently } from './steps.ts';
 
 const local = wf.proxyLocalActivities<AutomationActivities>({
   startToCloseTimeout: '2 seconds',
   retry: { initialInterval: '100 ms', backoffCoefficient: 2, maximumInterval: '1 second', maximumAttempts: 5 },
 });
-// What a local activity could not do in its few seconds is done by the same function without that limit.
 const patient = wf.proxyActivities<AutomationActivities>({
   startToCloseTimeout: '1 minute',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
+const steadily = patiently(local, patient);
 
 /** Says that the row of the run has changed; `seq` is the number that the run waits to be advanced with. */
 const resume = wf.defineSignal<[{ seq: number }]>(signals.resume);
@@ -51,52 +52,75 @@ const shortestWaitMs = 50;
  * state is in the rows, so that an execution may be killed, cancelled or started again at any moment; a signal only says
  * "re-check the row". Cancelling it in the Web UI cancels the run.
  */
-export async function automation({ executionId, seq: begin }: AutomationInput): Promise<AutomationResult> {
-  let heard = -1;
-  wf.setHandler(resume, ({ seq }) => {
-    heard = Math.max(heard, seq);
-  });
-  const at: Whereabouts = { status: 'RUNNING', step: null, seq: begin ?? null, waitingFor: null, until: null };
-  wf.setHandler(where, () => at);
-  // What the search attributes say; the start has set RUNNING, and what an earlier run has set is not known here.
-  let marked = wf.workflowInfo().continuedFromExecutionRunId === undefined ? 'RUNNING||' : '';
-  const http = wf.proxyActivities<WebhookActivities>({
-    taskQueue: siblingQueue(wf.workflowInfo().taskQueue, 'http'),
-    startToCloseTimeout: '65 seconds',
-    heartbeatTimeout: '15 seconds',
-    retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
-  });
-
+export async function automation(input: AutomationInput): Promise<AutomationResult> {
+  const run = new Run(input);
   try {
-    return await run();
+    return await run.advance();
   } catch (error) {
-    if (wf.isCancellation(error))
-      await wf.CancellationScope.nonCancellable(() =>
-        steadily((steps) => steps.cancelRun.executeWithOptions({ summary: 'cancel the run' }, [executionId])),
-      );
+    if (wf.isCancellation(error)) await wf.CancellationScope.nonCancellable(() => run.cancel());
     throw error;
   }
+}
 
-  async function run(): Promise<AutomationResult> {
-    for (let seq = begin ?? null; ; ) {
-      // Whatever is heard from here on may be of something that this step does not see yet.
-      heard = -1;
-      const summary = at.step === null ? 'go on where the row stands' : `go on after "${briefly(at.step.name, 100)}"`;
-      const directive = await steadily((steps) => steps.advanceRun.executeWithOptions({ summary }, [executionId, seq]));
-      seq = directive.seq;
-      if (directive.next === 'done') return end(directive);
+type Waiting = Exclude<Directive, { next: 'done' | 'goOn' }>;
+
+/** One execution: what it remembers between its steps. */
+class Run {
+  readonly #executionId: string;
+  readonly #http: wf.ActivityInterfaceFor<WebhookActivities>;
+  readonly #at: Whereabouts;
+  #seq: number | null;
+  /** The highest number that a signal has named since the last step began. */
+  #woken = -1;
+  /** What the search attributes say; the start has set RUNNING, and what an earlier run has set is not known here. */
+  #marked = wf.workflowInfo().continuedFromExecutionRunId === undefined ? 'RUNNING||' : '';
+
+  constructor({ executionId, seq }: AutomationInput) {
+    this.#executionId = executionId;
+    this.#seq = seq ?? null;
+    this.#at = { status: 'RUNNING', step: null, seq: this.#seq, waitingFor: null, until: null };
+    wf.setHandler(resume, (signal) => {
+      this.#woken = Math.max(this.#woken, signal.seq);
+    });
+    wf.setHandler(where, () => this.#at);
+    this.#http = wf.proxyActivities<WebhookActivities>({
+      taskQueue: siblingQueue(wf.workflowInfo().taskQueue, 'http'),
+      startToCloseTimeout: '65 seconds',
+      heartbeatTimeout: '15 seconds',
+      retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+    });
+  }
+
+  async advance(): Promise<AutomationResult> {
+    const executionId = this.#executionId;
+    for (;;) {
+      // Signals from here on may be about something that this step does not see yet.
+      this.#woken = -1;
+      const { step } = this.#at;
+      const summary = step === null ? 'go on where the row stands' : `go on after "${briefly(step.name, 100)}"`;
+      const directive = await steadily((steps) =>
+        steps.advanceRun.executeWithOptions({ summary }, [executionId, this.#seq]),
+      );
+      const { seq } = directive;
+      this.#seq = seq;
+      if (directive.next === 'done') return this.#end(directive);
       if (wf.workflowInfo().continueAsNewSuggested) await wf.continueAsNew<typeof automation>({ executionId, seq });
-      if (directive.next !== 'goOn') await act(directive);
+      if (directive.next !== 'goOn') await this.#act(directive);
     }
   }
 
-  async function act(directive: Waiting): Promise<void> {
-    show(directive);
+  /** Cancels the row of the run. */
+  cancel(): Promise<void> {
+    return steadily((steps) => steps.cancelRun.executeWithOptions({ summary: 'cancel the run' }, [this.#executionId]));
+  }
+
+  async #act(directive: Waiting): Promise<void> {
+    this.#show(directive);
     if (directive.next === 'http') {
-      await http.callWebhook.executeWithOptions({ summary: directive.summary }, [directive.stepRunId]);
+      await this.#http.callWebhook.executeWithOptions({ summary: directive.summary }, [directive.stepRunId]);
       return;
     }
-    const isWoken = () => heard >= directive.seq;
+    const isWoken = () => this.#woken >= directive.seq;
     if (directive.until === null) return wf.condition(isWoken);
     // What remains of an absolute instant is right after any outage. Where the clock of the database is behind ours, the
     // instant has passed here only, and is waited for in small steps.
@@ -104,45 +128,36 @@ export async function automation({ executionId, seq: begin }: AutomationInput): 
     await wf.condition(isWoken, remaining, { summary: directive.summary });
   }
 
-  function show(directive: Waiting): void {
+  #show(directive: Waiting): void {
     const { next, step, seq } = directive;
-    at.status = next === 'http' ? 'RUNNING' : 'WAITING';
-    at.step = step;
-    at.seq = seq;
-    at.waitingFor = next === 'wait' ? directive.event : next === 'sleep' ? 'timer' : 'webhook';
-    at.until = next === 'http' ? null : directive.until;
+    const at = Object.assign(this.#at, {
+      status: next === 'http' ? 'RUNNING' : 'WAITING',
+      step,
+      seq,
+      waitingFor: next === 'wait' ? directive.event : next === 'sleep' ? 'timer' : 'webhook',
+      until: next === 'http' ? null : directive.until,
+    } as const);
     const until = at.until === null ? '' : ` until ${at.until}`;
     wf.setCurrentDetails(`**${at.status}** · ${directive.summary} · since ${step.since}${until}`);
-    mark(at.status, next === 'http' ? null : at.waitingFor, at.until);
+    this.#mark(at.status, next === 'http' ? null : at.waitingFor, at.until);
   }
 
-  function end({ status, reason, stepId }: Directive & { next: 'done' }): AutomationResult {
-    Object.assign(at, { status, waitingFor: null, until: null });
+  #end({ status, reason, stepId }: Directive & { next: 'done' }): AutomationResult {
+    Object.assign(this.#at, { status, waitingFor: null, until: null });
     wf.setCurrentDetails(`**${status}**${reason === null ? '' : ` · ${reason}`}`);
-    mark(status, null, null);
+    this.#mark(status, null, null);
     return { status, ...(reason === null ? {} : { reason }), ...(stepId === null ? {} : { stepId }) };
   }
 
   // Each change is an event and a write to the visibility store.
-  function mark(state: string, waitingFor: string | null, dueAt: string | null): void {
+  #mark(state: string, waitingFor: string | null, dueAt: string | null): void {
     const key = `${state}|${waitingFor ?? ''}|${dueAt ?? ''}`;
-    if (key === marked) return;
-    marked = key;
+    if (key === this.#marked) return;
+    this.#marked = key;
     wf.upsertSearchAttributes([
       { key: searchAttribute.State, value: state },
       { key: searchAttribute.WaitingFor, value: waitingFor },
       { key: searchAttribute.DueAt, value: dueAt === null ? null : new Date(dueAt) },
     ]);
   }
-
-  async function steadily<T>(step: (steps: typeof local | typeof patient) => Promise<T>): Promise<T> {
-    try {
-      return await step(local);
-    } catch (error) {
-      if (wf.isCancellation(error)) throw error;
-      return step(patient);
-    }
-  }
 }
-
-type Waiting = Exclude<Directive, { next: 'done' | 'goOn' }>;

@@ -2,6 +2,7 @@ import * as wf from '@temporalio/workflow';
 import type { CampaignActivities, SendLaneReport, SendStart } from '../activities/campaign.ts';
 import { queries, signals } from '../temporal/commands.ts';
 import { type CampaignProgress, type CampaignSendResult, ProgressDisplay } from './campaign-progress.ts';
+import { patiently } from './steps.ts';
 
 const local = wf.proxyLocalActivities<CampaignActivities>({
   startToCloseTimeout: '10 seconds',
@@ -14,11 +15,11 @@ const activities = wf.proxyActivities<CampaignActivities>({
   // A lane that is told to stop finishes what the provider has in hand, and that is waited for.
   cancellationType: wf.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
-// What a local activity could not do in its few seconds is done by the same function without that limit.
 const patient = wf.proxyActivities<CampaignActivities>({
   startToCloseTimeout: '5 minutes',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
+const steadily = patiently(local, patient);
 
 /** Says that the campaign's row has changed and must be read again. */
 const wake = wf.defineSignal(signals.wake);
@@ -202,15 +203,4 @@ class Send {
 
 function isLongEnough(round: number): boolean {
   return round >= roundsPerRun || wf.workflowInfo().continueAsNewSuggested;
-}
-
-type Steps = Pick<CampaignActivities, 'beginSend' | 'finishSend' | 'cancelByOperator'>;
-
-async function steadily<T>(step: (steps: Steps) => Promise<T>): Promise<T> {
-  try {
-    return await step(local);
-  } catch (error) {
-    if (wf.isCancellation(error)) throw error;
-    return step(patient);
-  }
 }

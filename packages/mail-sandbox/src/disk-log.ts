@@ -24,96 +24,103 @@ const lineBreak = 0x0a;
 const segmentName = /^segment-(\d{8})\.jsonl$/;
 
 /**
- * Opens the log in a folder, making it if need be, and replays what it holds. A line that was cut short by a crash is
+ * The log in a folder, which is made if need be; the constructor replays what it holds. A line that was cut short by a crash is
  * removed. Writes are plain appends without fsync: they survive the death of the process, not that of the machine.
  * Throws the system's error when the folder cannot be used.
  */
-export function openDiskLog(options: DiskLogOptions): Log {
-  mkdirSync(options.dir, { recursive: true, mode: 0o700 });
-  const pathOf = (segment: number) => join(options.dir, `segment-${String(segment).padStart(8, '0')}.jsonl`);
-  const found = readdirSync(options.dir)
-    .map((name) => Number(segmentName.exec(name)?.[1] ?? Number.NaN))
-    .filter((segment) => segment > 0)
-    .sort((a, b) => a - b);
+export class DiskLog implements Log {
+  private readonly options: DiskLogOptions;
+  private oldest: number;
+  private current: number;
+  private lines = 0;
+  private size = 0;
+  private fd = -1;
 
-  let lines = 0;
-  for (const segment of found) lines = replaySegment(pathOf(segment), segment, options.onLine);
-
-  let oldest = found[0] ?? 1;
-  let current = found.at(-1) ?? 0;
-  let size = 0;
-  let fd = -1;
-  if (current === 0) startSegment();
-  else {
-    fd = openSync(pathOf(current), 'a');
-    size = fstatSync(fd).size;
-  }
-
-  function startSegment(): void {
-    const next = openSync(pathOf(current + 1), 'ax', 0o600);
-    if (fd >= 0) closeSync(fd);
-    fd = next;
-    current += 1;
-    size = 0;
-    lines = 0;
-    write([options.header()]);
-  }
-
-  function write(added: readonly Buffer[]): Place[] {
-    const places: Place[] = [];
-    const parts: Buffer[] = [];
-    let offset = size;
-    for (const line of added) {
-      places.push({ segment: current, offset, length: line.length });
-      parts.push(line, newline);
-      offset += line.length + 1;
+  constructor(options: DiskLogOptions) {
+    this.options = options;
+    mkdirSync(options.dir, { recursive: true, mode: 0o700 });
+    const found = readdirSync(options.dir)
+      .map((name) => Number(segmentName.exec(name)?.[1] ?? Number.NaN))
+      .filter((segment) => segment > 0)
+      .sort((a, b) => a - b);
+    for (const segment of found) this.lines = replaySegment(this.pathOf(segment), segment, options.onLine);
+    this.oldest = found[0] ?? 1;
+    this.current = found.at(-1) ?? 0;
+    if (this.current === 0) this.startSegment();
+    else {
+      this.fd = openSync(this.pathOf(this.current), 'a');
+      this.size = fstatSync(this.fd).size;
     }
-    writeAll(Buffer.concat(parts));
-    size = offset;
-    lines += added.length;
+  }
+
+  append(added: readonly Buffer[]): Place[] {
+    if (this.size >= this.options.segmentBytes || this.lines >= this.options.segmentLines) this.startSegment();
+    return this.write(added);
+  }
+
+  async read(place: Place): Promise<Buffer | null> {
+    const file = await open(this.pathOf(place.segment), 'r').catch(() => null);
+    if (!file) return null;
+    try {
+      const line = Buffer.allocUnsafe(place.length);
+      const { bytesRead } = await file.read(line, 0, place.length, place.offset);
+      return bytesRead === place.length ? line : null;
+    } finally {
+      await file.close();
+    }
+  }
+
+  dropBefore(segment: number): void {
+    const end = Math.min(segment, this.current);
+    for (; this.oldest < end; this.oldest += 1) rmSync(this.pathOf(this.oldest), { force: true });
+  }
+
+  startOver(): void {
+    this.startSegment();
+    this.dropBefore(this.current);
+  }
+
+  close(): void {
+    if (this.fd >= 0) closeSync(this.fd);
+    this.fd = -1;
+  }
+
+  private pathOf(segment: number): string {
+    return join(this.options.dir, `segment-${String(segment).padStart(8, '0')}.jsonl`);
+  }
+
+  private startSegment(): void {
+    const next = openSync(this.pathOf(this.current + 1), 'ax', 0o600);
+    this.close();
+    this.fd = next;
+    this.current += 1;
+    this.size = 0;
+    this.lines = 0;
+    this.write([this.options.header()]);
+  }
+
+  private write(added: readonly Buffer[]): Place[] {
+    let offset = this.size;
+    const places = added.map(({ length }) => {
+      const place = { segment: this.current, offset, length };
+      offset += length + 1;
+      return place;
+    });
+    this.writeAll(Buffer.concat(added.flatMap((line) => [line, newline])));
+    this.size = offset;
+    this.lines += added.length;
     return places;
   }
 
-  function writeAll(bytes: Buffer): void {
+  private writeAll(bytes: Buffer): void {
     try {
-      for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+      for (let done = 0; done < bytes.length; ) done += writeSync(this.fd, bytes, done);
     } catch (error) {
       // A full disk may leave half a line, which would swallow the next one.
-      ftruncateSync(fd, size);
+      ftruncateSync(this.fd, this.size);
       throw error;
     }
   }
-
-  function dropBefore(segment: number): void {
-    for (; oldest < Math.min(segment, current); oldest += 1) rmSync(pathOf(oldest), { force: true });
-  }
-
-  return {
-    append(added) {
-      if (size >= options.segmentBytes || lines >= options.segmentLines) startSegment();
-      return write(added);
-    },
-    async read(place) {
-      const file = await open(pathOf(place.segment), 'r').catch(() => null);
-      if (!file) return null;
-      try {
-        const line = Buffer.allocUnsafe(place.length);
-        const { bytesRead } = await file.read(line, 0, place.length, place.offset);
-        return bytesRead === place.length ? line : null;
-      } finally {
-        await file.close();
-      }
-    },
-    dropBefore,
-    startOver() {
-      startSegment();
-      dropBefore(current);
-    },
-    close() {
-      if (fd >= 0) closeSync(fd);
-      fd = -1;
-    },
-  };
 }
 
 const newline = Buffer.from('\n');

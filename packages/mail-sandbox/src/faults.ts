@@ -44,34 +44,30 @@ export const FaultSchema = v.variant('kind', [
 
 export type Fault = v.InferOutput<typeof FaultSchema>;
 
-/** The faults that still wait for a call. */
-export interface Faults {
-  add(fault: Fault): void;
-  list(): readonly Fault[];
-  clear(): void;
-  /** Uses up one hit of the first fault that matches the path, or answers null. */
-  take(path: string): Fault | null;
-}
-
 const sendingPaths = ['/email', '/email/batch'];
 
-/** Starts without any fault. They live in memory only. */
-export function createFaults(): Faults {
-  let faults: Fault[] = [];
-  return {
-    add(fault) {
-      faults.push({ ...fault });
-    },
-    list: () => faults,
-    clear() {
-      faults = [];
-    },
-    take(path) {
-      const fault = faults.find((one) => (one.path === undefined ? sendingPaths.includes(path) : one.path === path));
-      if (!fault) return null;
-      fault.times -= 1;
-      if (fault.times === 0) faults = faults.filter((one) => one !== fault);
-      return fault;
-    },
-  };
+/** The faults that still wait for a call, in memory only. */
+export class Faults {
+  private faults: Fault[] = [];
+
+  add(fault: Fault): void {
+    this.faults.push({ ...fault });
+  }
+
+  list(): readonly Fault[] {
+    return this.faults;
+  }
+
+  clear(): void {
+    this.faults = [];
+  }
+
+  /** Uses up one hit of the first fault that matches the path, or answers null. */
+  take(path: string): Fault | null {
+    const fault = this.faults.find((one) => (one.path === undefined ? sendingPaths.includes(path) : one.path === path));
+    if (!fault) return null;
+    fault.times -= 1;
+    if (fault.times === 0) this.faults = this.faults.filter((one) => one !== fault);
+    return fault;
+  }
 }

@@ -52,6 +52,12 @@ export function inboxRoutes(parts: Parts): Router {
     forgetEverything(parts);
     seeOther(ctx, '/?deleted=1');
   });
+  messageRoutes(router, parts);
+  inboundRoutes(router, parts);
+  return router;
+}
+
+function messageRoutes(router: Router, parts: Parts): void {
   router.get('/inbox/:id', async (ctx) => {
     const found = await messageOf(ctx, parts);
     if (!found) return;
@@ -94,6 +100,9 @@ export function inboxRoutes(parts: Parts): Router {
     const done = happened ? `${input.output.type}${happened.attempt?.ok === false ? '-failed' : ''}` : 'no-link';
     seeOther(ctx, `/inbox/${found.entry.id}?done=${done}`);
   });
+}
+
+function inboundRoutes(router: Router, parts: Parts): void {
   router.get('/inbound', (ctx) => {
     const values = { from: '', to: '', subject: '', text: '', html: '', spam: false };
     show(ctx, inboundPage({ values, notice: null }));
@@ -117,11 +126,10 @@ export function inboxRoutes(parts: Parts): Router {
       ctx.status = 422;
       return show(ctx, inboundPage({ values, notice: { text: result.problem, bad: true } }), pagePolicy, 422);
     }
-    const answer = result.attempt?.answer ?? 'No webhook address is set, so that nobody was told.';
+    const answer = result.attempt?.answer ?? 'No webhook address is set, so nothing was posted.';
     const notice = { text: `Received. Webhook: ${answer}`, bad: result.attempt?.ok !== true };
     show(ctx, inboundPage({ values, notice }));
   });
-  return router;
 }
 
 /** Answers with a page that says what went wrong. */

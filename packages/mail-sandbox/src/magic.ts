@@ -49,35 +49,32 @@ export function treatmentOf(email: string): Treatment {
   return treatments.get((plus < 0 ? local : local.slice(0, plus)).toLowerCase()) ?? delivered;
 }
 
-/** Counts how often addresses such as `ratelimit@…` have failed a call. */
-export interface Outages {
-  /** The status with which a call to these recipients fails, or null once each address has failed it twice. */
-  next(recipients: Iterable<string>): 429 | 500 | 503 | null;
-  reset(): void;
-}
-
 const failuresPerAddress = 2;
 const addressesRemembered = 10_000;
 
-/** Starts counting at zero for every address; beyond 10,000 addresses the oldest are forgotten. */
-export function createOutages(): Outages {
-  const failures = new Map<string, number>();
-  return {
-    next(recipients) {
-      let status: 429 | 500 | 503 | null = null;
-      for (const email of new Set(recipients)) {
-        const { outage } = treatmentOf(email);
-        const before = failures.get(email) ?? 0;
-        if (!outage || before >= failuresPerAddress) continue;
-        failures.set(email, before + 1);
-        status ??= outage;
-      }
-      for (const email of failures.keys()) {
-        if (failures.size <= addressesRemembered) break;
-        failures.delete(email);
-      }
-      return status;
-    },
-    reset: () => failures.clear(),
-  };
+/** Counts how often addresses such as `ratelimit@…` have failed a call; beyond 10,000 addresses the oldest are forgotten. */
+export class Outages {
+  private readonly failures = new Map<string, number>();
+
+  /** The status with which a call to these recipients fails, or null once each address has failed it twice. */
+  next(recipients: Iterable<string>): 429 | 500 | 503 | null {
+    const { failures } = this;
+    let status: 429 | 500 | 503 | null = null;
+    for (const email of new Set(recipients)) {
+      const { outage } = treatmentOf(email);
+      const before = failures.get(email) ?? 0;
+      if (!outage || before >= failuresPerAddress) continue;
+      failures.set(email, before + 1);
+      status ??= outage;
+    }
+    for (const email of failures.keys()) {
+      if (failures.size <= addressesRemembered) break;
+      failures.delete(email);
+    }
+    return status;
+  }
+
+  reset(): void {
+    this.failures.clear();
+  }
 }

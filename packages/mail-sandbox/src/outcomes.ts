@@ -6,19 +6,7 @@ import type { EventType } from './schema.ts';
 import type { Store } from './store.ts';
 import type { Attempt, Webhooks } from './webhooks.ts';
 
-/** What makes things happen to accepted messages. */
-export interface Outcomes {
-  /** Plans what the addresses of these messages ask for, leaving out what has already happened. */
-  schedule(entries: Iterable<Entry>): void;
-  /**
-   * Lets one thing happen now. Resolves with the event and the webhook's first attempt (null when no webhook is
-   * configured), or with null when a click has no link to go to.
-   */
-  happen(entry: Entry, type: EventType, details?: { recipient?: string; link?: string }): Promise<Happened | null>;
-  /** Drops everything planned. */
-  clear(): void;
-}
-
+/** Something that has happened, and the webhook's first attempt; null when no webhook is configured. */
 export interface Happened {
   event: MailEvent;
   attempt: Attempt | null;
@@ -40,33 +28,82 @@ export interface OutcomeOptions {
 
 const bounceIds = createBounceIds();
 
-/** Delivered after one delay, opened, complained or unsubscribed after two, clicked after three. */
-export function createOutcomes({ store, webhooks, delayMs, onError }: OutcomeOptions): Outcomes {
-  const timers = new Set<NodeJS.Timeout>();
+/**
+ * What makes things happen to accepted messages: delivered after one delay, opened, complained or unsubscribed after two,
+ * clicked after three.
+ */
+export class Outcomes {
+  private readonly options: OutcomeOptions;
+  private readonly timers = new Set<NodeJS.Timeout>();
+
+  constructor(options: OutcomeOptions) {
+    this.options = options;
+  }
+
+  /** Plans what the addresses of these messages ask for, leaving out what has already happened. */
+  schedule(entries: Iterable<Entry>): void {
+    const plans: [Planned[], Planned[], Planned[]] = [[], [], []];
+    for (const entry of entries) {
+      for (const recipient of entry.recipients) {
+        for (const { type, after } of treatmentOf(recipient).steps) {
+          const happened = entry.events.some((event) => event.type === type && event.recipient === recipient);
+          if (!happened) plans[after - 1]?.push({ entry, type, recipient });
+        }
+      }
+    }
+    plans.forEach((planned, i) => {
+      if (planned.length > 0) this.later(planned, i + 1);
+    });
+  }
+
+  /** Lets one thing happen now. Resolves with null when a click has no link to go to. */
+  async happen(
+    entry: Entry,
+    type: EventType,
+    details: { recipient?: string; link?: string } = {},
+  ): Promise<Happened | null> {
+    const link = type === 'click' ? (details.link ?? (await this.firstLink(entry))) : undefined;
+    if (type === 'click' && !link) return null;
+    const event = newEvent(entry, type, details.recipient ?? entry.recipients[0] ?? '', link);
+    if (!this.options.webhooks) {
+      this.record([[entry, event]]);
+      return { event, attempt: null };
+    }
+    const attempt = await new Promise<Attempt>((resolve) => this.record([[entry, event]], resolve));
+    return { event, attempt };
+  }
+
+  /** Drops everything planned. */
+  clear(): void {
+    for (const timer of this.timers) clearTimeout(timer);
+    this.timers.clear();
+  }
 
   // One timer for a whole batch: a timer for each message would cost more than the rest of the work.
-  function later(planned: Planned[], units: number): void {
+  private later(planned: Planned[], units: number): void {
+    const { delayMs, onError } = this.options;
     const timer = setTimeout(
       () => {
-        timers.delete(timer);
-        void run(planned).catch(onError);
+        this.timers.delete(timer);
+        void this.run(planned).catch(onError);
       },
       Math.min(units * delayMs, 2 ** 31 - 1),
     );
-    timers.add(timer);
+    this.timers.add(timer);
   }
 
-  async function run(planned: Planned[]): Promise<void> {
+  private async run(planned: Planned[]): Promise<void> {
     const made: [Entry, MailEvent][] = [];
     for (const { entry, type, recipient } of planned) {
-      const link = type === 'click' ? await firstLink(entry) : undefined;
+      const link = type === 'click' ? await this.firstLink(entry) : undefined;
       if (type === 'click' && !link) continue;
       made.push([entry, newEvent(entry, type, recipient, link)]);
     }
-    record(made);
+    this.record(made);
   }
 
-  function record(made: readonly [Entry, MailEvent][], attempted?: (attempt: Attempt) => void): void {
+  private record(made: readonly [Entry, MailEvent][], attempted?: (attempt: Attempt) => void): void {
+    const { store, webhooks } = this.options;
     const opened = made.map(([entry, event]) => event.type === 'open' && hasOpened(entry, event.recipient));
     store.addEvents(made);
     if (!webhooks) return;
@@ -85,42 +122,10 @@ export function createOutcomes({ store, webhooks, delayMs, onError }: OutcomeOpt
     });
   }
 
-  async function firstLink(entry: Entry): Promise<string | undefined> {
-    const message = await store.read(entry);
+  private async firstLink(entry: Entry): Promise<string | undefined> {
+    const message = await this.options.store.read(entry);
     return message ? findLinks(message.HtmlBody ?? '', message.TextBody ?? '')[0] : undefined;
   }
-
-  return {
-    schedule(entries) {
-      const plans: [Planned[], Planned[], Planned[]] = [[], [], []];
-      for (const entry of entries) {
-        for (const recipient of entry.recipients) {
-          for (const { type, after } of treatmentOf(recipient).steps) {
-            const happened = entry.events.some((event) => event.type === type && event.recipient === recipient);
-            if (!happened) plans[after - 1]?.push({ entry, type, recipient });
-          }
-        }
-      }
-      plans.forEach((planned, i) => {
-        if (planned.length > 0) later(planned, i + 1);
-      });
-    },
-    async happen(entry, type, details = {}) {
-      const link = type === 'click' ? (details.link ?? (await firstLink(entry))) : undefined;
-      if (type === 'click' && !link) return null;
-      const event = newEvent(entry, type, details.recipient ?? entry.recipients[0] ?? '', link);
-      if (!webhooks) {
-        record([[entry, event]]);
-        return { event, attempt: null };
-      }
-      const attempt = await new Promise<Attempt>((resolve) => record([[entry, event]], resolve));
-      return { event, attempt };
-    },
-    clear() {
-      for (const timer of timers) clearTimeout(timer);
-      timers.clear();
-    },
-  };
 }
 
 function newEvent(entry: Entry, type: EventType, recipient: string, link: string | undefined): MailEvent {

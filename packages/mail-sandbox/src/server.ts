@@ -3,17 +3,17 @@ import { apiRoutes } from './api-routes.ts';
 import { BodyError, createByteBudget } from './body.ts';
 import { domainRoutes } from './domain-routes.ts';
 import { openDomains } from './domains.ts';
-import { createFaults } from './faults.ts';
+import { Faults } from './faults.ts';
 import { guard, securityHeaders } from './guard.ts';
 import { listen } from './http-server.ts';
 import { inboxRoutes, problem } from './inbox-routes.ts';
 import { lookupRoutes } from './lookup-routes.ts';
-import { createOutages } from './magic.ts';
-import { createOutcomes } from './outcomes.ts';
+import { Outages } from './magic.ts';
+import { Outcomes } from './outcomes.ts';
 import type { Parts } from './parts.ts';
 import { sendingRoutes } from './sending-routes.ts';
-import { openStore } from './store.ts';
-import { createWebhooks } from './webhooks.ts';
+import { Store } from './store.ts';
+import { Webhooks } from './webhooks.ts';
 
 /** The settings of the mail sandbox. */
 export interface SandboxOptions {
@@ -60,20 +60,20 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { dataDir } = options;
   const onError = options.onError ?? ((error: unknown) => console.error('Mail sandbox:', error));
   const closing = new AbortController();
-  const store = openStore({
+  const store = new Store({
     dataDir,
     keep: Math.max(1, options.keep ?? 10_000),
     keepBytes: options.keepBytes ?? (dataDir === null ? 512 << 20 : 2 ** 31),
   });
   const webhooks = options.webhookUrl
-    ? createWebhooks({
+    ? new Webhooks({
         url: options.webhookUrl,
         user: options.webhookUser,
         password: options.webhookPassword,
         ...(options.webhookRetryMs ? { retryMs: options.webhookRetryMs } : {}),
       })
     : null;
-  const outcomes = createOutcomes({ store, webhooks, delayMs: options.delayMs, onError });
+  const outcomes = new Outcomes({ store, webhooks, delayMs: options.delayMs, onError });
 
   async function release(): Promise<void> {
     closing.abort();
@@ -86,8 +86,8 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     const parts: Parts = {
       store,
       domains: openDomains(dataDir),
-      faults: createFaults(),
-      outages: createOutages(),
+      faults: new Faults(),
+      outages: new Outages(),
       outcomes,
       webhooks,
       budget: createByteBudget(bodyBudgetBytes),

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { openDiskLog } from './disk-log.ts';
+import { DiskLog } from './disk-log.ts';
 import { type Entry, entryOf, type MailEvent } from './entry.ts';
 import { createMemoryLog, type Log, type Place } from './log.ts';
-import { createPostings, type Postings } from './postings.ts';
+import { Postings } from './postings.ts';
 import type { SubmittedMessage } from './schema.ts';
 
 /** How much the sandbox keeps. The oldest messages leave first; totals go on counting. */
@@ -15,29 +15,6 @@ export interface StoreOptions {
   keepBytes: number;
 }
 
-/** The messages of the sandbox: their bodies in a log, what is searched in memory. */
-export interface Store {
-  /** Stores messages, in order. When it returns they survive the end of the process. */
-  add(messages: readonly SubmittedMessage[], at: number): Entry[];
-  /** Records what happened to messages; events of messages that have left are dropped. */
-  addEvents(events: readonly (readonly [Entry, MailEvent])[]): void;
-  get(id: string): Entry | undefined;
-  /** The message as it was submitted, or null when it has left meanwhile. */
-  read(entry: Entry): Promise<SubmittedMessage | null>;
-  /** Newest first, optionally only those before a message. */
-  newest(before?: Entry): Iterable<Entry>;
-  /** Newest first, those with exactly this metadata value or recipient; `name` and recipients in lower case. */
-  withMetadata(name: string, value: string): Iterable<Entry>;
-  withRecipient(email: string): Iterable<Entry>;
-  /** How many kept messages each value of a metadata key has. */
-  metadataCounts(name: string): Iterable<[value: string, count: number]>;
-  /** Deletes every message. */
-  clear(): void;
-  /** Messages ever accepted, over restarts, and messages kept now. */
-  totals(): { accepted: number; stored: number };
-  close(): void;
-}
-
 type Line =
   | { t: 'h'; accepted: number; cleared: boolean }
   | { t: 'm'; id: string; at: number; m: SubmittedMessage }
@@ -46,130 +23,167 @@ type Line =
 // Of a message that is clicked forever, the first ones are enough; this bounds memory and log.
 const eventsPerMessage = 500;
 
-/** Opens the store and replays its folder. Throws the system's error when the folder cannot be used. */
-export function openStore(options: StoreOptions): Store {
-  const byId = new Map<string, Entry>();
-  const bySeq = new Map<number, Entry>();
-  const metadata: Postings = createPostings();
-  const recipients: Postings = createPostings();
-  let accepted = 0;
-  let first = 1;
-  let next = 1;
-  let bytes = 0;
-  let clearing = false;
+/**
+ * The messages of the sandbox: their bodies in a log, what is searched in memory. The constructor replays the folder, and throws
+ * the system's error when it cannot be used.
+ */
+export class Store {
+  private readonly options: StoreOptions;
+  private readonly byId = new Map<string, Entry>();
+  private readonly bySeq = new Map<number, Entry>();
+  private readonly metadata = new Postings();
+  private readonly recipients = new Postings();
+  private readonly log: Log;
+  private accepted = 0;
+  private first = 1;
+  private next = 1;
+  private bytes = 0;
+  private clearing = false;
 
-  const log = openLog();
-  prune();
-
-  function openLog(): Log {
+  constructor(options: StoreOptions) {
+    this.options = options;
     const shape = {
       segmentBytes: Math.min(32 << 20, Math.ceil(options.keepBytes / 8)),
       segmentLines: Math.max(1_000, Math.ceil(options.keep / 4)),
-      header: () => encode({ t: 'h', accepted, cleared: clearing }),
+      header: () => encode({ t: 'h', accepted: this.accepted, cleared: this.clearing }),
     };
-    if (options.dataDir === null) return createMemoryLog(shape);
-    return openDiskLog({ ...shape, dir: options.dataDir, onLine: replay });
+    this.log =
+      options.dataDir === null
+        ? createMemoryLog(shape)
+        : new DiskLog({ ...shape, dir: options.dataDir, onLine: (line, place) => this.replay(line, place) });
+    this.prune();
   }
 
-  function replay(line: Buffer, place: Place): void {
-    const found = decode(line);
-    if (found?.t === 'h') {
-      if (found.cleared) forgetAll();
-      accepted = found.accepted;
-    } else if (found?.t === 'm') {
-      insert(found.id, found.at, found.m, place);
-      evict();
-    } else if (found?.t === 'e') byId.get(found.id)?.events.push(found.e);
+  /** Stores messages, in order. When it returns they survive the end of the process. */
+  add(messages: readonly SubmittedMessage[], at: number): Entry[] {
+    const ids = messages.map(() => randomUUID());
+    const places = this.log.append(messages.map((m, i) => encode({ t: 'm', id: ids[i] ?? '', at, m })));
+    const entries = messages.map((message, i) => this.insert(ids[i] ?? '', at, message, places[i] as Place));
+    this.prune();
+    return entries;
   }
 
-  function insert(id: string, at: number, message: SubmittedMessage, place: Place): Entry {
-    const entry = entryOf(next, id, at, message, place);
-    next += 1;
-    accepted += 1;
-    bytes += place.length;
-    byId.set(id, entry);
-    bySeq.set(entry.seq, entry);
-    for (const [name, value] of Object.entries(entry.metadata)) metadata.add(name.toLowerCase(), value, entry.seq);
-    for (const email of entry.recipients) recipients.add('', email, entry.seq);
-    return entry;
+  /** Records what happened to messages; events of messages that have left are dropped. */
+  addEvents(events: readonly (readonly [Entry, MailEvent])[]): void {
+    const kept = events.filter(([entry]) => this.byId.has(entry.id) && entry.events.length < eventsPerMessage);
+    if (kept.length === 0) return;
+    this.log.append(kept.map(([entry, { webhook: _, ...e }]) => encode({ t: 'e', id: entry.id, e })));
+    for (const [entry, event] of kept) entry.events.push(event);
   }
 
-  function evict(): void {
-    while (byId.size > options.keep || (bytes > options.keepBytes && byId.size > 1)) {
-      const entry = bySeq.get(first);
-      first += 1;
-      if (!entry) continue;
-      bySeq.delete(entry.seq);
-      byId.delete(entry.id);
-      bytes -= entry.place.length;
-      for (const [name, value] of Object.entries(entry.metadata)) metadata.remove(name.toLowerCase(), value, entry.seq);
-      for (const email of entry.recipients) recipients.remove('', email, entry.seq);
-    }
+  get(id: string): Entry | undefined {
+    return this.byId.get(id);
   }
 
-  function prune(): void {
-    evict();
-    const oldest = bySeq.get(first);
-    if (oldest) log.dropBefore(oldest.place.segment);
+  /** The message as it was submitted, or null when it has left meanwhile. */
+  async read(entry: Entry): Promise<SubmittedMessage | null> {
+    const line = await this.log.read(entry.place);
+    const found = line && decode(line);
+    return found?.t === 'm' ? found.m : null;
   }
 
-  function forgetAll(): void {
-    byId.clear();
-    bySeq.clear();
-    metadata.clear();
-    recipients.clear();
-    bytes = 0;
-    first = next;
-  }
-
-  function* newestOf(seqs: readonly number[]): Iterable<Entry> {
-    for (let i = seqs.length - 1; i >= 0; i -= 1) {
-      const entry = bySeq.get(seqs[i] ?? 0);
+  /** Newest first, optionally only those before a message. */
+  *newest(before?: Entry): Iterable<Entry> {
+    for (let seq = (before?.seq ?? this.next) - 1; seq >= this.first; seq -= 1) {
+      const entry = this.bySeq.get(seq);
       if (entry) yield entry;
     }
   }
 
-  return {
-    add(messages, at) {
-      const ids = messages.map(() => randomUUID());
-      const places = log.append(messages.map((m, i) => encode({ t: 'm', id: ids[i] ?? '', at, m })));
-      const entries = messages.map((message, i) => insert(ids[i] ?? '', at, message, places[i] as Place));
-      prune();
-      return entries;
-    },
-    addEvents(events) {
-      const kept = events.filter(([entry]) => byId.has(entry.id) && entry.events.length < eventsPerMessage);
-      if (kept.length === 0) return;
-      log.append(kept.map(([entry, { webhook: _, ...e }]) => encode({ t: 'e', id: entry.id, e })));
-      for (const [entry, event] of kept) entry.events.push(event);
-    },
-    get: (id) => byId.get(id),
-    async read(entry) {
-      const line = await log.read(entry.place);
-      const found = line && decode(line);
-      return found?.t === 'm' ? found.m : null;
-    },
-    *newest(before) {
-      for (let seq = (before?.seq ?? next) - 1; seq >= first; seq -= 1) {
-        const entry = bySeq.get(seq);
-        if (entry) yield entry;
-      }
-    },
-    withMetadata: (name, value) => newestOf(metadata.find(name, value)),
-    withRecipient: (email) => newestOf(recipients.find('', email)),
-    metadataCounts: (name) => metadata.counts(name),
-    clear() {
-      clearing = true;
-      try {
-        log.startOver();
-      } finally {
-        clearing = false;
-      }
-      forgetAll();
-    },
-    totals: () => ({ accepted, stored: byId.size }),
-    close: () => log.close(),
-  };
+  /** Newest first, those with exactly this metadata value; `name` in lower case. */
+  withMetadata(name: string, value: string): Iterable<Entry> {
+    return this.newestOf(this.metadata.find(name, value));
+  }
+
+  /** Newest first, those to exactly this recipient, in lower case. */
+  withRecipient(email: string): Iterable<Entry> {
+    return this.newestOf(this.recipients.find('', email));
+  }
+
+  /** How many kept messages each value of a metadata key has. */
+  metadataCounts(name: string): Iterable<[value: string, count: number]> {
+    return this.metadata.counts(name);
+  }
+
+  /** Deletes every message. */
+  clear(): void {
+    this.clearing = true;
+    try {
+      this.log.startOver();
+    } finally {
+      this.clearing = false;
+    }
+    this.forgetAll();
+  }
+
+  /** Messages ever accepted, over restarts, and messages kept now. */
+  totals(): { accepted: number; stored: number } {
+    return { accepted: this.accepted, stored: this.byId.size };
+  }
+
+  close(): void {
+    this.log.close();
+  }
+
+  private replay(line: Buffer, place: Place): void {
+    const found = decode(line);
+    if (found?.t === 'h') {
+      if (found.cleared) this.forgetAll();
+      this.accepted = found.accepted;
+    } else if (found?.t === 'm') {
+      this.insert(found.id, found.at, found.m, place);
+      this.evict();
+    } else if (found?.t === 'e') this.byId.get(found.id)?.events.push(found.e);
+  }
+
+  private insert(id: string, at: number, message: SubmittedMessage, place: Place): Entry {
+    const entry = entryOf(this.next, id, at, message, place);
+    this.next += 1;
+    this.accepted += 1;
+    this.bytes += place.length;
+    this.byId.set(id, entry);
+    this.bySeq.set(entry.seq, entry);
+    for (const [name, value] of Object.entries(entry.metadata)) this.metadata.add(name.toLowerCase(), value, entry.seq);
+    for (const email of entry.recipients) this.recipients.add('', email, entry.seq);
+    return entry;
+  }
+
+  private evict(): void {
+    const { keep, keepBytes } = this.options;
+    while (this.byId.size > keep || (this.bytes > keepBytes && this.byId.size > 1)) {
+      const entry = this.bySeq.get(this.first);
+      this.first += 1;
+      if (!entry) continue;
+      const { seq, id, place, metadata, recipients } = entry;
+      this.bySeq.delete(seq);
+      this.byId.delete(id);
+      this.bytes -= place.length;
+      for (const [name, value] of Object.entries(metadata)) this.metadata.remove(name.toLowerCase(), value, seq);
+      for (const email of recipients) this.recipients.remove('', email, seq);
+    }
+  }
+
+  private prune(): void {
+    this.evict();
+    const oldest = this.bySeq.get(this.first);
+    if (oldest) this.log.dropBefore(oldest.place.segment);
+  }
+
+  private forgetAll(): void {
+    this.byId.clear();
+    this.bySeq.clear();
+    this.metadata.clear();
+    this.recipients.clear();
+    this.bytes = 0;
+    this.first = this.next;
+  }
+
+  private *newestOf(seqs: readonly number[]): Iterable<Entry> {
+    for (let i = seqs.length - 1; i >= 0; i -= 1) {
+      const entry = this.bySeq.get(seqs[i] ?? 0);
+      if (entry) yield entry;
+    }
+  }
 }
 
 function encode(line: Line): Buffer {

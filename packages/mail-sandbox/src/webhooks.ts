@@ -36,75 +36,60 @@ interface WebhookTotals {
   dropped: number;
 }
 
-/** Posts webhooks in the background. */
-export interface Webhooks {
-  post(delivery: Delivery): void;
-  totals(): WebhookTotals;
-  close(): Promise<void>;
-}
-
 const lanes = 16;
 const timeoutMs = 10_000;
 // Beyond this a receiver that never answers would fill the memory.
 const maxWaiting = 250_000;
 
 /**
- * Posts as Postmark does, one record for each POST, any 2xx is success, 403 ends the attempts, redirects are not
- * followed; with the waits between attempts shortened to 1, 2 and 5 seconds (contract page 3, 10.6).
+ * Posts webhooks in the background as Postmark does: one record for each POST, any 2xx is success, 403 ends the attempts,
+ * redirects are not followed; with the waits between attempts shortened to 1, 2 and 5 seconds (contract page 3, 10.6).
  */
-export function createWebhooks(options: WebhookOptions): Webhooks {
-  const retryMs = options.retryMs ?? [1_000, 2_000, 5_000];
-  const agent = new Agent({ connections: lanes, headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
-  const closing = new AbortController();
-  const queues = Array.from({ length: lanes }, () => ({ jobs: [] as Delivery[], head: 0, busy: false }));
-  const totals: WebhookTotals = { delivered: 0, failed: 0, waiting: 0, dropped: 0 };
-  const headers: Record<string, string> = { 'content-type': 'application/json', 'user-agent': 'Posthorn-Sandbox' };
-  if (options.user !== '') {
-    headers.authorization = `Basic ${Buffer.from(`${options.user}:${options.password}`).toString('base64')}`;
+export class Webhooks {
+  private readonly url: string;
+  private readonly retryMs: readonly number[];
+  private readonly headers: Record<string, string>;
+  private readonly agent = new Agent({ connections: lanes, headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
+  private readonly closing = new AbortController();
+  private readonly queues = Array.from({ length: lanes }, () => ({ jobs: [] as Delivery[], head: 0, busy: false }));
+  private readonly counts: WebhookTotals = { delivered: 0, failed: 0, waiting: 0, dropped: 0 };
+
+  constructor({ url, user, password, retryMs = [1_000, 2_000, 5_000] }: WebhookOptions) {
+    this.url = url;
+    this.retryMs = retryMs;
+    this.headers = { 'content-type': 'application/json', 'user-agent': 'Posthorn-Sandbox' };
+    if (user !== '') this.headers.authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
   }
 
-  async function attempt(delivery: Delivery, number: number): Promise<void> {
-    let ok = false;
-    let final = false;
-    let answer: string;
-    try {
-      const reply = await request(options.url, {
-        method: 'POST',
-        headers,
-        body: delivery.body(),
-        dispatcher: agent,
-        signal: closing.signal,
-      });
-      answer = `HTTP ${reply.statusCode}`;
-      ok = reply.statusCode >= 200 && reply.statusCode < 300;
-      final = reply.statusCode === 403;
-      await reply.body.dump();
-    } catch (error) {
-      answer = reasonOf(error);
+  post(delivery: Delivery): void {
+    const queue = this.queues[delivery.key % lanes];
+    if (!queue || this.closing.signal.aborted) return;
+    if (this.counts.waiting >= maxWaiting) {
+      this.counts.dropped += 1;
+      delivery.attempted?.({ number: 0, ok: false, final: true, answer: 'not sent: too many webhooks are waiting' });
+      return;
     }
-    if (closing.signal.aborted) return;
-    const wait = retryMs[number - 1];
-    final ||= ok || wait === undefined;
-    if (final) {
-      totals.waiting -= 1;
-      totals[ok ? 'delivered' : 'failed'] += 1;
-    }
-    delivery.attempted?.({ number, ok, final, answer });
-    if (!final && wait !== undefined) void retry(delivery, number + 1, wait);
+    this.counts.waiting += 1;
+    queue.jobs.push(delivery);
+    if (!queue.busy) void this.drain(queue);
   }
 
-  async function retry(delivery: Delivery, number: number, wait: number): Promise<void> {
-    await sleep(wait, undefined, { signal: closing.signal }).catch(() => undefined);
-    if (!closing.signal.aborted) await attempt(delivery, number);
+  totals(): WebhookTotals {
+    return { ...this.counts };
   }
 
-  async function drain(queue: (typeof queues)[number]): Promise<void> {
+  async close(): Promise<void> {
+    this.closing.abort();
+    await this.agent.destroy();
+  }
+
+  private async drain(queue: (typeof this.queues)[number]): Promise<void> {
     queue.busy = true;
     for (;;) {
       const delivery = queue.jobs[queue.head];
-      if (!delivery || closing.signal.aborted) break;
+      if (!delivery || this.closing.signal.aborted) break;
       queue.head += 1;
-      await attempt(delivery, 1);
+      await this.attempt(delivery, 1);
       if (queue.head >= 1024) {
         queue.jobs.splice(0, queue.head);
         queue.head = 0;
@@ -115,25 +100,39 @@ export function createWebhooks(options: WebhookOptions): Webhooks {
     queue.busy = false;
   }
 
-  return {
-    post(delivery) {
-      const queue = queues[delivery.key % lanes];
-      if (!queue || closing.signal.aborted) return;
-      if (totals.waiting >= maxWaiting) {
-        totals.dropped += 1;
-        delivery.attempted?.({ number: 0, ok: false, final: true, answer: 'not sent: too many webhooks are waiting' });
-        return;
-      }
-      totals.waiting += 1;
-      queue.jobs.push(delivery);
-      if (!queue.busy) void drain(queue);
-    },
-    totals: () => ({ ...totals }),
-    async close() {
-      closing.abort();
-      await agent.destroy();
-    },
-  };
+  private async attempt(delivery: Delivery, number: number): Promise<void> {
+    const { ok, refused, answer } = await this.call(delivery.body());
+    if (this.closing.signal.aborted) return;
+    const wait = this.retryMs[number - 1];
+    const final = refused || ok || wait === undefined;
+    if (final) {
+      this.counts.waiting -= 1;
+      this.counts[ok ? 'delivered' : 'failed'] += 1;
+    }
+    delivery.attempted?.({ number, ok, final, answer });
+    if (!final) void this.retry(delivery, number + 1, wait);
+  }
+
+  private async retry(delivery: Delivery, number: number, wait: number): Promise<void> {
+    const { signal } = this.closing;
+    await sleep(wait, undefined, { signal }).catch(() => undefined);
+    if (!signal.aborted) await this.attempt(delivery, number);
+  }
+
+  private async call(body: string): Promise<{ ok: boolean; refused: boolean; answer: string }> {
+    const { url, headers, agent: dispatcher, closing } = this;
+    let status = 0;
+    let answer: string;
+    try {
+      const reply = await request(url, { method: 'POST', headers, body, dispatcher, signal: closing.signal });
+      status = reply.statusCode;
+      answer = `HTTP ${status}`;
+      await reply.body.dump();
+    } catch (error) {
+      answer = reasonOf(error);
+    }
+    return { ok: status >= 200 && status < 300, refused: status === 403, answer };
+  }
 }
 
 function reasonOf(error: unknown): string {
