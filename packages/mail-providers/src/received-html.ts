@@ -92,21 +92,22 @@ export function textAsHtml(text: string): string {
 }
 
 function withSafeValues({ href, src, style, ...others }: sanitize.Attributes): sanitize.Attributes {
+  const [safeHref, safeSrc] = [safeLink(href), safeLink(src)];
   return {
     ...others,
-    ...(isSafeLink(href) ? { href: href.trim() } : {}),
-    ...(isSafeLink(src) ? { src: src.trim() } : {}),
+    ...(safeHref === null ? {} : { href: safeHref }),
+    ...(safeSrc === null ? {} : { src: safeSrc }),
     ...(style === undefined ? {} : { style: safeStyle(style) }),
   };
 }
 
-// The library lets links without a scheme pass, which in a mail lead nowhere. Control characters and blanks inside a scheme
-// are dropped by browsers, so that they are dropped before it is read.
-function isSafeLink(value: string | undefined): value is string {
+// The library lets links without a scheme pass, which in a mail lead nowhere. Control characters and blanks before a scheme are
+// dropped as browsers drop them; with one inside its scheme a link is left out.
+function safeLink(value: string | undefined): string | null {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what hides a scheme
-  const plain = value?.replace(/[\u0000-\u0020\u007f-\u00a0\u200b-\u200d\ufeff]/g, '');
+  const link = value?.replace(/^[\u0000-\u0020\u007f-\u00a0\u200b-\u200d\ufeff]+/, '').trimEnd() ?? '';
   // The library takes comments out of links, in time that grows with their square; no link has one.
-  return plain !== undefined && /^(?:https?:\/\/|mailto:)/i.test(plain) && !plain.includes('<!--');
+  return /^(?:https?:\/\/|mailto:)/i.test(link) && !link.includes('<!--') ? link : null;
 }
 
 // A declaration with a function that loads or runs something, or with an escape that could hide one, is left out.

@@ -71,86 +71,96 @@ const mostSendingMs = 40_000;
 
 /** Connects and logs in. @throws SmtpFailure */
 export async function openSmtpSession(access: SmtpAccess): Promise<SmtpSession> {
-  const { host, port, secure, requireTls, user, password, silenceMs = 40_000 } = access;
-  const options: SMTPConnectionOptions = {
-    host,
-    port,
-    secure,
-    requireTLS: requireTls,
-    connectionTimeout: mostOpeningMs,
-    greetingTimeout: mostOpeningMs,
-    socketTimeout: silenceMs,
-  };
-  const connection = new SMTPConnection(options);
-  let ended = false;
-  let failed: (error: Error) => void = () => undefined;
-  // Errors also reach whoever waits for an answer; without a listener they would end the process.
-  connection.on('error', (error: Error) => {
-    ended = true;
-    failed(error);
-  });
-  connection.on('end', () => {
-    ended = true;
-    failed(new Error('The connection was closed'));
-  });
-  const ask = (call: (done: (error?: Error | null) => void) => void, mostMs = mostOpeningMs) =>
-    new Promise<void>((resolve, reject) => {
+  const { host, port, secure, requireTls: requireTLS, user, password, silenceMs: socketTimeout = 40_000 } = access;
+  const limits = { connectionTimeout: mostOpeningMs, greetingTimeout: mostOpeningMs, socketTimeout };
+  const session = new Session({ host, port, secure, requireTLS, ...limits });
+  await session.open(user === null ? null : { user, pass: password ?? '' });
+  return session;
+}
+
+class Session implements SmtpSession {
+  private readonly connection: SMTPConnection;
+  private ended = false;
+  private failed: (error: Error) => void = () => undefined;
+
+  constructor(options: SMTPConnectionOptions) {
+    this.connection = new SMTPConnection(options);
+    // Errors also reach whoever waits for an answer; without a listener they would end the process.
+    this.connection.on('error', (error: Error) => {
+      this.ended = true;
+      this.failed(error);
+    });
+    this.connection.on('end', () => {
+      this.ended = true;
+      this.failed(new Error('The connection was closed'));
+    });
+  }
+
+  get usable(): boolean {
+    return !this.ended;
+  }
+
+  async open(credentials: { user: string; pass: string } | null): Promise<void> {
+    const { connection } = this;
+    try {
+      await this.ask((done) => connection.connect(done));
+      if (credentials !== null) await this.ask((done) => connection.login({ credentials }, done));
+    } catch (error) {
+      connection.close();
+      throw new SmtpFailure(error, false);
+    }
+  }
+
+  async send(envelope: { from: string; to: string }, mime: Buffer): Promise<string> {
+    const { connection } = this;
+    let begun = false;
+    // The connection reads the text only once the server has said that it will take it.
+    const text = new Readable({
+      read() {
+        begun = true;
+        this.push(mime);
+        this.push(null);
+      },
+    });
+    let reply = '';
+    try {
+      await this.ask(
+        (done) =>
+          connection.send({ ...envelope, size: mime.length }, text, (error, info) => {
+            reply = info?.response ?? '';
+            done(error);
+          }),
+        mostSendingMs,
+      );
+      return reply;
+    } catch (error) {
+      const failure = new SmtpFailure(error, begun);
+      // After a reply the conversation can go on from the beginning; after anything else nobody knows where it stands.
+      if (failure.code === null || this.ended) connection.close();
+      else await this.ask((done) => connection.reset(done)).catch(() => connection.close());
+      throw failure;
+    }
+  }
+
+  close(): void {
+    this.ended = true;
+    this.connection.quit();
+  }
+
+  private ask(call: (done: (error?: Error | null) => void) => void, mostMs = mostOpeningMs): Promise<void> {
+    return new Promise((resolve, reject) => {
       // A server may answer each command just in time and take minutes for a message, while others take its claim for dead.
       const late = setTimeout(() => {
-        ended = true;
+        this.ended = true;
         reject(new Error(`The SMTP server took longer than ${mostMs / 1000} seconds`));
-        connection.close();
+        this.connection.close();
       }, mostMs);
       const end = (settle: () => void) => {
         clearTimeout(late);
         settle();
       };
-      failed = (error) => end(() => reject(error));
+      this.failed = (error) => end(() => reject(error));
       call((error) => end(() => (error ? reject(error) : resolve())));
     });
-  try {
-    await ask((done) => connection.connect(done));
-    if (user !== null) await ask((done) => connection.login({ credentials: { user, pass: password ?? '' } }, done));
-  } catch (error) {
-    connection.close();
-    throw new SmtpFailure(error, false);
   }
-  return {
-    get usable() {
-      return !ended;
-    },
-    async send(envelope, mime) {
-      let begun = false;
-      // The connection reads the text only once the server has said that it will take it.
-      const text = new Readable({
-        read() {
-          begun = true;
-          this.push(mime);
-          this.push(null);
-        },
-      });
-      let reply = '';
-      try {
-        await ask(
-          (done) =>
-            connection.send({ ...envelope, size: mime.length }, text, (error, info) => {
-              reply = info?.response ?? '';
-              done(error);
-            }),
-          mostSendingMs,
-        );
-        return reply;
-      } catch (error) {
-        const failure = new SmtpFailure(error, begun);
-        // After a reply the conversation can go on from the beginning; after anything else nobody knows where it stands.
-        if (failure.code === null || ended) connection.close();
-        else await ask((done) => connection.reset(done)).catch(() => connection.close());
-        throw failure;
-      }
-    },
-    close() {
-      ended = true;
-      connection.quit();
-    },
-  };
 }

@@ -35,6 +35,11 @@ test.each([
   expect(sanitizeHtml(`<a href="${link}">x</a><img src="${link}">`)).toBe('<a>x</a><img />');
 });
 
+test('a link loses what hides its scheme, and is left out with something inside of it', () => {
+  expect(sanitizeHtml('<img src="\u0000 https://a.test/b c ">')).toBe('<img src="https://a.test/b c" />');
+  expect(sanitizeHtml('<a href="ht\ttps://a.test">x</a>')).toBe('<a>x</a>');
+});
+
 test('no input makes an element, an attribute or a scheme that is not on the list', () => {
   const piece = fc.constantFrom(
     '<',

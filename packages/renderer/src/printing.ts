@@ -82,35 +82,45 @@ const keepingFilters = new Set([
 
 /** Gives every output of a template its guard and its printer, once, before it is rendered or compiled. */
 export function attachPrinter(nodes: readonly Node[], printer: Printer, engine: Liquid): void {
-  const assigned = assignedSources(nodes);
-  const escapedNames = namesAssignedEscaped(nodes);
-  attach(nodes, null, false);
+  new Attachment(nodes, printer, engine).attach(nodes, null, false);
+}
 
-  function attach(inside: readonly Node[], scope: Scope | null, insideCapture: boolean): void {
+class Attachment {
+  private readonly printer: Printer;
+  private readonly engine: Liquid;
+  private readonly assigned: ReturnType<typeof assignedSources>;
+  private readonly escapedNames: ReadonlySet<string>;
+
+  constructor(nodes: readonly Node[], printer: Printer, engine: Liquid) {
+    this.printer = printer;
+    this.engine = engine;
+    this.assigned = assignedSources(nodes);
+    this.escapedNames = namesAssignedEscaped(nodes);
+  }
+
+  attach(inside: readonly Node[], scope: Scope | null, insideCapture: boolean): void {
     for (const node of inside) {
       switch (node.kind) {
         case 'output':
-          attachOutput(node.value, scope, insideCapture);
+          this.attachOutput(node.value, scope, insideCapture);
           break;
-        case 'cycle': {
-          const sources = node.candidates.map((candidate) => filteredTokenSources(candidate, scope, assigned));
-          attachCycle(node.tag, node.candidates, sources, insideCapture);
+        case 'cycle':
+          this.attachCycle(node.tag, node.candidates, scope, insideCapture);
           break;
-        }
         case 'for':
-          attach(node.body, loopScope(node, scope, assigned), insideCapture);
-          attach(node.otherwise, scope, insideCapture);
+          this.attach(node.body, loopScope(node, scope, this.assigned), insideCapture);
+          this.attach(node.otherwise, scope, insideCapture);
           break;
         case 'if':
         case 'case':
-          for (const branch of node.branches) attach(branch.body, scope, insideCapture);
-          attach(node.otherwise, scope, insideCapture);
+          for (const branch of node.branches) this.attach(branch.body, scope, insideCapture);
+          this.attach(node.otherwise, scope, insideCapture);
           break;
         case 'capture':
-          attach(node.body, scope, true);
+          this.attach(node.body, scope, true);
           break;
         case 'group':
-          attach(node.body, scope, insideCapture);
+          this.attach(node.body, scope, insideCapture);
           break;
         default:
           break;
@@ -118,7 +128,8 @@ export function attachPrinter(nodes: readonly Node[], printer: Printer, engine: 
     }
   }
 
-  function attachOutput(value: Value, scope: Scope | null, insideCapture: boolean): void {
+  private attachOutput(value: Value, scope: Scope | null, insideCapture: boolean): void {
+    const { printer, engine } = this;
     const filters = value.filters;
     const inAttribute = filters.at(-1)?.name === attributeMark;
     if (inAttribute) filters.pop();
@@ -130,13 +141,13 @@ export function attachPrinter(nodes: readonly Node[], printer: Printer, engine: 
     const place = guardPlace(filters);
     const before = filters[place - 1]?.name ?? '';
     const facts: OutputFacts = {
-      sources: valueSources(value, scope, assigned),
+      sources: valueSources(value, scope, this.assigned),
       raw: filters.at(-1)?.name === 'raw',
       escaped: escapeFilters.has(before),
       escapes: filters.filter((filter) => escapeFilters.has(filter.name)).length,
       breaksLines: filters.slice(place).some((filter) => filter.name === 'newline_to_br'),
       name: place === 0 ? name : null,
-      assignedEscaped: place === 0 && name !== null && escapedNames.has(name),
+      assignedEscaped: place === 0 && name !== null && this.escapedNames.has(name),
       insideCapture,
       inAttribute,
     };
@@ -149,14 +160,18 @@ export function attachPrinter(nodes: readonly Node[], printer: Printer, engine: 
     filters.push(new OwnFilter(counting(printer.print(facts)), engine));
   }
 
-  function attachCycle(
+  private attachCycle(
     tag: EscapedCycle,
     candidates: FilteredValueToken[],
-    sources: Sources[],
+    scope: Scope | null,
     insideCapture: boolean,
   ): void {
+    const sources = candidates
+      .map((candidate) => filteredTokenSources(candidate, scope, this.assigned))
+      .filter((one) => one !== noSources);
     const facts: OutputFacts = {
-      sources: sources.find((one) => one !== noSources) ?? noSources,
+      // All candidates share one printer, so that one stranger among them makes all of them a stranger's.
+      sources: sources.length > 1 ? { anywhere: true, top: [], data: [] } : (sources[0] ?? noSources),
       raw: false,
       escaped: candidates.every((candidate) => escapeFilters.has(candidate.filters.at(-1)?.name ?? '')),
       escapes: 0,
@@ -166,12 +181,8 @@ export function attachPrinter(nodes: readonly Node[], printer: Printer, engine: 
       insideCapture,
       inAttribute: false,
     };
-    // All candidates share one printer, so that one stranger among them makes all of them a stranger's.
-    const joined = sources.filter((one) => one !== noSources);
-    const shared: OutputFacts =
-      joined.length > 1 ? { ...facts, sources: { anywhere: true, top: [], data: [] } } : facts;
-    const guard = shared.escaped ? null : printer.guard(shared);
-    const print = printer.print(shared);
+    const guard = facts.escaped ? null : this.printer.guard(facts);
+    const print = this.printer.print(facts);
     tag.print = (value, run) => print(guard ? guard(value, run) : value, run);
   }
 }
