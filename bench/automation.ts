@@ -19,7 +19,7 @@ const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
 const part = process.env.BENCH_PART ?? '';
 const delayMs = 200;
 
-/** Runs of an automation a second beside a bare workflow, event to next step, and what many waiting people cost. */
+/** Runs of an automation a second beside a bare workflow, event to next step, and what many waiting runs cost. */
 export async function benchAutomation(): Promise<void> {
   await using services = await benchServices({ temporal: true });
   const { databaseUrl, temporalAddress } = services;

@@ -17,7 +17,7 @@ const goalMs = 1_000;
 const callsOfOnePath = 5;
 const repeats = Number(process.env.BENCH_REPEATS ?? 3);
 const scrollSeconds = 5;
-/** `pages`, `lists` or nothing for both; or part of an address, to look at the pages that have it. */
+/** `pages`, `lists` or nothing for both; or part of an address, to measure the pages that have it. */
 const part = process.env.BENCH_PART ?? '';
 
 /**

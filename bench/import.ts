@@ -127,7 +127,7 @@ async function rates(db: Database, client: Client, project: FirstProjectFacts, c
   }
 }
 
-// As one would write it by hand for this very file: no row is told apart from another, nothing is noted about fields.
+// As one would write it by hand for this very file: rows are not distinguished, nothing is recorded about fields.
 async function copyAndMerge(client: Client, projectId: string, { bytes }: CsvFile): Promise<void> {
   await client.query('begin');
   await client.query('alter table contacts disable trigger user');

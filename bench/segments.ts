@@ -24,7 +24,7 @@ const event = (name: string, operator: string, value?: number) => ({
   unit: 'days',
 });
 
-/** Conditions of every cost, from one that an index answers to one that has to look at everybody. */
+/** Conditions of every cost, from one that an index answers to one that has to check every contact. */
 const conditions: Record<string, object> = {
   'plan = pro': all(data('plan', 'equals', 'pro')),
   'score > 900 and country = DE': all(data('score', 'greaterThan', 900), data('country', 'equals', 'DE')),

@@ -14,7 +14,7 @@ export async function bare({ id, delayMs }: { id: string; delayMs: number }): Pr
 /** Ends the wait of `bareWaiting`. */
 export const go = wf.defineSignal('go');
 
-/** The same for people who wait for an event: a local activity, a wait that a signal ends before its time, another one. */
+/** The same for runs that wait for an event: a local activity, a wait that a signal ends before its time, another one. */
 export async function bareWaiting({ id, timeoutMs }: { id: string; timeoutMs: number }): Promise<void> {
   let isTold = false;
   wf.setHandler(go, () => {

@@ -21,7 +21,7 @@ export interface Bench {
 /** Counts the runs of an automation in a status. */
 export const countOf = 'select count(*)::int as count from automation_runs where automation_id = $1 and status = $2';
 
-/** Inserts people and answers their ids. */
+/** Inserts contacts and answers their ids. */
 export async function people(
   { store, projectId }: Pick<Bench, 'store' | 'projectId'>,
   count: number,
@@ -71,7 +71,7 @@ export function median(values: readonly number[]): number {
   return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-/** Milliseconds as people read them. */
+/** Milliseconds in a readable form. */
 export function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }

@@ -22,7 +22,7 @@ interface Crowd {
   track: { quiet: number; moving: number };
 }
 
-/** What many waiting people cost, and how soon all of them move on after one event each, beside bare workflows that wait. */
+/** What many waiting runs cost, and how soon all of them move on after one event each, beside bare workflows that wait. */
 export async function crowd(bench: Bench): Promise<void> {
   const floor = await bareCrowd(bench);
   const { told, ...ours } = await ourCrowd(bench);

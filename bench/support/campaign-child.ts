@@ -1,5 +1,5 @@
 // One process of the campaign benchmark: the sink, the worker, or the hand-written loop. Each answers the parent's messages, and
-// loads only what it is: a collection of garbage looks at all code of a process.
+// loads only what it is: a garbage collection visits all code of a process.
 
 /** What the parent asks of a process. */
 export type Request = 'usage' | 'count' | 'reset' | { floor: { campaignId: string; inFlight: number } };

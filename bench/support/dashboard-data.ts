@@ -29,7 +29,7 @@ function dashboardSize() {
 export interface DashboardData {
   owner: string;
   seeded: Seeded;
-  /** A segment of people who were chosen by hand. */
+  /** A static segment. */
   chosen: string;
 }
 
@@ -63,7 +63,7 @@ export async function fillDashboard(db: Database, env: NodeJS.ProcessEnv, say: (
   return data;
 }
 
-/** A segment by a condition, which a fifth of all fit, and one of people who were chosen by hand. */
+/** A dynamic segment, which a fifth of all contacts match, and a static one. */
 async function segments(db: Database, projectId: string, members: number): Promise<[string, string]> {
   const condition = {
     logic: 'AND',

@@ -2,7 +2,7 @@ import type { Browser, Page, Request } from 'playwright-core';
 import { desktop } from '../../test/support/browser.ts';
 import { signInAs } from '../../test/support/dashboard-owner.ts';
 
-/** Somebody who looks at the dashboard. */
+/** A user of the dashboard. */
 export interface Viewer {
   browser: Browser;
   url: string;

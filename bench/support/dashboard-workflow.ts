@@ -3,7 +3,7 @@ import type { Database } from '../../src/core/database/sql.ts';
 import { anAutomation } from '../../test/support/automation-fixtures.ts';
 
 /**
- * An automation with people inside, and as many twice over who have left: rows as a worker leaves them, half of those inside in
+ * An automation with contacts inside, and twice as many that have left: rows as a worker leaves them, half of those inside in
  * a delay, half waiting for an event. Nothing runs for them, so the service must be one without a worker. Answers the ids of the
  * automation and of one execution.
  */

@@ -44,7 +44,7 @@ async function run(order: LoadOrder): Promise<LoadResult> {
   };
 }
 
-// Ten thousand people come back again and again, as in a live project; a tenth of the requests changes their data.
+// Ten thousand contacts come back again and again, as in a live project; a tenth of the requests changes their data.
 function bodyOf(order: LoadOrder, index: number): object {
   const email = `person${(index * 7919) % 10_000}@example.com`;
   const data = index % 10 === 0 ? { score: index } : { plan: 'pro' };

@@ -25,7 +25,7 @@ export async function fillMail(db: Database, projectId: string, size: MailSize):
   const values = [projectId, mails, contacts, days];
   await db.count(contactRows, [projectId, contacts]);
   await db.count(campaignRows, [projectId, days]);
-  // Rows come as they end up, so that the room which the ledger leaves for settling would only be filled with nothing.
+  // Rows come as they end up, so that the space which the ledger leaves for settling would stay empty.
   await db.rows('alter table emails set (fillfactor = 90)');
   await Promise.all([
     loaded(db, 'emails', [[emailRows, values]]),

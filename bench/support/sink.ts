@@ -53,7 +53,7 @@ export async function startSink(delayMs = 0): Promise<Sink> {
   };
 }
 
-// Begins with a letter that is rare in mail, for that is what a search looks for. `ReplyTo` ends like it.
+// Begins with a letter that is rare in mail, because that is what a search scans for. `ReplyTo` ends like it.
 const mark = Buffer.from('To":"');
 const quote = 0x22;
 // What is left of a piece of a body, and the next piece behind it.

@@ -6,14 +6,14 @@ import type { Call } from './client.ts';
 export interface Letters {
   /** Addresses whose request was answered: these must arrive, once. */
   accepted: string[];
-  /** Addresses whose request was cut off, so that its `Idempotency-Key` is used but nobody was told how: at most once. */
+  /** Addresses whose request was cut off, so that its `Idempotency-Key` is used but the answer never arrived: at most once. */
   uncertain: string[];
 }
 
 const pauseMs = 250;
 
 /**
- * Sends one transactional mail after the other until told to stop, as a shop does while a campaign runs: each with an
+ * Sends one transactional mail after the other until it is stopped, as a shop does while a campaign runs: each with an
  * `Idempotency-Key`, and again with the same key for as long as no answer comes.
  */
 export async function sendLetters(api: Call, sender: string, stop: AbortSignal): Promise<Letters> {

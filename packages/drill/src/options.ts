@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { StartError } from '@posthorn/local-stack';
 
-/** What a drill is told on its command line. */
+/** The command line of a drill. */
 export interface DrillOptions {
   /** Recipients of the campaign. */
   recipients: number;

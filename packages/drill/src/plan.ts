@@ -40,7 +40,7 @@ const faults: ((random: () => number) => ProviderFault)[] = [
   () => ({ kind: 'status', status: 500, times: 1, path: '/messages/outbound' }),
 ];
 
-/** What the provider does, for people. */
+/** What the provider does, in words. */
 export function labelOf({ kind, status, path }: ProviderFault): string {
   if (path !== sending) return 'cannot be asked what it took';
   if (kind === 'status') return `answers ${status}`;

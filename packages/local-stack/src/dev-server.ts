@@ -40,7 +40,7 @@ export function devServerArguments({ port, uiPort, databaseFile }: DevServer): s
   ];
 }
 
-/** The flags above, by which a program that was found is told from one that is too old. */
+/** The flags above, by which a program that was found is distinguished from one that is too old. */
 export const devServerFlags = [
   '--ip',
   '--port',

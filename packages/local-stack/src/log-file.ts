@@ -18,7 +18,7 @@ export interface LogFile {
   write(chunk: string | Buffer): void;
   /**
    * Opens the file for a program that writes to it by itself, and so can go on when this process is gone. The caller closes the
-   * descriptor. The size is looked at every minute.
+   * descriptor. The size is checked every minute.
    */
   openForProgram(): number;
   /** The last lines since the last `openForProgram`, or since the log was opened; oldest first, without frames of a stack. */
@@ -27,7 +27,7 @@ export interface LogFile {
 
 const partBytes = 10 * 1024 * 1024;
 const tailBytes = 8 * 1024;
-const lookEveryMs = 60_000;
+const checkEveryMs = 60_000;
 const stackFrame = /^\s+at |^Node\.js v/;
 
 /** Opens a log below a folder that is made where it is missing. */
@@ -47,7 +47,7 @@ export function openLog(path: string, maxBytes: number = partBytes): LogFile {
       truncateSync(path, 0);
       begin = 0;
     } catch {
-      // A full disk; the next look may find it better.
+      // A full disk; the next check may succeed.
     }
   };
 
@@ -68,7 +68,7 @@ export function openLog(path: string, maxBytes: number = partBytes): LogFile {
     },
     openForProgram() {
       begin = sizeOf(path);
-      if (!isWatched) setInterval(makeRoom, lookEveryMs).unref();
+      if (!isWatched) setInterval(makeRoom, checkEveryMs).unref();
       isWatched = true;
       return openSync(path, 'a', 0o600);
     },

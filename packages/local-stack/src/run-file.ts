@@ -33,7 +33,7 @@ const limitPerProcessMs = 8_000;
 export async function takeDataDir(dataDir: string, say: (line: string) => void): Promise<RunRecord> {
   const path = join(dataDir, 'run.json');
   try {
-    // Nobody else looks into it; as root, Postgres runs as another user, which must get through.
+    // Nobody else reads it; as root, Postgres runs as another user, which must get through.
     if (mkdirSync(dataDir, { recursive: true }) !== undefined)
       chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
   } catch (error) {

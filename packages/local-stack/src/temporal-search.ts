@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { Terminal } from './terminal.ts';
 
-/** Where to look for a `temporal` program. */
+/** Where to search for a `temporal` program. */
 export interface TemporalSearch {
   env: NodeJS.ProcessEnv;
   /** The value of TEMPORAL_CLI. */

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 /** What becomes of a process when ours dies without having stopped it. */
 export interface Watch {
   pid: number;
-  /** The polite signal; SIGKILL follows ten seconds later. */
+  /** The first signal; SIGKILL follows ten seconds later. */
   signal: 'TERM' | 'INT';
   /** How long it is left alone first, so that those who use it can finish. */
   graceSeconds: number;

@@ -9,7 +9,7 @@ export function temporaryFolder(): { path: string; [Symbol.dispose](): void } {
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** A terminal that remembers what it was told. */
+/** A terminal that remembers its lines. */
 export function fakeTerminal(): Terminal & { text(): string } {
   let text = '';
   const terminal = openTerminal({

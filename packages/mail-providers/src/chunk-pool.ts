@@ -44,14 +44,14 @@ export class Chunks {
     this.pool = pool;
   }
 
-  /** Sees to it that `chunk` has room for so many bytes behind `at`. */
+  /** Makes sure that `chunk` has space for so many bytes after `at`. */
   reserve(bytes: number): void {
     if (this.at + bytes <= this.chunk.length) return;
     this.close();
     this.chunk = bytes <= this.pool.chunkBytes ? this.pool.take() : Buffer.allocUnsafeSlow(bytes);
   }
 
-  /** Writes bytes for which there is room. */
+  /** Writes bytes for which there is space. */
   append(bytes: Buffer): void {
     this.chunk.set(bytes, this.at);
     this.at += bytes.length;

@@ -11,7 +11,7 @@ export interface ProviderRecord {
 /** What the mail provider says of a domain. */
 export interface ProviderDomain {
   providerId: string;
-  /** `Failed`: it has stopped looking and must be asked to begin again. */
+  /** `Failed`: it has stopped checking and must be asked to begin again. */
   state: 'Pending' | 'Success' | 'Failed';
   /** Its DKIM selectors. */
   tokens: string[];

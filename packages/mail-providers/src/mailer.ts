@@ -86,7 +86,7 @@ export interface Mailer {
   readonly doubt?: Doubt;
 }
 
-/** What cannot be told of a claim because its answers were lost. */
+/** What is unconfirmed of a claim because its answers were lost. */
 interface Doubt {
   /** How long after its claim a report of the provider may still prove a message, in milliseconds. */
   proofMs: number;

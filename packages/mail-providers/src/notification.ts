@@ -1,6 +1,6 @@
 /** What happened to a mail after the provider took it. Instants are ISO. */
 export type MailEffect =
-  /** The provider has taken the mail: told by those whose answers may get lost. */
+  /** The provider has taken the mail: reported by those whose answers may get lost. */
   | { kind: 'sent' }
   /** The provider took the mail and then refused to send it, or could not make it. */
   | { kind: 'failure'; error: string }

@@ -33,7 +33,7 @@ const patienceMs = 10_000;
 
 /**
  * The mailer over a provider of single messages. Every message is written down in the journal before it leaves, so that
- * what is in doubt after a crash is only what was on the wire; nothing that may have been taken is ever sent again.
+ * what is unconfirmed after a crash is only what was on the wire; nothing that may have been taken is ever sent again.
  */
 export function createSingleMailer(provider: SingleProvider, deps: SingleMailerDeps): Mailer {
   const { journal, limiter, log } = deps;

@@ -52,7 +52,7 @@ const syntax = {
   closedObject: bytes('}'),
 };
 
-// From here on it takes longer to look at a text than to compare it with one that is known.
+// From here on it takes longer to scan a text than to compare it with one that is known.
 const longText = 64;
 
 // What stands in the bytes of a JSON string otherwise than by its own code.
@@ -83,7 +83,7 @@ export class MessageWriter {
     this.frameBytes = 6 * (claimId.length + Math.max(...Object.values(streams).map((name) => name.length)));
   }
 
-  /** Writes a message into the current chunk, which must have room for `mostBytes` and `frameBytes`. */
+  /** Writes a message into the current chunk, which must have space for `mostBytes` and `frameBytes`. */
   write(message: OutgoingMessage): void {
     const { to, replyTo, text, attachments } = message;
     this.body.append(this.headOf(message));

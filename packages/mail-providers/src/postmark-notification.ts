@@ -97,7 +97,7 @@ function readBounce(payload: Payload): ReadRecord | null {
   const { Type, BouncedAt: at, Inactive } = payload;
   const id = reportId(payload);
   if (Type === 'Subscribe') return null;
-  // A complaint may be told as a bounce; under the same key it counts once.
+  // A complaint may be reported as a bounce; under the same key it counts once.
   if (Type === 'SpamComplaint') return { key: `complaint:${id}`, at, effect: { kind: 'complaint' } };
   const key = `bounce:${id}`;
   if (Type === 'Unsubscribe') return { key, at, effect: { kind: 'optOut', own: true } };

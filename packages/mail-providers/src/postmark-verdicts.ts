@@ -68,7 +68,7 @@ export function readFailedCall({ status, retryAfterMs, unwritten, code, text }: 
   if (status === 503 || status === 408 || code === codes.maintenance) return retry(reason, 'call', retryAfterMs);
   // A 2xx ends up here when its body broke off: the messages may well have been taken.
   if (status >= 500 || status < 300) return unknown(reason);
-  // A redirect, a 404: this is not the API we were told of, and only an operator can mend that.
+  // A redirect, a 404: this is not the API of the settings, and only an operator can correct that.
   return retry(`${reason}: ${text}`, 'account');
 }
 

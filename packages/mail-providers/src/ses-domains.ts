@@ -24,11 +24,11 @@ export function createSesDomains(access: SesAccess, returnPathLabel: string): Do
         BehaviorOnMxFailure: 'USE_DEFAULT_VALUE',
       });
       await client.send(from, inTime());
-      return look(domain);
+      return read(domain);
     },
-    // SES looks by itself, for 72 hours; after that the identity has to be made anew.
+    // SES checks by itself, for 72 hours; after that the identity has to be created again.
     async check(providerId) {
-      const seen = await look(providerId);
+      const seen = await read(providerId);
       if (seen.state !== 'Failed') return seen;
       await this.remove(providerId);
       return this.create(providerId);
@@ -40,7 +40,7 @@ export function createSesDomains(access: SesAccess, returnPathLabel: string): Do
     },
   };
 
-  async function look(domain: string): Promise<ProviderDomain> {
+  async function read(domain: string): Promise<ProviderDomain> {
     const identity = await client.send(new GetEmailIdentityCommand({ EmailIdentity: domain }), inTime());
     return described(domain, access.region, `${returnPathLabel}.${domain}`, identity);
   }

@@ -86,7 +86,7 @@ const statusNames: Record<EventType, string> = {
   unsubscribe: 'Unsubscribed',
 };
 
-/** The plain name of an event, for people. */
+/** The name of an event on pages. */
 export function eventName(type: EventType): string {
   return statusNames[type];
 }

@@ -36,7 +36,7 @@ export interface SandboxOptions {
   keepBytes?: number;
   /** Waits before the second and later attempts at a webhook, in milliseconds (default 1, 2 and 5 seconds). */
   webhookRetryMs?: readonly number[];
-  /** Told of errors that are our own fault (default: to stderr). */
+  /** Called with errors of the sandbox itself (default: to stderr). */
   onError?(error: unknown): void;
 }
 

@@ -10,7 +10,7 @@ interface Delivery {
   attempted?(attempt: Attempt): void;
 }
 
-/** How an attempt went; `answer` is the status or the connection's error, for people. */
+/** How an attempt went; `answer` is the status or the connection's error, in words. */
 export interface Attempt {
   number: number;
   ok: boolean;

@@ -311,7 +311,7 @@ function tolerant(name: string, filter: FilterFunction): FilterFunction {
   };
 }
 
-// These look at a list or an object itself and not at all that is in it.
+// These read a list or an object itself and not all that is in it.
 const shallow = new Set(
   (
     'size first last default raw reverse slice concat push unshift pop shift compact uniq sample map where reject find ' +

@@ -19,7 +19,7 @@ interface Anchor {
   href: number[];
 }
 
-/** The HTML of a template as far as it can be told with the values still missing. */
+/** The HTML of a template as far as it is known while values are missing. */
 export interface Markup {
   /** One place for each piece; that of text is where it begins. */
   places: Place[];

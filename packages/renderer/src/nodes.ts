@@ -46,7 +46,7 @@ export type Node =
   | { kind: 'jump' }
   | { kind: 'nothing' };
 
-/** Reads liquidjs's tree. It looks at private fields of the pinned version, and nothing else in the code base does. */
+/** Reads liquidjs's tree. It uses private fields of the pinned version, and nothing else in the code base does. */
 export function readNodes(templates: readonly Template[]): Node[] {
   return templates.map(readNode);
 }

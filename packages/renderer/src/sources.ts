@@ -4,7 +4,7 @@ import { ownNames, reservedNames, type Variables } from './variables.ts';
 
 /**
  * Where the text of an expression may come from: names at the top, keys of `data`, or, when `anywhere`, a place that cannot
- * be told before rendering. Parts that only the author or the service can write are left out.
+ * be known before rendering. Parts that only the author or the service can write are left out.
  */
 export interface Sources {
   readonly anywhere: boolean;

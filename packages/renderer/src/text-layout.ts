@@ -54,7 +54,7 @@ export function htmlToText(html: string): string {
 }
 
 // The converter walks by recursion, and it takes as long to close an element as elements are open. What nests deeper than
-// this is no message of which a layout could be told.
+// the layout of this message cannot be predicted.
 const deepest = 250;
 
 const { block, paragraph, lineBreak, link, linkTarget, linkEnd, item, numberedList, list, listEnd } = marks;

@@ -14,7 +14,7 @@ const unfit = /<|&(?! )|[\t\n\r]| {2}/;
 /**
  * Writes into the text with marks that stands for an HTML template. A value that is escaped in the HTML reads there as
  * itself, so it is filled in as itself. One that goes into the HTML as it is may hold markup; then, and wherever a filter
- * of the author's adds some, `NeedsHtml` is thrown, before rendering where that can be told.
+ * of the author's adds some, `NeedsHtml` is thrown, before rendering where that is known.
  */
 export function markedTextPrinter({ escapeValues }: { escapeValues: boolean }): Printer {
   return {

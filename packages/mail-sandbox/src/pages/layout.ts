@@ -40,7 +40,7 @@ ${refresh > 0 && html`<meta http-equiv="refresh" content="${refresh}">`}
 `.markup;
 }
 
-/** A moment as people read it, exact to the second in UTC for machines and on hovering. */
+/** An instant in a readable form, exact to the second in UTC for machines and on hovering. */
 export function moment(at: number): Html {
   const iso = new Date(at).toISOString();
   const readable = `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
