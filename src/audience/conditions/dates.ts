@@ -38,7 +38,7 @@ export function parseIsoDate(text: string): number | null {
 
 /**
  * Reads a date that is compared with a date column: ISO dates (a blank may stand for the `T`; no zone means UTC), else
- * whatever `new Date(text)` takes. `iso` tells which it was, because ISO dates mean whole days in equality.
+ * whatever `new Date(text)` takes. `iso` says which it was, because ISO dates mean whole days in equality.
  */
 export function readDate(text: string): { instant: number; iso: boolean } | null {
   const iso = parseIsoDate(text.replace(' ', 'T'));
@@ -62,7 +62,7 @@ export function cutoff(now: Date, milliseconds: number): number {
 
 /**
  * Bounds for the text of ISO dates: any whose instant is at or after `from` and before `until` sorts, by code point, at
- * or after `lowest` and before `highest`, whatever its zone. Comparing text first saves looking at most rows closely.
+ * or after `lowest` and before `highest`, whatever its zone. Comparing text first saves parsing most rows.
  */
 export function isoTextBounds(from: number, until: number): { lowest: string; highest: string } {
   return { lowest: dayText(from - dayLength), highest: dayText(until + 2 * dayLength) };

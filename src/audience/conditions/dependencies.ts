@@ -1,7 +1,7 @@
 import { type Activity, type Condition, type Filter, filtersOf } from './schema.ts';
 import { expansion, noSegments, type SegmentMap } from './segments.ts';
 
-/** The changes that can alter whom a condition matches. */
+/** The changes that can alter the matches of a condition. */
 export interface Dependencies {
   /** Top-level keys of contact data. A filter on `a.b` reads the key `a.b` and the key `a`. */
   dataKeys: string[];

@@ -37,7 +37,7 @@ const activities = new Map<string, Activity>([
   ['complained', 'complained'],
 ]);
 
-// Each step of a path is an operator of its own in SQL; nobody nests contact data this deep.
+// Each step of a path is an operator of its own in SQL; no real contact data is nested this deep.
 const maxPathSteps = 20;
 const decimal = /^\+?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 

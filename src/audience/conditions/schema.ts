@@ -18,7 +18,7 @@ export interface Group {
   nested: Condition | null;
 }
 
-/** One filter, told apart by the kind of its field. */
+/** One filter; `kind` is the kind of its field. */
 export type Filter =
   | EmailFilter
   | SubscribedFilter
@@ -73,7 +73,7 @@ export interface SpanTest {
 }
 
 /** Whether an instant is at or after (`within`), or before (`olderThan`), now minus `milliseconds`. */
-export interface WindowTest {
+interface WindowTest {
   operator: 'within' | 'olderThan';
   milliseconds: number;
 }
@@ -97,7 +97,7 @@ export type HappenedTest =
   | { operator: 'triggered' | 'notTriggered' }
   | { operator: 'triggeredWithin' | 'triggeredOlderThan' | 'notTriggeredWithin'; milliseconds: number };
 
-/** On membership of another segment of the project. `path` is where the filter's field stands, for messages. */
+/** On membership of another segment of the project. `path` is the place of the filter's field, for messages. */
 export interface SegmentFilter {
   kind: 'segment';
   segmentId: string;

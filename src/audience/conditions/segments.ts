@@ -31,7 +31,7 @@ export function segmentReferences(condition: Condition): SegmentFilter[] {
 
 /**
  * Loads the facts of every segment that a condition refers to, directly or through others. `lookup` gets UUIDs only and
- * must answer with segments of the condition's own project; those it does not answer for are missing in the result.
+ * must return segments of the condition's own project; those it does not return are missing in the result.
  */
 export async function resolveSegments(
   condition: Condition,
@@ -106,7 +106,7 @@ export function refuseOvergrowth(condition: Condition, segments: SegmentMap): vo
 }
 
 /**
- * The condition that stands for membership of a segment: only untracked DYNAMIC ones have one, others have membership
+ * The condition that replaces membership of a segment: only untracked DYNAMIC ones have one, others have membership
  * rows. A segment met again inside itself, which only two edits at the same moment can bring about, has no members.
  */
 export function expansion(

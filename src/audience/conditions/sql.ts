@@ -54,7 +54,7 @@ export function compileCondition(condition: Condition, options: CompileOptions):
   return { sql: compiler.condition(condition, true, []), params: compiler.params.values };
 }
 
-/** `required` says that every match must pass this part, `above` which segments it stands in. */
+/** `required` says that every match must pass this part, `above` which segments it is part of. */
 class Compiler {
   readonly params: Parameters;
   readonly #options: CompileOptions;

@@ -8,7 +8,7 @@ const longestListedValue = 200;
 const changesPerFold = 10_000;
 
 /**
- * Brings the catalogue of a project up to date with every committed change of its contacts and answers how many
+ * Brings the catalogue of a project up to date with every committed change of its contacts. Returns how many
  * changes that were. Work is bounded by what changed since the last time, never by how many contacts there are.
  */
 export async function foldContactChanges(db: Database, projectId: string, stop?: AbortSignal): Promise<number> {
@@ -120,7 +120,7 @@ async function noteWhetherFull(db: Database, projectId: string): Promise<void> {
     select 1`);
 }
 
-/** Brings the catalogues of all projects up to date, or begins to when it is stopped; answers how many changes there were. */
+/** Brings the catalogues of all projects up to date, or begins to when it is stopped. Returns how many changes there were. */
 export async function foldAllContactChanges(db: Database, stop?: AbortSignal): Promise<number> {
   // A walk from project to project along the index, however many changes each of them has.
   const projects = await db.rows<{ id: string }>(sql`
@@ -197,9 +197,9 @@ export interface FieldValue {
   kind: 'boolean' | 'number' | 'string';
   value: string;
 }
-/** Values of an open-ended key that are longer than this are no choice for anybody, and are left out. */
+/** Longer values of an open-ended key are useless as a choice, and are left out. */
 const longestSampledValue = 10_000;
-/** How many contacts are looked at for the values of an open-ended key. */
+/** How many contacts are searched for the values of an open-ended key. */
 const sampledContacts = 5_000;
 
 /** Distinct values of a key in the order of their text: all of them, unless the key is open-ended. */

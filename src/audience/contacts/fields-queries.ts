@@ -1,7 +1,7 @@
 import { type Database, sql } from '../../core/database/sql.ts';
 
 /**
- * Removes a key from those of the next `size` contacts that hold it, in one transaction. Answers how many held it, and
+ * Removes a key from those of the next `size` contacts that hold it, in one transaction. Returns how many held it, and
  * the contact after which to go on; null after the last.
  */
 export function removeKeyFromSome(

@@ -2,7 +2,7 @@ import { route } from '../../core/http/route.ts';
 import { FieldDeletion, FieldList, FieldUsage, ListValues, ValueList } from './fields-schema.ts';
 import { deleteField, fieldUsage, listFields, listValues } from './fields-service.ts';
 
-/** The fields of contacts: what there is, what values it has, who relies on it. */
+/** The fields of contacts: their names, values and uses. */
 export const contactFieldRoutes = [
   route({
     method: 'GET',

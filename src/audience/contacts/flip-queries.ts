@@ -1,6 +1,6 @@
 /** Where the contacts whose subscription has flipped come from, and what their events are given. All of it is SQL text. */
 export interface FlipSource {
-  /** What stands behind `from`: rows with `id`, `project_id` and `subscribed` of the changed contacts. */
+  /** What follows `from`: rows with `id`, `project_id` and `subscribed` of the changed contacts. */
   from: string;
   /** Which of the rows have flipped; all of them when absent. */
   where?: string;
@@ -11,9 +11,9 @@ export interface FlipSource {
 }
 
 /**
- * The statement that records flips of subscriptions as events, for a common table expression of the statement that makes
- * the change: whoever subscribes or unsubscribes contacts by request, import, job or link writes their events by it, so
- * that a change and its one event stand or fall together.
+ * The statement that records changes of subscriptions as events, for a common table expression of the statement that makes
+ * the change: requests, imports, jobs and links all write the events of
+ * subscription changes by it, so that a change and its one event are committed together.
  */
 export function flipEvents({ from, where, id = 'uuidv7()', emailId = 'null::uuid' }: FlipSource): string {
   return `insert into events (id, project_id, contact_id, email_id, name)

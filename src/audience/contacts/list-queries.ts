@@ -72,7 +72,7 @@ async function countFiltered(db: Database, projectId: string, filter: ContactFil
 }
 
 /**
- * A filter as SQL on `contacts`; expects a filter that can match somebody. How many contacts a search finds depends on its
+ * A filter as SQL on `contacts`; expects a filter that can match a contact. How many contacts a search finds depends on its
  * text, so statements with it are better not prepared.
  */
 export function matching(projectId: string, { search, subscribed }: ContactFilter): Query {
@@ -83,7 +83,7 @@ export function matching(projectId: string, { search, subscribed }: ContactFilte
   return join(where, ' and ');
 }
 
-/** Whether no contact can match: Postgres has no U+0000 in a text, and would refuse to look for it. */
+/** Whether no contact can match: Postgres stores no U+0000 in text, and refuses it in a search. */
 export function matchesNobody(filter: ContactFilter): boolean {
   return filter.search?.includes('\0') ?? false;
 }

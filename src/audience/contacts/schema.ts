@@ -47,11 +47,7 @@ export const UpsertContact = v.object({
 export type UpsertContact = v.InferOutput<typeof UpsertContact>;
 
 /** `PATCH /contacts/{id}`; `data: null` clears all data. */
-export const PatchContact = v.object({
-  email: v.optional(EmailField),
-  subscribed: v.optional(v.boolean()),
-  data: v.nullish(JsonObject),
-});
+export const PatchContact = v.partial(UpsertContact);
 export type PatchContact = v.InferOutput<typeof PatchContact>;
 
 /** `POST /contacts/lookup`. */

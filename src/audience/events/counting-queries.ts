@@ -23,7 +23,7 @@ export function countNewEvents(db: Database): Promise<number> {
   });
 }
 
-// Under the lock no deleted event is being taken off, so that the rows of a day can be put together into one.
+// Under the lock no deletion of events changes the counts, so the rows of a day can be merged into one.
 async function countUntil(tx: Database, horizon: string): Promise<number> {
   const row = await tx.row<{ counted: number }>(sql`
     with fresh as materialized (

@@ -11,7 +11,7 @@ export function mailPayload(alias: string, more?: string): string {
 }
 
 /**
- * The data of an event that the alias names. An `email.sent` of a campaign is stored without any: all it says stands in the
+ * The data of an event that the alias names. An `email.sent` of a campaign is stored without any: all of it is in the
  * ledger row, and a copy of that for each message would be larger than the row.
  */
 export function eventData(alias: string): string {

@@ -29,7 +29,7 @@ import {
   track,
 } from './service.ts';
 
-/** Events: recording them, what happened, and who relies on their names. */
+/** Events: recording and listing them, and what uses their names. */
 export const eventRoutes = [
   route({
     method: 'POST',

@@ -31,18 +31,16 @@ export const RecordEvent = v.object({
 export type RecordEvent = v.InferOutput<typeof RecordEvent>;
 
 /** `POST /events/track`: `RecordEvent`, or the body of `POST /v1/track`. Which of the two decides how it is checked. */
-export const TrackEither = v.pipe(
-  v.union([
-    v.pipe(
-      RecordEvent,
-      v.transform((record) => ({ record })),
-    ),
-    v.pipe(
-      TrackBody,
-      v.transform((track) => ({ track })),
-    ),
-  ]),
-);
+export const TrackEither = v.union([
+  v.pipe(
+    RecordEvent,
+    v.transform((record) => ({ record })),
+  ),
+  v.pipe(
+    TrackBody,
+    v.transform((track) => ({ track })),
+  ),
+]);
 export type TrackEither = v.InferOutput<typeof TrackEither>;
 
 /** An event in an answer. */

@@ -10,7 +10,7 @@ const contactsPerStep = 1_000;
 const deletionsPerStep = 200;
 const beforeAll = '00000000-0000-0000-0000-000000000000';
 
-/** The contacts of the next step, and where the job stands after it. */
+/** The contacts of the next step, and the position of the job after it. */
 interface Portion {
   ids: string[];
   position: number;
@@ -20,7 +20,7 @@ interface Portion {
 }
 
 /**
- * Works on a bulk job from where it stands: each step changes some contacts and records, in the same transaction, its
+ * Works on a bulk job from its position on: each step changes some contacts and records, in the same transaction, its
  * counts, its errors and where the next step begins.
  */
 export async function changeContacts(db: Database, jobId: string, share: Share): Promise<ShareReport> {

@@ -1,6 +1,6 @@
 import { CsvError, parse } from 'csv-parse';
 
-/** A place in a file: the byte at which a record begins, and the line it stands on (the first line is 1). */
+/** A place in a file: the byte at which a record begins, and its line (the first line is 1). */
 export interface CsvPlace {
   offset: number;
   line: number;
@@ -79,7 +79,7 @@ function withoutStrayQuotes(cell: string): string {
   return cell.charCodeAt(0) === 0x22 ? (/^"([^"]*)"[ \t]+$/.exec(cell)?.[1] ?? cell) : cell;
 }
 
-// csv-parse counts a CRLF inside quotes as two lines, so that its own count cannot be told to anybody.
+// csv-parse counts a CRLF inside quotes as two lines, so its own count cannot be shown to users.
 function lineCounter(from: CsvPlace) {
   const place = { ...from };
   let held: Buffer = Buffer.alloc(0);

@@ -5,7 +5,7 @@ import { type CsvPlace, type CsvRecord, readCsv } from './csv.ts';
 import { readFileFrom } from './files-queries.ts';
 import { type ImportColumns, readHeader } from './import-rows.ts';
 
-/** A file that was looked at: what its columns are for and where its first data row begins. */
+/** A file whose header was read: what its columns are for and where its first data row begins. */
 export interface OpenedFile {
   columns: ImportColumns;
   firstRow: CsvPlace;
@@ -24,7 +24,7 @@ export interface Slice {
 const biteBytes = 4_096;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Looks at a whole file before its first row is written. Answers what is wrong with it as a sentence for people. */
+/** Checks a whole file before its first row is written. Returns what is wrong with it as a sentence for users. */
 export async function checkFile(db: Database, jobId: string): Promise<OpenedFile | string> {
   const size = await sizeOfUtf8(readFileFrom(db, jobId, 0));
   if (typeof size === 'string') return size;

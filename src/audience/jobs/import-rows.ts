@@ -18,7 +18,7 @@ export interface ImportRow {
   data: JsonObjectValue;
 }
 
-/** An `ImportRow` and where it stands. */
+/** An `ImportRow` with its place in the file. */
 export interface PlacedRow extends ImportRow {
   /** Line of the file. */
   row: number;
@@ -31,7 +31,7 @@ export interface RefusedRow {
   error: string;
 }
 
-// Exports of other tools call the column so; `email` itself wins where a file has it.
+// Names of the column in exports of other tools; `email` itself wins where a file has it.
 const otherNamesOfEmail = ['email address', 'e-mail address', 'e-mail'];
 const dropped = new Set([...reservedKeys, 'createdat', 'updatedat'].map((key) => key.toLowerCase()));
 const longestShownEmail = 320;
@@ -50,7 +50,7 @@ export function readHeader(cells: readonly string[]): ImportColumns | null {
   return columns;
 }
 
-/** Reads one row; what it says of the contact, or why it says nothing that could be written. */
+/** Reads one row: the contact, or why it cannot be written. */
 export function readRow(columns: ImportColumns, { cells, line }: CsvRecord): ImportRow | RefusedRow {
   const written = lastFilled(cells, columns.email);
   const shown = written === '' ? null : written.slice(0, longestShownEmail).replaceAll('\0', '\ufffd');

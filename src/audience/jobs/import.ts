@@ -10,7 +10,7 @@ import { goneReport, progressOf, type Share, type ShareReport, shareReportOf, su
 const rowsPerSlice = 1_000;
 
 /**
- * Imports rows of a job's file from where the job stands: slices of 1,000, each written with its counts, its errors and
+ * Imports rows of a job's file from the position of the job on: slices of 1,000, each written with its counts, its errors and
  * the place of the next one in a single transaction, so that no row is ever counted twice. While Postgres writes one
  * slice, the next one is read.
  */
@@ -45,7 +45,7 @@ export async function importRows(db: Database, jobId: string, share: Share): Pro
     if (writing !== null) report = await writing;
     writing = null;
   } finally {
-    // Whatever ended the reading, a transaction that is under way is not left behind.
+    // However the reading ended, an open transaction is waited for.
     await writing?.catch(() => undefined);
   }
   if (report.state !== 'unfinished') return report;
@@ -71,7 +71,7 @@ async function open(db: Database, job: JobRow): Promise<Opened | string> {
 }
 
 interface Prepared {
-  /** Rows in waves: an address that is repeated stands in a later wave, because it must find what it wrote before. */
+  /** Rows in waves: a repeated address is in a later wave, because it must find what the earlier one wrote. */
   waves: PlacedRow[][];
   refused: RefusedRow[];
 }

@@ -76,7 +76,7 @@ export async function markDelayed(db: Database, id: string): Promise<void> {
 }
 
 /**
- * Locks a job that stands at a position until the transaction ends; null when it has ended or another worker moved it.
+ * Locks a job that is at a position until the transaction ends; null when it has ended or another worker moved it.
  * Tells the triggers of contacts that what follows writes many of them.
  */
 export function lockJobAt(tx: Database, id: string, position: string): Promise<JobRow | null> {

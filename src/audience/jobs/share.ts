@@ -22,7 +22,7 @@ export interface Share {
 /** The report on a job whose row is gone, as it is when its project was deleted. */
 export const goneReport: ShareReport = { state: 'gone', rows: 0, failed: 0, progress: 0 };
 
-/** The report on a job as its row stands. */
+/** The report on a job by its row. */
 export function shareReportOf(job: JobRow, state: ShareReport['state']): ShareReport {
   return { state, rows: job.total, failed: job.failed, progress: job.progress };
 }

@@ -47,13 +47,13 @@ export async function storedDefinition(db: Database, projectId: string, tree: un
 
 /** What a segment's row keeps of its condition to recognize changes that matter. */
 export interface WatchFacts {
-  /** Names of events whose arrival can change who belongs; mail activities are seen by their events. */
+  /** Names of events that can change the matches; mail activities are seen by their events. */
   watchedEvents: string[];
   /** Segments that the condition refers to, directly or through conditions. */
   watchedSegments: string[];
   /** Whether a change of a contact that exists can matter; the creation of one always can. */
   readsContacts: boolean;
-  /** Whether time alone can change who belongs. */
+  /** Whether time alone can change the matches. */
   hasWindow: boolean;
 }
 

@@ -40,7 +40,7 @@ const SegmentSchema = defineEntity({
 });
 
 /**
- * A part of a project's audience: contacts that a condition finds, or that were put in by hand. What its evaluation
+ * A part of a project's audience: contacts that a condition finds, or that were added by requests. What its evaluation
  * keeps beside that (what it depends on, how far it is settled) is written by SQL only.
  */
 export class Segment extends SegmentSchema.class {}

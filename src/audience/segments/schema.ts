@@ -3,7 +3,7 @@ import { PageFigures } from '../../core/lib/offset-page.ts';
 import { textField } from '../../core/lib/validation.ts';
 import { ContactBody } from '../contacts/index.ts';
 
-/** The kinds of segments: members found by a condition, or put in by hand. */
+/** The types of segments: members found by a condition, or added by requests. */
 export const segmentTypes = ['DYNAMIC', 'STATIC'] as const;
 /** The kind of a segment. */
 export type SegmentType = (typeof segmentTypes)[number];
@@ -51,7 +51,7 @@ export type PatchSegment = v.InferOutput<typeof PatchSegment>;
 export const PreviewSegment = v.object({ condition: v.optional(v.unknown()) });
 export type PreviewSegment = v.InferOutput<typeof PreviewSegment>;
 
-/** Whom a condition finds: how many, and at most ten of them. */
+/** How many contacts a condition matches, and at most ten of them. */
 export const SegmentPreview = v.object({ total: v.number(), contacts: v.array(ContactBody) });
 
 /** `GET /segments/{id}/contacts`. */

@@ -116,8 +116,8 @@ export async function patchSegment(
 }
 
 /**
- * Deletes a segment with its memberships; filters that point at it match nobody, or everybody where they ask for
- * non-members. @throws 404, 409 while a campaign that is not over goes to it, or a scheduled workflow enrolls it
+ * Deletes a segment with its memberships; filters that refer to it match no contact, or every contact where they
+ * ask for non-members. @throws 404, 409 while a campaign that is not over goes to it, or a scheduled workflow enrolls it
  */
 export async function deleteSegment(db: Database, projectId: string, id: string): Promise<void> {
   await db.transaction(async (tx) => {
@@ -140,7 +140,7 @@ export async function deleteSegment(db: Database, projectId: string, id: string)
   });
 }
 
-/** A page of the contacts of a segment: who matches now, or who is a member. @throws 404 */
+/** A page of the contacts of a segment: current matches, or members. @throws 404 */
 export async function segmentContacts(db: Database, projectId: string, id: string, query: ListMembers, now: Date) {
   const segment = await findListed(db, projectId, id);
   if (segment === null) throw notFound('segment', id);

@@ -3,7 +3,7 @@ import { AppError } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
 import { type Settling, settleSegment } from './settle.ts';
 
-/** What keeping segments up to date is built from. */
+/** What keeping segments up to date needs. */
 export interface SegmentSweepDeps {
   db: Database;
   log: { warn(facts: object, text: string): void };
@@ -17,7 +17,7 @@ export interface SweepReport {
   computed: number;
   counted: number;
   untouched: number;
-  /** Segments that somebody else was computing. */
+  /** Segments that another transaction was computing. */
   busy: number;
   /** Segments that could not be evaluated; the log says why. */
   failed: number;
@@ -84,7 +84,7 @@ async function settleAll(
   report: SweepReport,
 ): Promise<void> {
   for (const { id } of inOrder(segments)) {
-    if (deps.stopping.aborted) throw new Error('The worker stops; another one goes on');
+    if (deps.stopping.aborted) throw new Error('The worker stops; another one continues');
     try {
       note(report, await settleSegment(deps.db, id, { now: deps.clock(), windowsSince }));
     } catch (error) {
@@ -142,8 +142,8 @@ function note(report: SweepReport, settling: Settling): void {
   }
 }
 
-// A condition that cannot be evaluated must not stop the others; a database that is away stops them all. Postgres tells
-// its classes of errors by the first two characters: connections, resources, operator's intervention.
+// A condition that cannot be evaluated must not stop the others; an unavailable database stops them all. The first
+// two characters of Postgres's error codes are the class: connections, resources, operator's intervention.
 function isOfTheSegment(error: unknown): boolean {
   if (error instanceof AppError) return true;
   const code = error instanceof Error ? (error as Error & { code?: unknown }).code : undefined;

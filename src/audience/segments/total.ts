@@ -54,7 +54,7 @@ export async function exactTotal(
     definition === null
       ? await countMembers(db, segment.id)
       : await countMatching(db, segment.projectId, definition, now);
-  // Only what a change of the segment has not overtaken is kept, and nobody waits for it.
+  // The count is kept only where the segment has not changed since, and without waiting for a lock.
   await db.count(
     sql`
       update segments set listed_count = ${total}, listed_through = ${through}::timestamptz, listed_at = now()

@@ -25,8 +25,8 @@ const ownedPrefixes = ['content-', 'x-posthorn-', 'x-pm-'];
 const unsubscribePair = ['list-unsubscribe', 'list-unsubscribe-post'];
 
 /**
- * The headers of a message: the defaults of its class, and the caller's in their place whatever their letter case. Whoever
- * sets one header of the List-Unsubscribe pair owns both; names that are the service's own are left out.
+ * The headers of a message: the defaults of its class, and the caller's in their place whatever their letter case. A
+ * caller who sets one header of the List-Unsubscribe pair owns both; names that are the service's own are left out.
  */
 export function messageHeaders({ messageClass, isCampaign, oneClickUrl, custom }: HeaderFacts): MessageHeader[] {
   const defaults: MessageHeader[] = [];

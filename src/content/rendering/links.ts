@@ -32,7 +32,7 @@ const digestBytes = 32;
 // Ids are UUIDs; whatever else is asked about is cut here, and no token was ever made for it.
 const longestMessage = 128;
 
-/** The padded key in front, and room behind it for what is hashed with it. */
+/** The padded key, followed by space for what is hashed with it. */
 interface Blocks {
   secret: string;
   inner: Buffer;

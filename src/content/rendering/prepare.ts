@@ -85,7 +85,7 @@ export interface PreparedContent {
   renderFor(recipient: MessageRecipient): RenderedContent;
 }
 
-/** Prepares content for any number of recipients. Never throws: what cannot be sent is told when it is filled in. */
+/** Prepares content for any number of recipients. Never throws: content that cannot be sent throws when it is filled in. */
 export function prepareContent(source: ContentSource, settings: LinkSettings): PreparedContent {
   const { messageClass, isTest = false } = source;
   const withFooter = messageClass === 'MARKETING' && !isTest;
@@ -103,7 +103,7 @@ export function prepareContent(source: ContentSource, settings: LinkSettings): P
     },
   };
 
-  // What never stayed within its steps is not tried for ever; see `mostFailures`.
+  // Content that never stayed within its steps is refused at last; see `mostFailures`.
   function fillFor(recipient: MessageRecipient): FilledContent {
     if (refusal !== null) throw new StepLimitError(refusal);
     try {
@@ -236,7 +236,7 @@ function renderBodyFor(body: PreparedBody, variables: Variables, footer: Footer 
   }
   body.failures = Number.NEGATIVE_INFINITY;
   if (body.isLate) return finish(rendered.text, footerHtml, null);
-  // A value inserted as it is may be a document of its own; then ours must not stand around it.
+  // A value inserted as it is may be a document of its own; then it must not be wrapped in ours.
   if (rendered.insertedMarkup && countDocumentTags(String(rendered.text)) !== body.documentTags)
     return finish(renderFully(body.bare, variables, Filled.empty).text, footerHtml, null);
   const text = rendered.insertedMarkup ? null : derivedText(body, variables, footer);

@@ -82,7 +82,7 @@ function dashed(hex: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-// The greatest UUID whose text stands before a prefix: the prefix has a letter soon that is no hexadecimal digit.
+// The greatest UUID whose text sorts before a prefix, which has a letter soon that is no hexadecimal digit.
 function lastBefore(prefix: string): string {
   return dashed((/^[0-9a-f]*/.exec(prefix)?.[0] ?? '').padEnd(32, 'f'));
 }

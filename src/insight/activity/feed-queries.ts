@@ -56,8 +56,8 @@ export interface FeedPageRequest {
   limit: number;
 }
 
-// Each source has its newest rows read by an index of its own order, so that a page costs the same however deep it lies
-// and however much there is. A source that is not asked for is not read. Mail sent to one contact is found in the ledger:
+// Each source has its newest rows read by an index of its own order, so that a page costs the same at any depth
+// and in a table of any size. A source that is not asked for is not read. Mail sent to one contact is found in the ledger:
 // an index of its order on events would cost every message of every campaign.
 function keysOf(source: Source, whose: Query, { contactId, from, bounds, asked }: FeedPageRequest): Query {
   const place = sources.indexOf(source);
