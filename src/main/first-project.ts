@@ -193,7 +193,7 @@ async function addDomain(
   const quiet = () => undefined;
   const deps = {
     db: store.db.session(),
-    provider: createDomainProvider(config),
+    provider: await createDomainProvider(config),
     dns: createDomainLookup(config),
     tell: createTellMembers(config),
     // Workers make the calls of what is queued here.

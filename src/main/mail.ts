@@ -1,13 +1,6 @@
 import type { DomainProvider, Mailer } from '@posthorn/mail-providers';
-import {
-  createPostmarkDomains,
-  createPostmarkMailer,
-  createSesDomains,
-  createSesMailer,
-  createSmtpMailer,
-  type SesAccess,
-  smtpAccess,
-} from '@posthorn/mail-providers';
+import { createPostmarkDomains, createPostmarkMailer, createSmtpMailer, smtpAccess } from '@posthorn/mail-providers';
+import type { SesAccess } from '@posthorn/mail-providers/ses';
 import type { Logger } from 'pino';
 import type { Config } from '../core/config/config.ts';
 import type { Database } from '../core/database/sql.ts';
@@ -20,7 +13,7 @@ import { createJournal } from '../sending/providers/journal.ts';
 const megabyte = 1024 * 1024;
 
 /** The delivery provider that the settings choose. The sandbox speaks Postmark's API and takes larger messages. */
-export function createMailer(config: Config, log: Logger, sql: Database): Mailer {
+export async function createMailer(config: Config, log: Logger, sql: Database): Promise<Mailer> {
   const { mailProvider } = config;
   if (mailProvider === 'ses') return sesMailer(config, log, sql);
   if (mailProvider === 'smtp') return smtpMailer(config, log, sql);
@@ -34,7 +27,11 @@ export function createMailer(config: Config, log: Logger, sql: Database): Mailer
   });
 }
 
-function sesMailer(config: Config, log: Logger, sql: Database): Mailer {
+// Amazon's SDK is loaded only where it is used.
+const ses = () => import('@posthorn/mail-providers/ses');
+
+async function sesMailer(config: Config, log: Logger, sql: Database): Promise<Mailer> {
+  const { createSesMailer } = await ses();
   return createSesMailer({
     ...sesAccess(config),
     configurationSet: config.SES_CONFIGURATION_SET,
@@ -70,9 +67,10 @@ function smtpMailer(config: Config, log: Logger, sql: Database): Mailer {
  * The provider's register of domains; null where there is none: with an SMTP server, or when a real Postmark's account
  * token is not set.
  */
-export function createDomainProvider(config: Config): DomainProvider | null {
+export async function createDomainProvider(config: Config): Promise<DomainProvider | null> {
   if (config.mailProvider === 'smtp') return null;
-  if (config.mailProvider === 'ses') return createSesDomains(sesAccess(config), config.MAIL_FROM_SUBDOMAIN);
+  if (config.mailProvider === 'ses')
+    return (await ses()).createSesDomains(sesAccess(config), config.MAIL_FROM_SUBDOMAIN);
   const accountToken = config.POSTMARK_ACCOUNT_TOKEN ?? (config.mailProvider === 'sandbox' ? 'sandbox' : null);
   if (accountToken === null) return null;
   return createPostmarkDomains({

@@ -1,14 +1,15 @@
 import { join } from 'node:path';
 import { localStore } from '../content/uploads/local-store.ts';
-import { s3Store } from '../content/uploads/s3-store.ts';
 import type { ImageStore } from '../content/uploads/store.ts';
 import type { Config } from '../core/config/config.ts';
 
 /** The place for uploaded images that the settings choose. */
-export function createImageStore(config: Config): ImageStore {
+export async function createImageStore(config: Config): Promise<ImageStore> {
   const { S3_ACCESS_KEY_ID: accessKeyId, S3_ACCESS_KEY_SECRET: secretAccessKey, S3_PUBLIC_URL: publicUrl } = config;
   if (config.storageDriver === 'local')
     return localStore(config.UPLOAD_DIR ?? join(config.DATA_DIR, 'uploads'), config.API_URI);
+  // Amazon's SDK is loaded only where it is used.
+  const { s3Store } = await import('../content/uploads/s3-store.ts');
   return s3Store({
     endpoint: config.S3_ENDPOINT,
     region: config.S3_REGION,

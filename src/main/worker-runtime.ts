@@ -86,8 +86,8 @@ export async function startWorker(
   const activities = createActivities({
     config,
     db: store.db,
-    mailer: overrides.mailer ?? createMailer(config, log, store.db),
-    domainProvider: createDomainProvider(config),
+    mailer: overrides.mailer ?? (await createMailer(config, log, store.db)),
+    domainProvider: await createDomainProvider(config),
     dns: createDomainLookup(config),
     tellMembers: createTellMembers(config),
     payments: createPayments(config),

@@ -1,4 +1,4 @@
-import { createSesDomains, createSesMailer, type SesOptions } from '@posthorn/mail-providers';
+import { createSesDomains, createSesMailer, type SesOptions } from '@posthorn/mail-providers/ses';
 import PostalMime from 'postal-mime';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { aMessage, kinds } from '../../packages/mail-providers/test/messages.ts';

@@ -26,7 +26,7 @@ async function serve(): Promise<void> {
 
 type Query = (...parts: unknown[]) => unknown;
 
-const steps = /^(begin|commit)$|^(idempotency|events|transactional|usage)\./;
+const steps = /^(begin|commit)$|idempotency_keys|insert into (events|emails)|usage_counters/;
 
 async function killAtMoments(pool: Pool, moment: () => void): Promise<void> {
   // The ORM has a copy of the driver of its own: its clients are reached by one of them.
@@ -37,7 +37,7 @@ async function killAtMoments(pool: Pool, moment: () => void): Promise<void> {
   prototype.query = function (this: unknown, ...parts: unknown[]) {
     const answer = query.apply(this, parts);
     const [asked] = parts;
-    const isStep = steps.test(typeof asked === 'string' ? asked : ((asked as { name?: string }).name ?? ''));
+    const isStep = steps.test(typeof asked === 'string' ? asked : ((asked as { text?: string }).text ?? ''));
     if (!isStep || !(answer instanceof Promise)) return answer;
     moment();
     return answer.finally(moment);

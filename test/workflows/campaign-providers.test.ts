@@ -1,4 +1,5 @@
-import { createSesMailer, createSmtpMailer } from '@posthorn/mail-providers';
+import { createSmtpMailer } from '@posthorn/mail-providers';
+import { createSesMailer } from '@posthorn/mail-providers/ses';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createJournal } from '../../src/sending/providers/journal.ts';
 import {

@@ -18,8 +18,6 @@ export { parsePostmark, readPostmarkRecord } from './postmark-notification.ts';
 export { readPostmarkReceived } from './postmark-received.ts';
 export type { ReceivedMail } from './received.ts';
 export { sanitizeHtml, textAsHtml } from './received-html.ts';
-export { createSesMailer, type SesAccess, type SesOptions } from './ses.ts';
-export { createSesDomains } from './ses-domains.ts';
 export { readSesEvent } from './ses-notification.ts';
 export { readSesReceived } from './ses-received.ts';
 export { createSmtpMailer, type SigningKey, type SmtpOptions } from './smtp.ts';

@@ -21,6 +21,9 @@ const labels = { api: 'The API', worker: 'The worker', sandbox: 'The mail sandbo
 
 const nodeOptions = { api: [], worker: workerNodeOptions, sandbox: [] };
 
+// Threads of Node and of the SDK take turns in two arenas of glibc; with one for each thread, what they free stays with them.
+const allocation = { MALLOC_ARENA_MAX: '2' };
+
 /** One of the programs in src/main as a part to keep running. */
 export function ourPart(
   name: keyof typeof labels,
@@ -41,7 +44,14 @@ export function ourPart(
         surface(chunk);
       };
       const file = `src/main/${name}.ts`;
-      return launchNode({ file, cwd: root, env, output, onMessage, nodeOptions: nodeOptions[name] });
+      return launchNode({
+        file,
+        cwd: root,
+        env: { ...allocation, ...env },
+        output,
+        onMessage,
+        nodeOptions: nodeOptions[name],
+      });
     },
   };
 }
