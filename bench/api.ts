@@ -5,6 +5,7 @@ import { readConfig } from '../src/core/config/config.ts';
 import { openStore } from '../src/core/database/orm.ts';
 import { createFirstProject, type FirstProjectFacts } from '../src/main/first-project.ts';
 import { type LoadOrder, type LoadResult, runLoad } from './support/load.ts';
+import { cpuOfServers, cpuOfTree } from './support/processes.ts';
 import { benchServices } from './support/services.ts';
 
 const seconds = Number(process.env.BENCH_SECONDS ?? 8);
@@ -29,15 +30,21 @@ export async function benchApi(): Promise<void> {
   console.log(`\nAPI: ${connections} connections, ${seconds} s a run, ${rounds} rounds, Postgres as shipped`);
   try {
     for (const kind of ['track', 'send'] as const) {
-      const floors: LoadResult[] = [];
-      const ours: LoadResult[] = [];
+      const floors: Run[] = [];
+      const ours: Run[] = [];
       for (let round = 0; round < rounds; round++) {
         // Both start from empty tables each time, for indexes that grew would favour whoever comes first.
         for (const side of round % 2 === 0 ? (['floor', 'ours'] as const) : (['ours', 'floor'] as const)) {
           await store.db.rows('truncate contacts, events, emails, email_queue cascade');
           const order = orderFor(kind, side, side === 'floor' ? floor.url : api.url, project);
           await runLoad({ ...order, seconds: 1 });
-          (side === 'floor' ? floors : ours).push(await runLoad(order));
+          const { pid = 0 } = (side === 'floor' ? floor : api).child;
+          const cpu = async () => ({ process: cpuOfTree(pid), ...(await cpuOfServers(store.db)) });
+          const before: Record<string, number> = await cpu();
+          const result = await runLoad(order);
+          const after = Object.entries(await cpu());
+          const micros = after.map(([name, value]) => [name, (1e6 * (value - (before[name] ?? 0))) / result.requests]);
+          (side === 'floor' ? floors : ours).push({ ...result, micros: Object.fromEntries(micros) });
         }
       }
       print(kind, median(floors), median(ours));
@@ -61,15 +68,20 @@ function orderFor(kind: LoadOrder['kind'], side: 'floor' | 'ours', url: string, 
   };
 }
 
-function print(kind: string, floor: LoadResult, ours: LoadResult): void {
-  const line = (name: string, result: LoadResult) =>
-    `  ${name.padEnd(22)} ${result.requestsPerSecond.toFixed(0).padStart(7)} requests/s   median ${result.medianMs.toFixed(1)} ms   p99 ${result.p99Ms.toFixed(1)} ms   failures ${result.failures}`;
+/** A load, and microseconds of processor time a request, of the process that answers and of Postgres. */
+interface Run extends LoadResult {
+  micros: Record<string, number>;
+}
+
+function print(kind: string, floor: Run, ours: Run): void {
+  const line = (name: string, result: Run) =>
+    `  ${name.padEnd(22)} ${result.requestsPerSecond.toFixed(0).padStart(7)} requests/s   median ${result.medianMs.toFixed(1)} ms   p99 ${result.p99Ms.toFixed(1)} ms   failures ${result.failures}   CPU µs: process ${result.micros.process?.toFixed(0)}, Postgres ${result.micros.Postgres?.toFixed(0)}`;
   console.log(line(`floor of ${kind}`, floor));
   console.log(line(`/v1/${kind}`, ours));
   console.log(`  ratio ${(ours.requestsPerSecond / floor.requestsPerSecond).toFixed(2)} (goal 0.6)`);
 }
 
-function median(results: LoadResult[]): LoadResult {
+function median(results: Run[]): Run {
   const sorted = [...results].sort((one, other) => one.requestsPerSecond - other.requestsPerSecond);
   const middle = sorted[Math.floor(sorted.length / 2)];
   if (!middle) throw new Error('No run was made');
