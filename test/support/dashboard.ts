@@ -1,11 +1,11 @@
 import { createSandbox, type Sandbox } from '@posthorn/mail-sandbox';
+import { pino } from 'pino';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { inject } from 'vitest';
+import { startWorker } from '../../src/main/worker-runtime.ts';
 import { type TestApi, testApi } from './api.ts';
 import { inPage, startBrowser } from './browser.ts';
 import { builtDashboard, ownAddress } from './dashboard-owner.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
-import { type WorkerProcess, workerProcess } from './worker-process.ts';
 
 /** A mail that has arrived in the sandbox. */
 interface ArrivedMail {
@@ -14,13 +14,12 @@ interface ArrivedMail {
   html: string;
 }
 
-/** The whole service with its dashboard, and a browser: API, worker process and mail sandbox on a database of their own. */
+/** The whole service with its dashboard, and a browser: API, worker and mail sandbox on a database of their own. */
 export interface DashboardWorld extends AsyncDisposable {
   url: string;
   api: TestApi;
   database: TestDatabase;
   sandbox: Sandbox;
-  worker: WorkerProcess;
   browser: Browser;
   /** Mail that has arrived for an address, newest first. */
   mailTo(email: string): Promise<ArrivedMail[]>;
@@ -52,30 +51,23 @@ export async function dashboardWorld(settings: Record<string, string> = {}): Pro
       keep: 10_000,
     });
     closing.push(() => sandbox.close());
-    const given = {
+    const api = await testApi(database, {
       POSTMARK_API_URL: sandbox.url,
       POSTMARK_WEBHOOK_USER: webhook.webhookUser,
       POSTMARK_WEBHOOK_PASSWORD: webhook.webhookPassword,
       ...own,
       SIGNUP_RATE_LIMIT_PER_IP: '0',
       ...settings,
-    };
-    const api = await testApi(database, given);
-    closing.push(() => api.close());
-    const { TEMPORAL_TASK_QUEUE } = api.config;
-    const worker = await workerProcess({
-      ...given,
-      DATABASE_URL: database.url,
-      TEMPORAL_ADDRESS: inject('temporalAddress'),
-      TEMPORAL_TASK_QUEUE,
     });
-    closing.push(() => worker[Symbol.asyncDispose]());
+    closing.push(() => api.close());
+    const worker = await startWorker(api.config, pino({ level: 'silent' }));
+    closing.push(() => worker.close());
+    await worker.ready;
     return {
       url,
       api,
       database,
       sandbox,
-      worker,
       browser,
       async mailTo(email) {
         const answer = await fetch(`${sandbox.url}/api/messages?bodies=1&to=${encodeURIComponent(email)}`);
