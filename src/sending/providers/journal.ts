@@ -1,34 +1,7 @@
 import type { Begun, HandoverJournal } from '@posthorn/mail-providers';
 import { isoInstant } from '../../core/database/columns.ts';
-import { type Sql, statement } from '../../core/database/sql.ts';
+import { type Database, type Query, sql } from '../../core/database/sql.ts';
 import { pause } from '../../core/lib/time.ts';
-
-const begin = statement(
-  'provider_handovers.begin',
-  `insert into provider_handovers (claim_id, email_id) select * from unnest($1::text[], $2::uuid[])
-   on conflict do nothing returning claim_id as "claimId", email_id as "emailId"`,
-);
-const known = statement(
-  'provider_handovers.known',
-  `select h.claim_id as "claimId", h.email_id as "emailId", h.message_id as "messageId", h.taken_at as at
-   from provider_handovers h join unnest($1::text[], $2::uuid[]) as k (claim_id, email_id)
-     on h.claim_id = k.claim_id and h.email_id = k.email_id`,
-);
-const took = statement(
-  'provider_handovers.took',
-  `update provider_handovers h set message_id = k.message_id, taken_at = k.at
-   from unnest($1::text[], $2::uuid[], $3::text[], $4::timestamptz[]) as k (claim_id, email_id, message_id, at)
-   where h.claim_id = k.claim_id and h.email_id = k.email_id`,
-);
-const refused = statement(
-  'provider_handovers.refused',
-  `delete from provider_handovers h using unnest($1::text[], $2::uuid[]) as k (claim_id, email_id)
-   where h.claim_id = k.claim_id and h.email_id = k.email_id`,
-);
-const ofClaim = statement(
-  'provider_handovers.claim',
-  `select email_id as "emailId", message_id as "messageId", taken_at as at from provider_handovers where claim_id = $1`,
-);
 
 interface Row {
   claimId: string;
@@ -38,8 +11,7 @@ interface Row {
 }
 
 /** The journal in Postgres. What is written down at the same moment shares a statement. */
-export function createJournal(sql: Sql, log: { warn(facts: object, text: string): void }): HandoverJournal {
-  const column = <Item>(items: readonly Item[], key: keyof Item) => items.map((item) => item[key]);
+export function createJournal(db: Database, log: { warn(facts: object, text: string): void }): HandoverJournal {
   const persistently = async (write: () => Promise<unknown>) => {
     for (let attempt = 0; ; attempt += 1) {
       try {
@@ -52,12 +24,17 @@ export function createJournal(sql: Sql, log: { warn(facts: object, text: string)
       }
     }
   };
-  type Key = Pick<Row, 'claimId' | 'emailId'>;
   const begins = together(async (keys: readonly Key[]): Promise<Begun[]> => {
-    const values = [column(keys, 'claimId'), column(keys, 'emailId')];
-    const fresh = new Set((await sql.rows<Key>(begin, values)).map(nameOf));
+    const begun = await db.rows<Key>(sql`
+      insert into provider_handovers (claim_id, email_id) select * from ${keysOf(keys)}
+      on conflict do nothing returning claim_id as "claimId", email_id as "emailId"`);
+    const fresh = new Set(begun.map(nameOf));
     if (fresh.size === keys.length) return keys.map(() => 'now');
-    const rows = new Map((await sql.rows<Row>(known, values)).map((row) => [nameOf(row), row]));
+    const known = await db.rows<Row>(sql`
+      select h.claim_id as "claimId", h.email_id as "emailId", h.message_id as "messageId", h.taken_at as at
+      from provider_handovers h join ${keysOf(keys)} as k (claim_id, email_id)
+        on h.claim_id = k.claim_id and h.email_id = k.email_id`);
+    const rows = new Map(known.map((row) => [nameOf(row), row]));
     return keys.map((key) => {
       const row = rows.get(nameOf(key));
       if (fresh.has(nameOf(key))) return 'now';
@@ -65,15 +42,27 @@ export function createJournal(sql: Sql, log: { warn(facts: object, text: string)
     });
   });
   const takes = together(async (rows: readonly Row[]) => {
-    const values = (['claimId', 'emailId', 'messageId', 'at'] as const).map((key) => column(rows, key));
-    await persistently(() => sql.count(took, values));
+    await persistently(() =>
+      db.count(sql`
+        update provider_handovers h set message_id = k."messageId", taken_at = k.at
+        from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as k (
+          "claimId" text, "emailId" uuid, "messageId" text, at timestamptz)
+        where h.claim_id = k."claimId" and h.email_id = k."emailId"`),
+    );
     return rows.map(() => undefined);
   });
   const refusals = together(async (keys: readonly Key[]) => {
-    await persistently(() => sql.count(refused, [column(keys, 'claimId'), column(keys, 'emailId')]));
+    await persistently(() =>
+      db.count(sql`
+        delete from provider_handovers h using ${keysOf(keys)} as k (claim_id, email_id)
+        where h.claim_id = k.claim_id and h.email_id = k.email_id`),
+    );
     return keys.map(() => undefined);
   });
-  const rowsOf = (claimId: string) => sql.rows<Row>(ofClaim, [claimId]);
+  const rowsOf = (claimId: string) =>
+    db.rows<Row>(sql`
+      select email_id as "emailId", message_id as "messageId", taken_at as at from provider_handovers
+      where claim_id = ${claimId}`);
   return {
     begin: (claimId, emailId) => begins({ claimId, emailId }),
     took: (claimId, emailId, messageId, at) => takes({ claimId, emailId, messageId, at }),
@@ -93,7 +82,13 @@ export function createJournal(sql: Sql, log: { warn(facts: object, text: string)
   };
 }
 
-function nameOf({ claimId, emailId }: { claimId: string; emailId: string }): string {
+type Key = Pick<Row, 'claimId' | 'emailId'>;
+
+function keysOf(keys: readonly Key[]): Query {
+  return sql`unnest(${keys.map(({ claimId }) => claimId)}::text[], ${keys.map(({ emailId }) => emailId)}::uuid[])`;
+}
+
+function nameOf({ claimId, emailId }: Key): string {
   return `${claimId} ${emailId}`;
 }
 
@@ -127,13 +122,9 @@ function together<Item, Answer>(work: (items: readonly Item[]) => Promise<Answer
     });
 }
 
-const expire = statement(
-  'provider_handovers.expire',
-  `delete from provider_handovers where ctid in (
-     select ctid from provider_handovers where begun_at < now() - interval '2 days' limit $1)`,
-);
-
 /** Removes up to `limit` rows of mail that is settled or given up by now; answers how many. */
-export function removeOldHandovers(sql: Sql, limit: number): Promise<number> {
-  return sql.count(expire, [limit]);
+export function removeOldHandovers(db: Database, limit: number): Promise<number> {
+  return db.count(sql`
+    delete from provider_handovers where ctid in (
+      select ctid from provider_handovers where begun_at < now() - interval '2 days' limit ${limit})`);
 }
