@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { signals, workflowId } from '../../../temporal/commands.ts';
 import type { TemporalConnection } from '../../../temporal/connection.ts';
 import { describeFailure } from '../lib/grpc.ts';
+import { pause } from '../lib/time.ts';
 import { signalOrStart } from './calls.ts';
 
 /** Wakes the delivery of a project's mail. One for each process. */
@@ -53,10 +54,10 @@ export function createDeliveryWaker(deps: WakerDeps): DeliveryWaker {
 
   async function wakeProject(projectId: string): Promise<void> {
     do {
-      await new Promise((resolve) => setTimeout(resolve, deps.windowMs ?? 3));
+      await pause(deps.windowMs ?? 3);
       again.set(projectId, false);
       await signal(projectId);
-      await new Promise((resolve) => setTimeout(resolve, deps.gapMs ?? 100));
+      await pause(deps.gapMs ?? 100);
     } while (again.get(projectId) === true);
     again.delete(projectId);
   }
