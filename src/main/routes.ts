@@ -28,6 +28,7 @@ import { verificationRoutes } from '../platform/verification/routes.ts';
 import { projectWipeRoutes } from '../platform/wipes/routes.ts';
 import { campaignRecipientRoutes } from '../sending/campaigns/recipients-routes.ts';
 import { campaignRoutes } from '../sending/campaigns/routes.ts';
+import { emailRoutes } from '../sending/emails/routes.ts';
 import { publicContactRoutes } from '../sending/recipients/public-routes.ts';
 import { recipientRoutes } from '../sending/recipients/routes.ts';
 import { webhookRoutes } from '../sending/reports/routes.ts';
@@ -61,6 +62,7 @@ export const routes: readonly Route[] = [
   ...configRoutes,
   ...segmentRoutes,
   ...suppressionRoutes,
+  ...emailRoutes,
   ...suppressedMailRoutes,
   ...activityRoutes,
   ...analyticsRoutes,

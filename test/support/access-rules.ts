@@ -58,6 +58,8 @@ const exact: Record<string, Rule> = {
   'POST /v1/track': 'publicKey',
   'POST /v1/send': 'secretKey',
   'POST /v1/verify': 'secretKey',
+  'GET /v1/emails': 'secretKey',
+  'GET /v1/emails/:id': 'secretKey',
 
   'GET /health': 'open',
   'GET /ready': 'open',
@@ -125,7 +127,7 @@ const exact: Record<string, Rule> = {
 const administration = /^\/webhook-endpoints(\/|$)/;
 // All below these is work in a project. A route that is meant to be otherwise needs a line of its own above.
 const work =
-  /^\/(contacts|events|templates|campaigns|segments|workflows|suppressions|activity|analytics|uploads|brand)(\/|$)/;
+  /^\/(contacts|events|templates|campaigns|segments|workflows|suppressions|activity|analytics|uploads|brand|emails)(\/|$)/;
 
 /** The rule of a route; undefined for one that has none. */
 export function ruleOf(method: string, path: string): Rule | undefined {

@@ -118,7 +118,7 @@ export async function foreignWorld(api: TestApi, { db, ...store }: TestDatabase)
     project,
     contactEmail,
     idFor(path, parameter) {
-      if (path === '/suppressions/emails/:id') return email;
+      if (path.endsWith('/emails/:id')) return email;
       const known: Record<string, string | undefined> = {
         contactId: contact,
         jobId: path.includes('/import/') ? jobs.import : jobs.bulk,

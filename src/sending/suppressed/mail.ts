@@ -1,12 +1,12 @@
-import { StepLimitError } from '@posthorn/renderer';
 import type { ListSuppressed, SuppressedEmail } from '../../audience/suppressions/index.ts';
 import { isoInstant, isoInstantOrNull } from '../../core/database/columns.ts';
 import type { Sql } from '../../core/database/sql.ts';
 import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../../core/lib/cursor.ts';
 import { badRequest, notFound } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
+import { renderStored } from '../emails/index.ts';
 import type { Composer } from '../engine/index.ts';
-import { findSuppressedMail, type SuppressedMailRow, suppressedMail } from './queries.ts';
+import { findSuppressedMail, suppressedMail } from './queries.ts';
 
 /** A page of the mail that rules have caught, newest first. @throws 400 for a cursor of another list */
 export async function listSuppressed(sql: Sql, compose: Composer, projectId: string, query: ListSuppressed) {
@@ -20,7 +20,7 @@ export async function listSuppressed(sql: Sql, compose: Composer, projectId: str
       createdAt: isoInstant(row.createdAt),
       recipientAddress: row.recipientAddress,
       subject: row.subject ?? '',
-      renderedSubject: rendered(compose, row).subject,
+      renderedSubject: renderStored(compose, row).subject,
       suppression: row.suppression,
       status: row.status,
     })),
@@ -40,7 +40,7 @@ export async function getSuppressed(
   const { messageClass: _, rendered: __, data: ___, event: ____, contact: _____, project: ______, ...record } = row;
   return {
     ...record,
-    ...rendered(compose, row),
+    ...renderStored(compose, row),
     sentAt: isoInstantOrNull(row.sentAt),
     deliveredAt: isoInstantOrNull(row.deliveredAt),
     openedAt: isoInstantOrNull(row.openedAt),
@@ -50,41 +50,6 @@ export async function getSuppressed(
     createdAt: isoInstant(row.createdAt),
     updatedAt: isoInstant(row.updatedAt),
   };
-}
-
-// Mail that was caught when it was accepted has only its sources and a snapshot of its values.
-function rendered(compose: Composer, row: SuppressedMailRow): { subject: string; body: string } {
-  const { subject, body } = row;
-  if (row.rendered || subject === null) return { subject: subject ?? '', body: body ?? '' };
-  const message = composedOrNull(compose, {
-    subject,
-    body: body ?? '',
-    messageClass: row.messageClass,
-    sourceType: row.sourceType as 'TRANSACTIONAL' | 'CAMPAIGN' | 'WORKFLOW',
-    project: row.project,
-    projectId: row.projectId,
-    emailId: row.id,
-    from: row.from,
-    fromName: row.fromName,
-    replyTo: row.replyTo,
-    to: { address: row.recipientAddress, name: row.toName },
-    contact: row.contact,
-    requestData: row.data,
-    event: row.event,
-  });
-  if (message === null) return { subject, body: '' };
-  // Emptied when it was old enough: what is left of it is the subject.
-  return { subject: message.subject, body: body === null || body === '' ? '' : String(message.html) };
-}
-
-// It was never sent, so that nobody has seen that it cannot be rendered.
-function composedOrNull(compose: Composer, composition: Parameters<Composer>[0]): ReturnType<Composer> | null {
-  try {
-    return compose(composition);
-  } catch (error) {
-    if (error instanceof StepLimitError) return null;
-    throw error;
-  }
 }
 
 function place(cursor: string): [string, string] {

@@ -31,6 +31,7 @@ const order = [
   'sending/providers',
   'sending/ledger',
   'sending/engine',
+  'sending/emails',
   'sending/suppressed',
   'sending/system-mail',
   'sending/transactional',

@@ -1,0 +1,2 @@
+// What other parts of the service may use of emails; everything else in this folder is its own.
+export { renderStored, type StoredMail, storedMailColumns, storedMailJoins } from './stored-mail.ts';

@@ -1,0 +1,129 @@
+import { mailPayload } from '../../audience/events/index.ts';
+import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
+import type { JsonObjectValue } from '../../core/lib/json.ts';
+import type { EmailRecord } from './schema.ts';
+import { type StoredMail, storedMailColumns, storedMailJoins } from './stored-mail.ts';
+
+/** A mail with its outcome, as SQL answers it; instants are Postgres's text. */
+export interface EmailRow
+  extends StoredMail,
+    Pick<
+      EmailRecord,
+      | 'status'
+      | 'templateId'
+      | 'campaignId'
+      | 'workflowExecutionId'
+      | 'error'
+      | 'opens'
+      | 'clicks'
+      | 'createdAt'
+      | 'sentAt'
+    > {}
+
+const columns = sql`${storedMailColumns}, e.status, e.template_id as "templateId", e.campaign_id as "campaignId",
+  e.workflow_execution_id as "workflowExecutionId", mail_reason_text(e.reason) as error, e.opens, e.clicks,
+  e.created_at::text as "createdAt", e.sent_at::text as "sentAt"`;
+
+/** Which mail of a project, below `before`; ids are in the order of their creation. */
+export interface EmailSearch {
+  projectId: string;
+  contactId: string | null;
+  status: string | null;
+  source: string | null;
+  /** Bounds of the ids: `first` belongs to it, `before` does not. */
+  first: string;
+  before: string;
+}
+
+/** A page of mail, and the id of the last row that was looked at when there are more to look at. */
+export interface FoundEmails {
+  rows: EmailRow[];
+  lookedUpTo: string | null;
+}
+
+// A status that hardly any mail has would otherwise be searched for in all of it.
+const mostLookedAt = 20_000;
+
+/** A page of mail, newest first, along the index of the contact or of the project; looks at 20,000 rows at most. */
+export async function findEmails(db: Database, search: EmailSearch, limit: number): Promise<FoundEmails> {
+  const along: Query =
+    search.contactId === null
+      ? sql`e.project_id = ${search.projectId}`
+      : sql`e.contact_id = ${search.contactId} and e.project_id = ${search.projectId}`;
+  const looked = sql`select e.id, e.status, e.source_type from emails e
+    where ${along} and e.id >= ${search.first}::uuid and e.id < ${search.before}::uuid order by e.id desc limit ${mostLookedAt}`;
+  const found = await db.row<{ ids: string[]; last: string | null; count: number }>(sql`
+    with looked as materialized (${looked}),
+    matching as (
+      select id from looked where (${search.status}::text is null or status = ${search.status}::text)
+        and (${search.source}::text is null or source_type = ${search.source}::text)
+      order by id desc limit ${limit + 1})
+    select coalesce((select array_agg(id order by id desc) from matching), '{}') as ids, count(*)::int as count,
+      (select id from looked order by id limit 1) as last
+    from looked`);
+  if (found === null) throw new Error('Postgres did not answer');
+  const ids = found.ids.slice(0, limit);
+  const lastShown = found.ids.length > limit ? ids.at(-1) : undefined;
+  const rows =
+    ids.length === 0
+      ? []
+      : await db.rows<EmailRow>(
+          sql`select ${columns} from ${storedMailJoins} where e.id = any(${ids}::uuid[]) order by e.id desc`,
+        );
+  return { rows, lookedUpTo: lastShown ?? (found.count === mostLookedAt ? found.last : null) };
+}
+
+/** The contact of an address, or null. */
+export async function contactOfAddress(db: Database, projectId: string, email: string): Promise<string | null> {
+  const row = await db.row<{ id: string }>(
+    sql`select id from contacts where project_id = ${projectId} and email = ${email}`,
+  );
+  return row?.id ?? null;
+}
+
+/** A mail with everything that its row says. */
+export interface WholeEmailRow
+  extends EmailRow,
+    Pick<
+      EmailRecord,
+      | 'headers'
+      | 'messageId'
+      | 'provider'
+      | 'attempts'
+      | 'suppression'
+      | 'deliveredAt'
+      | 'openedAt'
+      | 'clickedAt'
+      | 'bouncedAt'
+      | 'complainedAt'
+    > {}
+
+/** One mail of the project, or null. */
+export function findEmail(db: Database, projectId: string, id: string): Promise<WholeEmailRow | null> {
+  return db.row<WholeEmailRow>(sql`
+    select ${columns}, e.headers, e.message_id as "messageId", e.provider, e.suppression,
+      (select q.attempts from email_queue q where q.email_id = e.id) as attempts,
+      e.delivered_at::text as "deliveredAt", e.opened_at::text as "openedAt", e.clicked_at::text as "clickedAt",
+      e.bounced_at::text as "bouncedAt", e.complained_at::text as "complainedAt"
+    from ${storedMailJoins} where e.project_id = ${projectId} and e.id = ${id}`);
+}
+
+/** What happened to a mail: an event without what every event of it says. */
+export interface TimelineRow {
+  at: string;
+  name: string;
+  data: JsonObjectValue | null;
+}
+
+const mostEvents = 500;
+
+/** The events of a mail, oldest first, at most 500: its contact's index leads to them. */
+export function eventsOfEmail(db: Database, { id, contact, createdAt }: WholeEmailRow): Promise<TimelineRow[]> {
+  return db.rows<TimelineRow>(sql`
+    select v.created_at::text as at, v.name, nullif(v.data - array(
+      select jsonb_object_keys(${raw(mailPayload('e'))})), '{}') as data
+    from events v join emails e on e.id = v.email_id
+    where v.contact_id = ${contact.id} and v.created_at >= ${createdAt}::timestamptz and v.email_id = ${id}
+      and v.name like 'email.%'
+    order by v.created_at, v.id limit ${mostEvents}`);
+}

@@ -1,0 +1,35 @@
+import { type Access, route } from '../../core/http/route.ts';
+import { composerOf } from '../engine/index.ts';
+import { EmailRecord, EmailsPage, GetEmail, ListEmails } from './schema.ts';
+import { getEmail, listEmails } from './service.ts';
+
+// Callers with a key use /v1, the dashboard the same paths without it (contract page 4).
+const routesBelow = <const Who extends Access & ('secret' | 'dashboard')>(prefix: '/v1' | '', access: Who) => [
+  route({
+    method: 'GET',
+    path: `${prefix}/emails`,
+    access,
+    summary: 'List emails',
+    description:
+      'Everything that was sent or is to be sent, by whatever way, the latest first. Name `contactId` or `to`, or a span of at most 31 days with `from`.',
+    tag: 'emails',
+    query: ListEmails,
+    reply: EmailsPage,
+    handle: ({ app, db, project, query }) => listEmails(db, composerOf(app), project.id, query, app.clock()),
+  }),
+  route({
+    method: 'GET',
+    path: `${prefix}/emails/:id`,
+    access,
+    summary: 'Get an email with what happened to it',
+    tag: 'emails',
+    ids: { id: 'email' },
+    query: GetEmail,
+    reply: EmailRecord,
+    handle: ({ app, db, project, params, query }) =>
+      getEmail(db, composerOf(app), project.id, params.id, query.include === 'body'),
+  }),
+];
+
+/** Emails as a resource: what became of each, by the id that `POST /v1/send` answered. */
+export const emailRoutes = [...routesBelow('/v1', 'secret'), ...routesBelow('', 'dashboard')];

@@ -1,0 +1,118 @@
+import * as v from 'valibot';
+import { CursorParameter } from '../../core/lib/cursor.ts';
+import { EmailField } from '../../core/lib/email-address.ts';
+import { parameter } from '../../core/lib/validation.ts';
+
+/** Every status that a mail can have. */
+const statuses = [
+  'PENDING',
+  'SENDING',
+  'SENT',
+  'DELIVERED',
+  'RECEIVED',
+  'OPENED',
+  'CLICKED',
+  'BOUNCED',
+  'COMPLAINED',
+  'FAILED',
+  'SUPPRESSED',
+] as const;
+const sources = ['TRANSACTIONAL', 'CAMPAIGN', 'WORKFLOW', 'INBOUND'] as const;
+
+const Id = v.pipe(v.string(), v.uuid());
+const Instant = v.pipe(v.string(), v.isoTimestamp());
+const NullableInstant = v.nullable(Instant);
+const NullableId = v.nullable(Id);
+
+/** A mail in a list. */
+export const EmailSummary = v.object({
+  id: Id,
+  contact: v.object({ id: Id, email: v.string() }),
+  to: v.string(),
+  from: v.string(),
+  subject: v.pipe(v.string(), v.description('As it was sent; before that, as it was given, with its variables.')),
+  status: v.picklist(statuses),
+  source: v.picklist(sources),
+  templateId: NullableId,
+  campaignId: NullableId,
+  workflowExecutionId: NullableId,
+  error: v.pipe(v.nullable(v.string()), v.description('Why it was not sent, or bounced.')),
+  opens: v.number(),
+  clicks: v.number(),
+  createdAt: Instant,
+  sentAt: NullableInstant,
+});
+export type EmailSummary = v.InferOutput<typeof EmailSummary>;
+
+/** Something that happened to a mail. */
+const TimelineItem = v.object({
+  at: Instant,
+  type: v.pipe(
+    v.string(),
+    v.description('`accepted`, `sent`, `delivery`, `open`, `click`, `bounce`, `complaint`, `failed` or `suppressed`.'),
+  ),
+  detail: v.pipe(
+    v.nullable(v.record(v.string(), v.unknown())),
+    v.description('What the event says beyond the mail itself, such as the link of a click.'),
+  ),
+});
+export type TimelineItem = v.InferOutput<typeof TimelineItem>;
+
+/** A mail with what happened to it, oldest first. */
+export const EmailRecord = v.object({
+  ...EmailSummary.entries,
+  fromName: v.nullable(v.string()),
+  replyTo: v.nullable(v.string()),
+  headers: v.nullable(v.record(v.string(), v.string())),
+  messageId: v.nullable(v.string()),
+  provider: v.nullable(v.string()),
+  attempts: v.pipe(
+    v.nullable(v.number()),
+    v.description('Attempts to hand it over so far, while it waits; null once that is over.'),
+  ),
+  suppression: v.nullable(v.record(v.string(), v.unknown())),
+  deliveredAt: NullableInstant,
+  openedAt: NullableInstant,
+  clickedAt: NullableInstant,
+  bouncedAt: NullableInstant,
+  complainedAt: NullableInstant,
+  timeline: v.array(TimelineItem),
+  body: v.optional(
+    v.pipe(
+      v.nullable(v.string()),
+      v.description('The HTML, with `include=body`; null once it was emptied after EMAIL_BODY_RETENTION_DAYS.'),
+    ),
+  ),
+});
+export type EmailRecord = v.InferOutput<typeof EmailRecord>;
+
+/** `GET /v1/emails/{id}`. */
+export const GetEmail = v.object({
+  include: v.optional(v.picklist(['body'], 'must be body')),
+});
+
+/** `GET /v1/emails`. */
+export const ListEmails = v.object({
+  contactId: v.optional(v.pipe(v.string(), v.uuid('must be the id of a contact'))),
+  to: v.optional(EmailField),
+  status: v.optional(v.picklist(statuses, `must be one of ${statuses.join(', ')}`)),
+  source: v.optional(v.picklist(sources, `must be one of ${sources.join(', ')}`)),
+  from: parameter('ISO instant: mail that was created then or later.'),
+  until: parameter('ISO instant: mail that was created before it; now when absent.'),
+  cursor: CursorParameter,
+  limit: parameter('Items of a page, 1 to 100; 20 when absent.'),
+});
+export type ListEmails = v.InferOutput<typeof ListEmails>;
+
+/** A page of mail, the latest first. */
+export const EmailsPage = v.object({
+  data: v.array(EmailSummary),
+  cursor: v.nullable(v.string()),
+  hasMore: v.pipe(
+    v.boolean(),
+    v.description(
+      'Whether there is another page. A page may be short, or empty, although there is: go on with `cursor`.',
+    ),
+  ),
+});
+export type EmailsPage = v.InferOutput<typeof EmailsPage>;

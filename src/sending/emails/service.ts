@@ -1,0 +1,129 @@
+import { isoInstant, isoInstantOrNull } from '../../core/database/columns.ts';
+import type { Database } from '../../core/database/sql.ts';
+import { clampLimit, decodeCursor, encodeCursor } from '../../core/lib/cursor.ts';
+import { badRequest, notFound } from '../../core/lib/errors.ts';
+import { firstIdAt, isUuid } from '../../core/lib/ids.ts';
+import { dateParameter, dayMs } from '../../core/lib/span.ts';
+import type { Composer } from '../engine/index.ts';
+import {
+  contactOfAddress,
+  type EmailRow,
+  eventsOfEmail,
+  findEmail,
+  findEmails,
+  type TimelineRow,
+  type WholeEmailRow,
+} from './queries.ts';
+import type { EmailRecord, EmailSummary, EmailsPage, ListEmails, TimelineItem } from './schema.ts';
+import { renderStored } from './stored-mail.ts';
+
+const longestSpanDays = 31;
+
+/**
+ * A page of mail, the latest first (contract page 4). Mail of one person is searched whole, other mail in a span of at most 31 days.
+ * @throws 400 for a search without a person or span, a cursor of another list, or what is no date
+ */
+export async function listEmails(
+  db: Database,
+  compose: Composer,
+  projectId: string,
+  query: ListEmails,
+  now: Date,
+): Promise<EmailsPage> {
+  const from = dateParameter('from', query.from);
+  const until = dateParameter('until', query.until) ?? now;
+  const isOfPerson = query.contactId !== undefined || query.to !== undefined;
+  if (!isOfPerson && (from === null || until.getTime() - from.getTime() > longestSpanDays * dayMs))
+    throw badRequest(
+      `Name "contactId" or "to", or a span of at most ${longestSpanDays} days with "from" (and "until")`,
+      { field: 'from' },
+    );
+  const contactId =
+    query.to === undefined ? (query.contactId ?? null) : await contactOfAddress(db, projectId, query.to);
+  const isNobody = query.to !== undefined && (contactId === null || (query.contactId ?? contactId) !== contactId);
+  const before = query.cursor === undefined ? null : placeOf(query.cursor);
+  // Ids carry the instant they were made at, a moment before their row.
+  const search = {
+    projectId,
+    contactId,
+    status: query.status ?? null,
+    source: query.source ?? null,
+    first: firstIdAt(from ?? new Date(0)),
+    before: before ?? firstIdAt(query.until === undefined ? new Date(now.getTime() + dayMs) : until),
+  };
+  const { rows, lookedUpTo } = isNobody
+    ? { rows: [], lookedUpTo: null }
+    : await findEmails(db, search, clampLimit(query.limit, 20, 100));
+  return {
+    // The subject alone is rendered.
+    data: rows.map((row) => summaryOf(row, renderStored(compose, row.rendered ? row : { ...row, body: '' }).subject)),
+    cursor: lookedUpTo === null ? null : encodeCursor([lookedUpTo]),
+    hasMore: lookedUpTo !== null,
+  };
+}
+
+function placeOf(cursor: string): string {
+  const [id] = decodeCursor(cursor, 1);
+  if (typeof id === 'string' && isUuid(id)) return id;
+  throw badRequest('"cursor" is not a cursor of this list: pass the value of the previous page unchanged');
+}
+
+/** One mail with its timeline, and with its HTML where that is asked for. @throws 404 */
+export async function getEmail(
+  db: Database,
+  compose: Composer,
+  projectId: string,
+  id: string,
+  withBody: boolean,
+): Promise<EmailRecord> {
+  const row = isUuid(id) ? await findEmail(db, projectId, id) : null;
+  if (row === null) throw notFound('email', id);
+  const { subject, body } = renderStored(compose, withBody || row.rendered ? row : { ...row, body: '' });
+  return {
+    ...summaryOf(row, subject),
+    fromName: row.fromName,
+    replyTo: row.replyTo,
+    headers: row.headers,
+    messageId: row.messageId,
+    provider: row.provider,
+    attempts: row.attempts,
+    suppression: row.suppression,
+    deliveredAt: isoInstantOrNull(row.deliveredAt),
+    openedAt: isoInstantOrNull(row.openedAt),
+    clickedAt: isoInstantOrNull(row.clickedAt),
+    bouncedAt: isoInstantOrNull(row.bouncedAt),
+    complainedAt: isoInstantOrNull(row.complainedAt),
+    timeline: timelineOf(row, await eventsOfEmail(db, row)),
+    ...(withBody ? { body: body === '' ? null : body } : {}),
+  };
+}
+
+function summaryOf(row: EmailRow, subject: string): EmailSummary {
+  return {
+    id: row.id,
+    contact: { id: row.contact.id, email: row.contact.email },
+    to: row.recipientAddress,
+    from: row.from,
+    subject,
+    status: row.status,
+    source: row.sourceType as EmailSummary['source'],
+    templateId: row.templateId,
+    campaignId: row.campaignId,
+    workflowExecutionId: row.workflowExecutionId,
+    error: row.error,
+    opens: row.opens,
+    clicks: row.clicks,
+    createdAt: isoInstant(row.createdAt),
+    sentAt: isoInstantOrNull(row.sentAt),
+  };
+}
+
+// Nothing happens to mail that a rule has caught but that.
+function timelineOf(row: WholeEmailRow, events: readonly TimelineRow[]): TimelineItem[] {
+  const accepted = { at: isoInstant(row.createdAt), type: 'accepted', detail: null };
+  if (row.status === 'SUPPRESSED') return [accepted, { ...accepted, type: 'suppressed', detail: row.suppression }];
+  return [
+    accepted,
+    ...events.map(({ at, name, data }) => ({ at: isoInstant(at), type: name.slice('email.'.length), detail: data })),
+  ];
+}

@@ -1,0 +1,73 @@
+import { StepLimitError } from '@posthorn/renderer';
+import { type Query, sql } from '../../core/database/sql.ts';
+import type { JsonObjectValue } from '../../core/lib/json.ts';
+import type { ProjectFacts } from '../../platform/projects/index.ts';
+import type { Composer } from '../engine/index.ts';
+
+/** What of a mail's row rendering it needs. */
+export interface StoredMail {
+  id: string;
+  projectId: string;
+  sourceType: string;
+  messageClass: 'TRANSACTIONAL' | 'MARKETING' | 'HEADLESS';
+  recipientAddress: string;
+  toName: string | null;
+  from: string;
+  fromName: string | null;
+  replyTo: string | null;
+  /** The sources, or the final texts where `rendered`; null once they are emptied. */
+  subject: string | null;
+  body: string | null;
+  rendered: boolean;
+  /** Values of the request. */
+  data: JsonObjectValue | null;
+  /** The context of an automation's run. */
+  event: JsonObjectValue | null;
+  contact: { id: string; email: string; subscribed: boolean; data: JsonObjectValue };
+  project: Pick<ProjectFacts, 'name' | 'tracking' | 'language' | 'escapeContactData'>;
+}
+
+/** The columns of `StoredMail`, from `storedMailJoins`. */
+export const storedMailColumns: Query = sql`
+  e.id, e.project_id as "projectId", e.source_type as "sourceType", e.message_class as "messageClass",
+  e.to_address as "recipientAddress", e.to_name as "toName", e."from", e.from_name as "fromName", e.reply_to as "replyTo",
+  coalesce(e.render ->> 'subject', e.subject, k.subject) as subject,
+  coalesce(e.render ->> 'body', e.body, k.body) as body,
+  e.render is null and e.subject is not null as rendered,
+  e.render -> 'data' as data, nullif(e.render -> 'event', 'null') as event,
+  jsonb_build_object('id', c.id, 'email', c.email, 'subscribed', coalesce((e.render ->> 'subscribed')::boolean, c.subscribed),
+    'data', coalesce(e.render -> 'contact', c.data)) as contact,
+  jsonb_build_object('name', p.name, 'tracking', p.tracking, 'language', p.language,
+    'escapeContactData', p.escape_contact_data) as project`;
+
+/** The tables that `storedMailColumns` reads. */
+export const storedMailJoins: Query = sql`emails e join contacts c on c.id = e.contact_id join projects p on p.id = e.project_id
+  left join campaigns k on k.id = e.campaign_id`;
+
+/** A mail as it was sent or, while it was not, as it would be now. The body is empty once it was emptied. */
+export function renderStored(compose: Composer, mail: StoredMail): { subject: string; body: string } {
+  const { subject, body } = mail;
+  if (mail.rendered || subject === null) return { subject: subject ?? '', body: body ?? '' };
+  const message = composedOrNull(compose, {
+    ...mail,
+    subject,
+    body: body ?? '',
+    sourceType: mail.sourceType as 'TRANSACTIONAL' | 'CAMPAIGN' | 'WORKFLOW',
+    emailId: mail.id,
+    to: { address: mail.recipientAddress, name: mail.toName },
+    requestData: mail.data,
+  });
+  if (message === null) return { subject, body: '' };
+  // Emptied when it was old enough: what is left of it is the subject.
+  return { subject: message.subject, body: body === null || body === '' ? '' : String(message.html) };
+}
+
+// Where it was never sent, nobody has seen that it cannot be rendered.
+function composedOrNull(compose: Composer, composition: Parameters<Composer>[0]): ReturnType<Composer> | null {
+  try {
+    return compose(composition);
+  } catch (error) {
+    if (error instanceof StepLimitError) return null;
+    throw error;
+  }
+}
