@@ -9,3 +9,18 @@ export const longTests = [
 
 /** Files that run in both, in `npm run test:soak` with more or larger input (`isLong`). */
 export const longForms = ['test/api/hostile-bodies.test.ts', 'test/workflows/automation-migration.test.ts'];
+
+/** Files that take longest of those that `npm test` runs, the longest first. */
+export const slowTests = [
+  'test/start/npm-start.test.ts',
+  'test/e2e/automation.test.ts',
+  'test/e2e/campaign.test.ts',
+  'test/browser/dashboard-designer.test.ts',
+  'test/workflows/email-delivery.test.ts',
+  'test/workflows/import-killed.test.ts',
+  'test/workflows/email-delivery-sandbox.test.ts',
+  'test/workflows/email-delivery-smtp.test.ts',
+  'test/browser/dashboard.test.ts',
+  'test/browser/accounts.test.ts',
+  'test/workflows/automation-migration.test.ts',
+];

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { longForms, longTests } from './long-tests.ts';
+import { SlowFirst } from './support/slow-first.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const isLong = process.env.LONG_TESTS === '1';
@@ -46,6 +47,7 @@ export default defineConfig({
     pool: 'forks',
     // One more than there are cores, since tests of durable work wait for much of their time. More would crowd Postgres.
     maxWorkers: Math.min(availableParallelism() + 1, 16),
+    sequence: { sequencer: SlowFirst },
     reporters: ['default', 'json'],
     outputFile: { json: fileURLToPath(new URL(`../${results}`, import.meta.url)) },
     projects: [
