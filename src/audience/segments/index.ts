@@ -1,6 +1,6 @@
 // What other parts of the service may use of segments; everything else in this folder is its own.
 export { settledHorizon } from './changes.ts';
-export { checkedDefinition, type Definition, storedDefinition } from './definition.ts';
+export { checkedDefinition, storedDefinition } from './definition.ts';
 export { segmentLookup } from './queries.ts';
 export { SegmentBody } from './schema.ts';
 export { segmentsByIds } from './service.ts';
