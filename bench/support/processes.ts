@@ -12,7 +12,7 @@ export interface ProcessStat {
 }
 
 /** Reads `/proc/<pid>/stat`. Throws when there is no such process. */
-export function statOf(pid: number): ProcessStat {
+function statOf(pid: number): ProcessStat {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = text
     .slice(text.lastIndexOf(')') + 2)
@@ -30,7 +30,7 @@ export function statOf(pid: number): ProcessStat {
 }
 
 /** Every process there is. */
-export function allProcesses(): ProcessStat[] {
+function allProcesses(): ProcessStat[] {
   return readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
     try {
