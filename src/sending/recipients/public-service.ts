@@ -1,5 +1,5 @@
 import { verifyLinkToken } from '../../content/rendering/index.ts';
-import type { Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { forbidden, notFound } from '../../core/lib/errors.ts';
 import { isUuid, newId } from '../../core/lib/ids.ts';
 import { chooseLanguage } from '../../core/lib/languages.ts';
@@ -32,8 +32,8 @@ export function isOurLink(contactId: string, { t }: LinkParameters, trust: LinkT
  * told only to whoever holds a signed link; others see `b…@example.test` (contract page 3, 11.2).
  * @throws 404 CONTACT_NOT_FOUND
  */
-export async function publicContact(sql: Sql, id: string, link: LinkParameters, trust: LinkTrust) {
-  const contact = await known(sql, id);
+export async function publicContact(db: Database, id: string, link: LinkParameters, trust: LinkTrust) {
+  const contact = await known(db, id);
   return { ...shown(contact, link, trust), language: languageOf(contact) };
 }
 
@@ -43,8 +43,8 @@ export function languageOf({ locale, projectLanguage }: PublicContactRow) {
 }
 
 /** A contact by their id, whatever their project; null when there is none. */
-export async function recipient(sql: Sql, id: string): Promise<PublicContactRow | null> {
-  return isUuid(id) ? findPublicContact(sql, id) : null;
+export async function recipient(db: Database, id: string): Promise<PublicContactRow | null> {
+  return isUuid(id) ? findPublicContact(db, id) : null;
 }
 
 /**
@@ -53,20 +53,20 @@ export async function recipient(sql: Sql, id: string): Promise<PublicContactRow 
  * @throws 404 CONTACT_NOT_FOUND, 403 for a subscription without a signed link
  */
 export async function setOwnSubscription(
-  sql: Sql,
+  db: Database,
   id: string,
   subscribed: boolean,
   link: LinkParameters,
   trust: LinkTrust,
 ) {
-  const contact = await known(sql, id);
+  const contact = await known(db, id);
   if (subscribed && !isOurLink(contact.id, link, trust))
     throw forbidden(
       'Only the link from one of your mails can subscribe you again',
       undefined,
       'Pass on `t`, and `e`, of the link that the recipient followed.',
     );
-  await changeOwnSubscription(sql, contact.id, subscribed, newId(), mailOf(link));
+  await changeOwnSubscription(db, contact.id, subscribed, newId(), mailOf(link));
   return shown({ ...contact, subscribed }, link, trust);
 }
 
@@ -74,8 +74,8 @@ export async function setOwnSubscription(
  * Unsubscribes whoever an id belongs to, and does nothing for ids of nobody: the answer of a mail client's button and of a
  * link without a signature must not tell which contacts there are.
  */
-export async function leaveQuietly(sql: Sql, id: string, link: LinkParameters): Promise<void> {
-  if (isUuid(id)) await changeOwnSubscription(sql, id, false, newId(), mailOf(link));
+export async function leaveQuietly(db: Database, id: string, link: LinkParameters): Promise<void> {
+  if (isUuid(id)) await changeOwnSubscription(db, id, false, newId(), mailOf(link));
 }
 
 function mailOf({ e }: LinkParameters): string | null {
@@ -92,8 +92,8 @@ function masked(email: string): string {
   return `${first}…${email.slice(email.lastIndexOf('@'))}`;
 }
 
-async function known(sql: Sql, id: string): Promise<PublicContactRow> {
-  const contact = await findPublicContact(sql, id);
+async function known(db: Database, id: string): Promise<PublicContactRow> {
+  const contact = await findPublicContact(db, id);
   if (contact === null) throw notFound('contact', id);
   return contact;
 }

@@ -1,4 +1,4 @@
-import type { Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
 import { chooseLanguage, type Language } from '../../core/lib/languages.ts';
@@ -37,8 +37,8 @@ export interface RecipientPageRequest {
  * Refuses somebody without a key who asks too often; counted over all processes.
  * @throws 429 RATE_LIMIT_EXCEEDED
  */
-export async function limitVisits(sql: Sql, ip: string, { LINK_SECRET }: LinkTrust): Promise<void> {
-  const retryAfter = await countVisit(sql, ip, LINK_SECRET);
+export async function limitVisits(db: Database, ip: string, { LINK_SECRET }: LinkTrust): Promise<void> {
+  const retryAfter = await countVisit(db, ip, LINK_SECRET);
   if (retryAfter === null) return;
   throw new AppError(
     429,
@@ -56,9 +56,13 @@ export async function limitVisits(sql: Sql, ip: string, { LINK_SECRET }: LinkTru
  * A page as it is opened. Changes nothing: programs that look into mail follow every link. A link that is not one of ours
  * gets the same answer whether or not somebody has that id.
  */
-export async function openPage(sql: Sql, request: RecipientPageRequest, settings: PageSettings): Promise<PageAnswer> {
+export async function openPage(
+  db: Database,
+  request: RecipientPageRequest,
+  settings: PageSettings,
+): Promise<PageAnswer> {
   const { name, contactId, link, accepts } = request;
-  const contact = await recipient(sql, contactId);
+  const contact = await recipient(db, contactId);
   if (contact === null || !isOurLink(contactId, link, settings)) {
     const leave = isUuid(contactId) ? pageUrls(contactId, { e: link.e }, settings) : null;
     return { status: 404, page: unknownPage(name, languageFor(accepts), leave) };
@@ -73,7 +77,7 @@ export async function openPage(sql: Sql, request: RecipientPageRequest, settings
  * leave needs no signature; whoever has none is told nothing. Coming back by a link that is not ours is no page of anybody.
  */
 export async function submitPage(
-  sql: Sql,
+  db: Database,
   request: RecipientPageRequest,
   action: 'subscribe' | 'unsubscribe',
   settings: PageSettings,
@@ -81,12 +85,12 @@ export async function submitPage(
   const { name, contactId, link, accepts } = request;
   const ours = isOurLink(contactId, link, settings);
   if (action === 'unsubscribe' && !ours) {
-    await leaveQuietly(sql, contactId, link);
+    await leaveQuietly(db, contactId, link);
     return { status: 200, page: noticePage('left', languageFor(accepts)) };
   }
-  if (!ours || (await recipient(sql, contactId)) === null)
-    return openPage(sql, { ...request, name: action === 'subscribe' ? 'subscribe' : name }, settings);
-  await setOwnSubscription(sql, contactId, action === 'subscribe', link, settings);
+  if (!ours || (await recipient(db, contactId)) === null)
+    return openPage(db, { ...request, name: action === 'subscribe' ? 'subscribe' : name }, settings);
+  await setOwnSubscription(db, contactId, action === 'subscribe', link, settings);
   return { goTo: pageUrls(contactId, link, settings)[name === 'manage' ? 'manage' : action] };
 }
 

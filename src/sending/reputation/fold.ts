@@ -9,9 +9,9 @@ export async function foldAndJudge(deps: GuardDeps, stop?: AbortSignal): Promise
   const stopped: Stopped[] = [];
   const folded = await foldMailChanges(
     deps.db,
-    async (sql, harmed) => {
+    async (db, harmed) => {
       for (const projectId of harmed) {
-        const one = await stopIfHarmful(sql, deps, projectId);
+        const one = await stopIfHarmful(db, deps, projectId);
         if (one !== null) stopped.push(one);
       }
     },

@@ -1,6 +1,6 @@
 import type { Config } from '../../core/config/config.ts';
 import { isoInstant } from '../../core/database/columns.ts';
-import type { Database, Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { dayMs, hourMs, sqlSpan } from '../../core/lib/span.ts';
 import type { Clock } from '../../core/lib/time.ts';
 import type { Outbox } from '../../core/outbox/dispatcher.ts';
@@ -23,14 +23,14 @@ const newForDays = 30;
 
 /** The figures that a project's reputation is judged by, as of now; null when the project is gone. */
 async function reputationOf(
-  sql: Sql,
+  db: Database,
   projectId: string,
   now: Date,
 ): Promise<(Reputation & { disabled: boolean }) | null> {
-  const project = await projectAge(sql, projectId);
+  const project = await projectAge(db, projectId);
   if (project === null) return null;
   const since = async (from: Date | null) =>
-    windowOf(await mailCounts(sql, projectId, sqlSpan({ from, until: null }, hourMs)));
+    windowOf(await mailCounts(db, projectId, sqlSpan({ from, until: null }, hourMs)));
   const twentyFourHour = await since(new Date(now.getTime() - dayMs));
   const sevenDay = await since(new Date(now.getTime() - 7 * dayMs));
   return {
@@ -59,8 +59,8 @@ const sentences: Record<'critical' | 'warning', Record<ReputationFinding['of'], 
 };
 
 /** How a project's mail is received, as its members see it; null when the project is gone. */
-export async function securityOf(sql: Sql, projectId: string, now: Date): Promise<Security | null> {
-  const reputation = await reputationOf(sql, projectId, now);
+export async function securityOf(db: Database, projectId: string, now: Date): Promise<Security | null> {
+  const reputation = await reputationOf(db, projectId, now);
   if (reputation === null) return null;
   const { critical, warnings } = judge(reputation);
   return {
@@ -99,8 +99,8 @@ export interface Stopped {
  * Judges a project and disables it where a limit is reached, in the caller's transaction: the project, its scheduled
  * campaigns, and a mail to each member. Null when nothing changed; give what it answers to `afterStop` after the commit.
  */
-export async function stopIfHarmful(sql: Sql, deps: GuardDeps, projectId: string): Promise<Stopped | null> {
-  const reputation = await reputationOf(sql, projectId, deps.clock());
+export async function stopIfHarmful(db: Database, deps: GuardDeps, projectId: string): Promise<Stopped | null> {
+  const reputation = await reputationOf(db, projectId, deps.clock());
   if (reputation === null || reputation.disabled) return null;
   const judgement = judge(reputation);
   if (judgement.critical.length === 0) return null;
@@ -108,11 +108,11 @@ export async function stopIfHarmful(sql: Sql, deps: GuardDeps, projectId: string
     deps.log.warn(factsOf(projectId, reputation, judgement), 'a project should be disabled for its reputation');
     return null;
   }
-  if (!(await disableForReputation(sql, projectId))) return null;
+  if (!(await disableForReputation(db, projectId))) return null;
   deps.log.warn(factsOf(projectId, reputation, judgement), 'a project was disabled for its reputation');
-  const wakes = await unscheduleCampaigns(sql, projectId);
+  const wakes = await unscheduleCampaigns(db, projectId);
   const link = `${deps.settings.DASHBOARD_URI}/settings/security`;
-  const mails = await queueMemberMails(sql, deps.settings, { projectId, kind: 'project-disabled', link });
+  const mails = await queueMemberMails(db, deps.settings, { projectId, kind: 'project-disabled', link });
   return { projectId, tickets: [...wakes, ...mails] };
 }
 
@@ -133,7 +133,7 @@ export async function afterStop({ db, outbox }: Pick<GuardDeps, 'db' | 'outbox'>
 
 /** Judges a project in a transaction of its own, after one of its mails bounced for good or was reported as spam. */
 export async function guardReputation(deps: GuardDeps, projectId: string): Promise<boolean> {
-  const stopped = await deps.db.transaction((sql) => stopIfHarmful(sql, deps, projectId));
+  const stopped = await deps.db.transaction((db) => stopIfHarmful(db, deps, projectId));
   if (stopped !== null) await afterStop(deps, stopped);
   return stopped !== null;
 }

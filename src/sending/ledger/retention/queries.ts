@@ -1,30 +1,9 @@
-import type { Database, Sql } from '../../../core/database/sql.ts';
+import { type Database, raw, sql } from '../../../core/database/sql.ts';
 import { firstIdAt } from '../../../core/lib/ids.ts';
 import { withoutBytes } from '../sql.ts';
 
 const bodiesRule = 'email bodies';
 const rowsPerWalk = 2_000;
-
-// The ledger is walked once in the order of its ids, which is that of time; an index that said which rows still have a
-// body would cost every message a second write when it is sent. Mail that waits keeps what it is made of.
-const emptyNext = `
-  with place as (
-    select coalesce((select through from retention_cursors where rule = '${bodiesRule}' for update),
-      '00000000-0000-0000-0000-000000000000') as through),
-  walked as materialized (
-    select id from emails where id > (select through from place) and id < $1::uuid order by id limit $2),
-  emptied as (
-    update emails e set subject = coalesce(e.subject, e.render ->> 'subject'), body = '', render = null,
-      attachments = ${withoutBytes('e.attachments')}
-    from walked w
-    where e.id = w.id and e.status not in ('PENDING', 'SENDING')
-      and (e.body <> '' or e.render is not null or e.attachments @? '$[*].content')
-    returning 1),
-  moved as (
-    insert into retention_cursors (rule, through)
-    select '${bodiesRule}', id from walked order by id desc limit 1
-    on conflict (rule) do update set through = excluded.through)
-  select (select count(*) from walked)::int as walked, (select count(*) from emptied)::int as emptied`;
 
 /**
  * Empties the rendered bodies, and what is left of attachments, of mail from before an instant; everything else of a
@@ -33,10 +12,27 @@ const emptyNext = `
 export async function emptyOldBodies(db: Database, before: Date, limit: number): Promise<number> {
   let emptied = 0;
   while (emptied < limit) {
-    const step = await db.row<{ walked: number; emptied: number }>(emptyNext, [
-      firstIdAt(before),
-      Math.min(rowsPerWalk, limit - emptied),
-    ]);
+    // The ledger is walked once in the order of its ids, which is that of time; an index that said which rows still have a
+    // body would cost every message a second write when it is sent. Mail that waits keeps what it is made of.
+    const step = await db.row<{ walked: number; emptied: number }>(sql`
+      with place as (
+        select coalesce((select through from retention_cursors where rule = ${bodiesRule} for update),
+          '00000000-0000-0000-0000-000000000000') as through),
+      walked as materialized (
+        select id from emails where id > (select through from place) and id < ${firstIdAt(before)}::uuid
+        order by id limit ${Math.min(rowsPerWalk, limit - emptied)}),
+      emptied as (
+        update emails e set subject = coalesce(e.subject, e.render ->> 'subject'), body = '', render = null,
+          attachments = ${raw(withoutBytes('e.attachments'))}
+        from walked w
+        where e.id = w.id and e.status not in ('PENDING', 'SENDING')
+          and (e.body <> '' or e.render is not null or e.attachments @? '$[*].content')
+        returning 1),
+      moved as (
+        insert into retention_cursors (rule, through)
+        select ${bodiesRule}, id from walked order by id desc limit 1
+        on conflict (rule) do update set through = excluded.through)
+      select (select count(*) from walked)::int as walked, (select count(*) from emptied)::int as emptied`);
     emptied += step?.emptied ?? 0;
     if ((step?.walked ?? 0) === 0) break;
   }
@@ -44,19 +40,15 @@ export async function emptyOldBodies(db: Database, before: Date, limit: number):
 }
 
 /** Removes idempotency keys that count no more. Answers how many. */
-export function removeExpiredKeys(sql: Sql, limit: number): Promise<number> {
-  return sql.count(
-    `delete from idempotency_keys
-     where id in (select id from idempotency_keys where expires_at < now() order by expires_at limit $1)`,
-    [limit],
-  );
+export function removeExpiredKeys(db: Database, limit: number): Promise<number> {
+  return db.count(sql`
+    delete from idempotency_keys
+    where id in (select id from idempotency_keys where expires_at < now() order by expires_at limit ${limit})`);
 }
 
 /** Removes the record of deleted contacts that every segment has taken in: each is evaluated in full once an hour. */
-export function removeOldLosses(sql: Sql, limit: number): Promise<number> {
-  return sql.count(
-    `delete from contact_losses where ctid = any(array(
-       select ctid from contact_losses where at < now() - interval '1 day' limit $1))`,
-    [limit],
-  );
+export function removeOldLosses(db: Database, limit: number): Promise<number> {
+  return db.count(sql`
+    delete from contact_losses where ctid = any(array(
+      select ctid from contact_losses where at < now() - interval '1 day' limit ${limit}))`);
 }
