@@ -1,9 +1,9 @@
-import { type Database, type Sql, statement } from '../../core/database/sql.ts';
+import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
 import { firstIdAt } from '../../core/lib/ids.ts';
 import type { SqlSpan } from '../../core/lib/span.ts';
 
 /**
- * Mail that was created within some time, and what has become of it since; mail that a rule caught is not in it. Runs of
+ * Mail that was created within some time, and what has become of it since; mail that a rule suppressed is not in it. Runs of
  * automations that began within that time, and those that ended.
  */
 export interface MailCounts {
@@ -21,21 +21,7 @@ export interface MailCounts {
   runsCompleted: number;
 }
 
-const columns = [
-  'outgoing',
-  'incoming',
-  'delivered',
-  'opened',
-  'clicked',
-  'bounced',
-  'rated',
-  'rated_bounced',
-  'rated_complained',
-  'runs_started',
-  'runs_completed',
-] as const;
-
-const names: Record<(typeof columns)[number], keyof MailCounts> = {
+const names = {
   outgoing: 'outgoing',
   incoming: 'incoming',
   delivered: 'delivered',
@@ -47,12 +33,15 @@ const names: Record<(typeof columns)[number], keyof MailCounts> = {
   rated_complained: 'ratedComplained',
   runs_started: 'runsStarted',
   runs_completed: 'runsCompleted',
-};
+} as const satisfies Record<string, keyof MailCounts>;
+type Column = keyof typeof names;
+const columns = Object.keys(names) as Column[];
+const each = (text: (column: Column) => string, separator = ', ') => raw(columns.map(text).join(separator));
 
 // The same conditions as those of the triggers that keep the counts.
 const out = `source_type <> 'INBOUND' and status <> 'SUPPRESSED'`;
 const rated = `${out} and status <> 'FAILED' and not simulated`;
-const conditions: Partial<Record<(typeof columns)[number], string>> = {
+const conditions: Partial<Record<Column, string>> = {
   outgoing: out,
   incoming: `source_type = 'INBOUND'`,
   delivered: `${out} and delivered_at is not null`,
@@ -64,44 +53,39 @@ const conditions: Partial<Record<(typeof columns)[number], string>> = {
   rated_complained: `${rated} and complained_at is not null`,
 };
 
-const listed = columns.join(', ');
-const summed = columns.map((column) => `coalesce(sum(${column}), 0)::float8 as "${names[column]}"`).join(', ');
-const scanned = columns
-  .map((column) =>
-    column in conditions ? `count(*) filter (where ${conditions[column]}) as ${column}` : `0 as ${column}`,
-  )
-  .join(', ');
-const runs = (column: 'runs_started' | 'runs_completed', at: string, from: string, until: string) => `
-  select null, ${columns.map((other) => (other === column ? 'count(*)' : '0')).join(', ')} from automation_runs
-  where project_id = $1 and ${at} >= ${from} and ${at} < ${until}`;
-const runsAt = (from: string, until: string) =>
-  `${runs('runs_started', 'started_at', from, until)} union all ${runs('runs_completed', 'completed_at', from, until)}`;
-
-// Counts and the changes that are not folded into them yet, read by one statement and so at one moment.
-const kept = (condition: string) => `
-  select hour, ${listed} from mail_counts where project_id = $1 and ${condition}
-  union all
-  select hour, ${listed} from mail_count_changes where project_id = $1 and ${condition}`;
-
-const within = statement(
-  'analytics.mail_counts',
-  `select ${summed} from (
-     ${kept('hour >= $3::timestamptz and hour < $4::timestamptz')}
-     union all
-     select null, ${scanned} from emails
-     where project_id = $1 and created_at >= $2::timestamptz and created_at < least($3::timestamptz, $5::timestamptz)
-       and id >= $6::uuid and id < $7::uuid
-     union all
-     select null, ${scanned} from emails
-     where project_id = $1 and created_at >= greatest($3::timestamptz, $4::timestamptz) and created_at < $5::timestamptz
-       and id >= $8::uuid and id < $9::uuid
-     union all ${runsAt('$2::timestamptz', 'least($3::timestamptz, $5::timestamptz)')}
-     union all ${runsAt('greatest($3::timestamptz, $4::timestamptz)', '$5::timestamptz')}) part`,
+const listed = each((column) => column);
+const summed = each((column) => `coalesce(sum(${column}), 0)::float8 as "${names[column]}"`);
+const scanned = each((column) =>
+  column in conditions ? `count(*) filter (where ${conditions[column]}) as ${column}` : `0 as ${column}`,
 );
 
-const nothing = Object.fromEntries(Object.values(names).map((name) => [name, 0])) as unknown as MailCounts;
+// Counts and the changes that are not folded into them yet, read by one statement and so at one moment.
+function kept(projectId: string, from: string, until: string): Query {
+  const within = sql`project_id = ${projectId} and hour >= ${from}::timestamptz and hour < ${until}::timestamptz`;
+  return sql`
+    select hour, ${listed} from mail_counts where ${within}
+    union all
+    select hour, ${listed} from mail_count_changes where ${within}`;
+}
 
-type Four = [number, number, number, number];
+// The end of a span that is no whole hour: mail and runs by their own instants.
+function scannedBetween(projectId: string, from: Instant, until: Instant): Query {
+  const runs = (column: 'runs_started' | 'runs_completed', at: Query) => sql`
+    select null, ${each((other) => (other === column ? 'count(*)' : '0'))} from automation_runs
+    where project_id = ${projectId} and ${at} >= ${from.at} and ${at} < ${until.at}`;
+  return sql`
+    select null, ${scanned} from emails
+    where project_id = ${projectId} and created_at >= ${from.at} and created_at < ${until.at}
+      and id >= ${idAt(from.ms - driftMs)}::uuid and id < ${idAt(until.ms + driftMs)}::uuid
+    union all ${runs('runs_started', sql`started_at`)}
+    union all ${runs('runs_completed', sql`completed_at`)}`;
+}
+
+/** An instant as SQL and in epoch milliseconds. */
+interface Instant {
+  at: Query;
+  ms: number;
+}
 
 // Mail is found by its id, which is made some moments before or after the transaction that stamps the row begins.
 const driftMs = 10 * 60_000;
@@ -118,88 +102,73 @@ function timeOf(instant: string): number {
 }
 
 /** Mail that was created within a span of hours: whole hours from the counts, the ends from the ledger. */
-export async function mailCounts(sql: Sql, projectId: string, span: SqlSpan): Promise<MailCounts> {
-  const [from, first, last, until] = [span.from, span.first, span.last, span.until].map(timeOf) as Four;
-  const values = [
-    projectId,
-    span.from,
-    span.first,
-    span.last,
-    span.until,
-    idAt(from - driftMs),
-    idAt(Math.min(first, until) + driftMs),
-    idAt(Math.max(first, last) - driftMs),
-    idAt(until + driftMs),
-  ];
-  return (await sql.row<MailCounts>(within, values)) ?? nothing;
+export async function mailCounts(db: Database, projectId: string, span: SqlSpan): Promise<MailCounts> {
+  const instant = (text: string): Instant => ({ at: sql`${text}::timestamptz`, ms: timeOf(text) });
+  const [from, first, last, until] = [instant(span.from), instant(span.first), instant(span.last), instant(span.until)];
+  const firstEnd = { at: sql`least(${first.at}, ${until.at})`, ms: Math.min(first.ms, until.ms) };
+  const lastStart = { at: sql`greatest(${first.at}, ${last.at})`, ms: Math.max(first.ms, last.ms) };
+  const row = await db.row<MailCounts>(sql`
+    select ${summed} from (
+      ${kept(projectId, span.first, span.last)}
+      union all ${scannedBetween(projectId, from, firstEnd)}
+      union all ${scannedBetween(projectId, lastStart, until)}) part`);
+  // An aggregate always answers a row.
+  return row as MailCounts;
 }
-
-const byDay = statement(
-  'analytics.mail_by_day',
-  `select (hour at time zone 'UTC')::date::text as day, ${summed} from (
-     ${kept('hour >= $2::timestamptz and hour < $3::timestamptz')}) part
-   group by 1`,
-);
 
 /** Mail by the day (UTC, `2026-03-01`) it was created on; days without any are left out. */
 export function mailByDay(
-  sql: Sql,
+  db: Database,
   projectId: string,
   from: Date,
   until: Date,
 ): Promise<(MailCounts & { day: string })[]> {
-  return sql.rows(byDay, [projectId, from.toISOString(), until.toISOString()]);
+  return db.rows(sql`
+    select (hour at time zone 'UTC')::date::text as day, ${summed} from (
+      ${kept(projectId, from.toISOString(), until.toISOString())}) part
+    group by 1`);
 }
-
-const tryLock = statement(
-  'analytics.fold_lock',
-  `select pg_try_advisory_xact_lock(hashtextextended('mail counts', 0)) as locked`,
-);
 
 const changesPerFold = 20_000;
 
-const fold = statement(
-  'analytics.fold',
-  `with gone as materialized (
-     delete from mail_count_changes
-     where ctid = any(array(select ctid from mail_count_changes limit ${changesPerFold}))
-     returning *),
-   summed as (
-     insert into mail_counts as c (project_id, hour, ${listed})
-     select project_id, hour, ${columns.map((column) => `sum(${column})`).join(', ')} from gone
-     where exists (select from projects p where p.id = gone.project_id)
-     group by project_id, hour having ${columns.map((column) => `sum(${column}) <> 0`).join(' or ')}
-     order by project_id, hour
-     on conflict (project_id, hour) do update set
-       ${columns.map((column) => `${column} = c.${column} + excluded.${column}`).join(', ')})
-   select (select count(*) from gone)::integer as changes,
-     array(select distinct project_id from gone where rated_bounced > 0 or rated_complained > 0) as harmed`,
-);
-
-/** What a fold did. */
-interface Fold {
-  changes: number;
-  /** Projects some of whose mail bounced or was complained about. */
-  harmed: string[];
-}
-
 /**
- * Folds changes of mail into the counts by hour, in one transaction with what `then` does about them, until none are left.
- * Does nothing while another process folds. Answers how many changes there were.
+ * Folds changes of mail into the counts by hour, in one transaction with what `then` does about projects some of whose mail
+ * bounced or was complained about, until none are left. Does nothing while another process folds. Answers how many changes there
+ * were.
  */
 export async function foldMailChanges(
   db: Database,
-  then: (sql: Sql, harmed: readonly string[]) => Promise<void>,
+  then: (tx: Database, harmed: readonly string[]) => Promise<void>,
   stop?: AbortSignal,
 ): Promise<number> {
   for (let folded = 0; ; ) {
-    const changes = await db.transaction(async (sql) => {
-      if (!(await sql.row<{ locked: boolean }>(tryLock))?.locked) return 0;
-      const done = await sql.row<Fold>(fold);
-      if (done !== null && done.harmed.length > 0) await then(sql, done.harmed);
+    const changes = await db.transaction(async (tx) => {
+      const lock = await tx.row<{ locked: boolean }>(
+        sql`select pg_try_advisory_xact_lock(hashtextextended('mail counts', 0)) as locked`,
+      );
+      if (!lock?.locked) return 0;
+      const done = await fold(tx);
+      if (done !== null && done.harmed.length > 0) await then(tx, done.harmed);
       return done?.changes ?? 0;
     });
     folded += changes;
     if (changes < changesPerFold || stop?.aborted) return folded;
   }
+}
+
+function fold(tx: Database): Promise<{ changes: number; harmed: string[] } | null> {
+  return tx.row(sql`
+    with gone as materialized (
+      delete from mail_count_changes
+      where ctid = any(array(select ctid from mail_count_changes limit ${changesPerFold}))
+      returning *),
+    summed as (
+      insert into mail_counts as c (project_id, hour, ${listed})
+      select project_id, hour, ${each((column) => `sum(${column})`)} from gone
+      where exists (select from projects p where p.id = gone.project_id)
+      group by project_id, hour having ${each((column) => `sum(${column}) <> 0`, ' or ')}
+      order by project_id, hour
+      on conflict (project_id, hour) do update set ${each((column) => `${column} = c.${column} + excluded.${column}`)})
+    select (select count(*) from gone)::integer as changes,
+      array(select distinct project_id from gone where rated_bounced > 0 or rated_complained > 0) as harmed`);
 }

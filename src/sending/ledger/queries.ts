@@ -1,4 +1,4 @@
-import { type Sql, statement } from '../../core/database/sql.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
 import type { MessageClass, SourceType } from '../../core/lib/message-kinds.ts';
 import type { StoredRender } from './stored-render.ts';
 import type { StoredAttachment } from './types.ts';
@@ -38,26 +38,9 @@ export function isSimulated(address: string): boolean {
   return simulatorDomains.includes(address.slice(address.lastIndexOf('@') + 1).toLowerCase());
 }
 
-// One row is made of text in JSON, so that a list of any length is one parameter.
-const insert = statement(
-  'emails.insert_queued',
-  `with mail as (
-     select * from jsonb_to_recordset($1::jsonb) as m (
-       id uuid, project_id uuid, contact_id uuid, to_address text, to_name text, "from" text, from_name text, reply_to text,
-       subject text, body text, render jsonb, headers jsonb, attachments jsonb, source_type text, message_class text,
-       template_id uuid, workflow_execution_id uuid, workflow_step_execution_id uuid, tracking boolean, simulated boolean, bytes int)),
-   added as (
-     insert into emails (id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, subject, body, render,
-       headers, attachments, source_type, message_class, template_id, workflow_execution_id, workflow_step_execution_id,
-       tracking, simulated)
-     select id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, subject, body, render,
-       headers, attachments, source_type, message_class, template_id, workflow_execution_id, workflow_step_execution_id,
-       tracking, simulated
-     from mail
-     on conflict (workflow_step_execution_id) where workflow_step_execution_id is not null do nothing
-     returning id, project_id)
-   insert into email_queue (email_id, project_id, bytes) select a.id, a.project_id, m.bytes from added a join mail m on m.id = a.id`,
-);
+const columns = sql`id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, subject, body, render,
+  headers, attachments, source_type, message_class, template_id, workflow_execution_id, workflow_step_execution_id,
+  tracking, simulated`;
 
 /** What the texts and files of a queued mail take in memory, in bytes; contact data, which has a limit of its own, is not counted. */
 export function contentBytes(
@@ -76,7 +59,7 @@ export function contentBytes(
  * Puts mail into the ledger and the queue by one statement, inside the caller's transaction; wake the project's delivery
  * after the commit. A second mail of the same step of an automation is left out. Answers how many were put in.
  */
-export async function insertQueued(sql: Sql, mails: readonly NewMail[]): Promise<number> {
+export async function insertQueued(tx: Database, mails: readonly NewMail[]): Promise<number> {
   if (mails.length === 0) return 0;
   const rows = mails.map((mail) => {
     const rendered = 'render' in mail.content ? null : mail.content;
@@ -104,5 +87,17 @@ export async function insertQueued(sql: Sql, mails: readonly NewMail[]): Promise
       bytes: contentBytes(rendered ?? (mail.content as StoredRenderContent).render, mail.attachments),
     };
   });
-  return sql.count(insert, [JSON.stringify(rows)]);
+  // One row is made of text in JSON, so that a list of any length is one parameter.
+  return tx.count(sql`
+    with mail as (
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as m (
+        id uuid, project_id uuid, contact_id uuid, to_address text, to_name text, "from" text, from_name text, reply_to text,
+        subject text, body text, render jsonb, headers jsonb, attachments jsonb, source_type text, message_class text,
+        template_id uuid, workflow_execution_id uuid, workflow_step_execution_id uuid, tracking boolean, simulated boolean, bytes int)),
+    added as (
+      insert into emails (${columns})
+      select ${columns} from mail
+      on conflict (workflow_step_execution_id) where workflow_step_execution_id is not null do nothing
+      returning id, project_id)
+    insert into email_queue (email_id, project_id, bytes) select a.id, a.project_id, m.bytes from added a join mail m on m.id = a.id`);
 }

@@ -1,10 +1,10 @@
 import { mailPayload } from '../../audience/events/index.ts';
 import { isoText } from '../../core/database/columns.ts';
-import { type Sql, statement } from '../../core/database/sql.ts';
+import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { usageMoved } from '../../platform/billing/index.ts';
 import { type Reason, storedReason } from './reasons.ts';
-import { untold, withoutBytes } from './sql.ts';
+import { withoutBytes } from './sql.ts';
 
 /** What became of one claimed mail. */
 export type Settlement =
@@ -37,112 +37,98 @@ export interface Settled {
   failed: number;
 }
 
-// A mail that the provider took is SENT whoever asks and whatever became of the claim; every other outcome counts only
-// while the claim still holds the mail. sent_at is the guard: the event and the status are written once.
-// The queue is reached by arrays of ids, for the reason that `claim.ts` gives. Usage is counted before contacts are locked, as
-// a send does it.
-const settle = statement(
-  'email_queue.settle',
-  `with verdict as (
-     select * from unnest($2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::text[], $8::text[],
-       $9::text[], $10::uuid[], $11::uuid[])
-       as v(id, outcome, message_id, at, subject, body, reason, stream, event_id, flip_id)),
-   held as (
-     select email_id from email_queue where email_id = any ($2::uuid[]) and claim_id = $1),
-   gone as (
-     delete from email_queue where email_id = any ($2::uuid[]) and (claim_id = $1 or email_id = any ($13::uuid[]))),
-   back as (
-     update email_queue set claim_id = null, claimed_at = null, lookups = 0,
-       attempts = attempts + ($16::int[])[array_position($14::uuid[], email_id)],
-       due_at = clock_timestamp() + ($15::float8[])[array_position($14::uuid[], email_id)] * interval '1 millisecond'
-     where email_id = any ($14::uuid[]) and claim_id = $1),
-   doubted as (
-     update email_queue set lookups = lookups + 1,
-       due_at = clock_timestamp() + ($18::float8[])[array_position($17::uuid[], email_id)] * interval '1 millisecond'
-     where email_id = any ($17::uuid[]) and claim_id = $1),
-   settled as (
-     update emails e set
-       status = case when ${untold('e')} then v.outcome else e.status end,
-       message_id = coalesce(v.message_id, e.message_id),
-       sent_at = case when v.outcome = 'SENT' then v.at end,
-       bounced_at = case when v.outcome = 'BOUNCED' then coalesce(e.bounced_at, now()) else e.bounced_at end,
-       subject = coalesce(v.subject, e.subject), body = coalesce(v.body, e.body),
-       render = case when v.subject is null then e.render end,
-       attachments = ${withoutBytes('e.attachments')},
-       reason = case when ${untold('e')} then v.reason::jsonb else e.reason end, provider = $12, stream = coalesce(v.stream, e.stream), updated_at = now()
-     from verdict v
-     where e.id = v.id and e.sent_at is null and (v.outcome = 'SENT'
-       or v.outcome in ('FAILED', 'BOUNCED') and e.status in ('PENDING', 'SENDING') and exists (select from held h where h.email_id = e.id))
-     returning e.id, e.project_id, e.contact_id, e.subject, e."from", e.from_name, e.message_id, e.template_id,
-       e.campaign_id, e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at, v.outcome, v.event_id, v.flip_id),
-   ${usageMoved('settled', `outcome in ('SENT', 'BOUNCED')`, `outcome = 'FAILED'`)},
-   flipped as (
-     update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
-     from (select distinct on (contact_id) contact_id, id, project_id, flip_id from settled where outcome = 'BOUNCED') s
-     where c.id = s.contact_id and c.subscribed and (select count(*) from usage_moved) >= 0
-     returning s.flip_id, s.project_id, c.id as contact_id, s.id),
-   told as (
-     insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
-     select event_id, project_id, contact_id, id, 'email.sent',
-       ${mailPayload('s')} || jsonb_build_object('sentAt', ${isoText('s.sent_at')}), s.sent_at
-     from settled s where outcome = 'SENT'
-     union all
-     select flip_id, project_id, contact_id, id, 'contact.unsubscribed', '{"reason": "bounce"}'::jsonb, null from flipped
-     union all
-     select event_id, project_id, contact_id, id, 'email.bounce',
-       ${mailPayload('s')} || jsonb_build_object('bounceType', 'Permanent', 'bouncedAt', ${isoText('s.bounced_at')}), s.bounced_at
-     from settled s where outcome = 'BOUNCED')
-   select (count(*) filter (where outcome = 'SENT'))::int as sent, (count(*) filter (where outcome <> 'SENT'))::int as failed
-   from settled`,
-);
+type Final = Exclude<Settlement, { outcome: 'RETRY' | 'DOUBT' }>;
 
 /**
  * Writes down what became of the mails of one claim, by one statement: the ledger, the queue, the contact that the
- * provider refuses, and the events. Safe to repeat: what is settled stays as it is.
+ * provider refuses, and the events. Safe to repeat: what is settled stays as it is. A mail that the provider took is SENT whoever
+ * asks and whatever became of the claim; every other outcome counts only while the claim still holds the mail. sent_at is the
+ * guard: the event and the status are written once.
  */
 export async function settleQueued(
-  sql: Sql,
+  db: Database,
   claimId: string,
   provider: string,
   settlements: readonly Settlement[],
 ): Promise<Settled> {
   if (settlements.length === 0) return { sent: 0, failed: 0 };
-  const finals: Final[] = [];
-  const back: Extract<Settlement, { outcome: 'RETRY' }>[] = [];
-  const doubted: Extract<Settlement, { outcome: 'DOUBT' }>[] = [];
-  for (const settlement of settlements) {
-    if (settlement.outcome === 'RETRY') back.push(settlement);
-    else if (settlement.outcome === 'DOUBT') doubted.push(settlement);
-    else finals.push(settlement);
-  }
+  const finals = settlements.filter((one): one is Final => one.outcome !== 'RETRY' && one.outcome !== 'DOUBT');
+  const back = settlements.filter((one) => one.outcome === 'RETRY');
+  const doubted = settlements.filter((one) => one.outcome === 'DOUBT');
+  const ids = (some: readonly Settlement[]) => some.map(({ emailId }) => emailId);
   const text = (key: 'messageId' | 'at' | 'subject' | 'body' | 'stream') =>
     finals.map((final) => storable((final as Partial<Record<typeof key, string | null>>)[key] ?? null));
+  const reasons = finals.map((final) => (final.outcome === 'SENT' ? null : storedReason(final.reason)));
   // Ids are made in order, so that the flip of a subscription stands before the bounce that caused it.
   const flips = finals.map(({ outcome }) => (outcome === 'BOUNCED' ? newId() : null));
-  const row = await sql.row<Settled>(settle, [
-    claimId,
-    finals.map(({ emailId }) => emailId),
-    finals.map(({ outcome }) => outcome),
-    text('messageId'),
-    text('at'),
-    text('subject'),
-    text('body'),
-    finals.map((final) => (final.outcome === 'SENT' ? null : storedReason(final.reason))),
-    text('stream'),
-    finals.map(() => newId()),
-    flips,
-    provider,
-    finals.filter(({ outcome }) => outcome === 'SENT').map(({ emailId }) => emailId),
-    back.map(({ emailId }) => emailId),
-    back.map(({ delayMs }) => delayMs),
-    back.map(({ attempt }) => (attempt ? 1 : 0)),
-    doubted.map(({ emailId }) => emailId),
-    doubted.map(({ delayMs }) => delayMs),
-  ]);
+  // The queue is reached by arrays of ids, for the reason that `claim.ts` gives. Usage is counted before contacts are locked, as
+  // a send does it.
+  const row = await db.row<Settled>(sql`
+    with verdict as (
+      select * from unnest(${ids(finals)}::uuid[], ${finals.map(({ outcome }) => outcome)}::text[], ${text('messageId')}::text[],
+        ${text('at')}::timestamptz[], ${text('subject')}::text[], ${text('body')}::text[], ${reasons}::text[],
+        ${text('stream')}::text[], ${finals.map(() => newId())}::uuid[], ${flips}::uuid[])
+        as v(id, outcome, message_id, at, subject, body, reason, stream, event_id, flip_id)),
+    held as (
+      select email_id from email_queue where email_id = any (${ids(finals)}::uuid[]) and claim_id = ${claimId}),
+    gone as (
+      delete from email_queue where email_id = any (${ids(finals)}::uuid[])
+        and (claim_id = ${claimId} or email_id = any (${ids(finals.filter(({ outcome }) => outcome === 'SENT'))}::uuid[]))),
+    back as (
+      update email_queue set claim_id = null, claimed_at = null, lookups = 0,
+        attempts = attempts + (${back.map(({ attempt }) => (attempt ? 1 : 0))}::int[])[array_position(${ids(back)}::uuid[], email_id)],
+        due_at = ${dueAfter(back)}
+      where email_id = any (${ids(back)}::uuid[]) and claim_id = ${claimId}),
+    doubted as (
+      update email_queue set lookups = lookups + 1, due_at = ${dueAfter(doubted)}
+      where email_id = any (${ids(doubted)}::uuid[]) and claim_id = ${claimId}),
+    settled as (
+      update emails e set
+        status = case when ${unreported} then v.outcome else e.status end,
+        message_id = coalesce(v.message_id, e.message_id),
+        sent_at = case when v.outcome = 'SENT' then v.at end,
+        bounced_at = case when v.outcome = 'BOUNCED' then coalesce(e.bounced_at, now()) else e.bounced_at end,
+        subject = coalesce(v.subject, e.subject), body = coalesce(v.body, e.body),
+        render = case when v.subject is null then e.render end,
+        attachments = ${raw(withoutBytes('e.attachments'))},
+        reason = case when ${unreported} then v.reason::jsonb else e.reason end, provider = ${provider},
+        stream = coalesce(v.stream, e.stream), updated_at = now()
+      from verdict v
+      where e.id = v.id and e.sent_at is null and (v.outcome = 'SENT'
+        or v.outcome in ('FAILED', 'BOUNCED') and e.status in ('PENDING', 'SENDING') and exists (select from held h where h.email_id = e.id))
+      returning e.id, e.project_id, e.contact_id, e.subject, e."from", e.from_name, e.message_id, e.template_id,
+        e.campaign_id, e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at, v.outcome, v.event_id, v.flip_id),
+    ${raw(usageMoved('settled', `outcome in ('SENT', 'BOUNCED')`, `outcome = 'FAILED'`))},
+    flipped as (
+      update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
+      from (select distinct on (contact_id) contact_id, id, project_id, flip_id from settled where outcome = 'BOUNCED') s
+      where c.id = s.contact_id and c.subscribed and (select count(*) from usage_moved) >= 0
+      returning s.flip_id, s.project_id, c.id as contact_id, s.id),
+    emitted as (
+      insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
+      select event_id, project_id, contact_id, id, 'email.sent',
+        ${raw(mailPayload('s'))} || jsonb_build_object('sentAt', ${raw(isoText('s.sent_at'))}), s.sent_at
+      from settled s where outcome = 'SENT'
+      union all
+      select flip_id, project_id, contact_id, id, 'contact.unsubscribed', '{"reason": "bounce"}'::jsonb, null from flipped
+      union all
+      select event_id, project_id, contact_id, id, 'email.bounce',
+        ${raw(mailPayload('s'))} || jsonb_build_object('bounceType', 'Permanent', 'bouncedAt', ${raw(isoText('s.bounced_at'))}), s.bounced_at
+      from settled s where outcome = 'BOUNCED')
+    select (count(*) filter (where outcome = 'SENT'))::int as sent, (count(*) filter (where outcome <> 'SENT'))::int as failed
+    from settled`);
   return row ?? { sent: 0, failed: 0 };
 }
 
-type Final = Exclude<Settlement, { outcome: 'RETRY' | 'DOUBT' }>;
+// While the provider has reported nothing of a mail, our own verdict decides its status. FAILED with a message id is the
+// provider's word: it took the mail and then refused to send it.
+const unreported = sql`(e.status in ('PENDING', 'SENDING') or e.status = 'FAILED' and e.message_id is null)`;
+
+/** When the row of the queue is due again. */
+function dueAfter(settlements: readonly { emailId: string; delayMs: number }[]): Query {
+  const [ids, delays] = [settlements.map(({ emailId }) => emailId), settlements.map(({ delayMs }) => delayMs)];
+  return sql`clock_timestamp() + (${delays}::float8[])[array_position(${ids}::uuid[], email_id)] * interval '1 millisecond'`;
+}
 
 /** A text without U+0000, the one character that Postgres cannot store; a filter of a template can make one. */
 export function storable(text: string | null): string | null {

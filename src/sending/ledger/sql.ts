@@ -4,14 +4,6 @@ export function statusRank(status: string): string {
     when 'CLICKED' then 4 when 'BOUNCED' then 5 when 'COMPLAINED' then 6 else 0 end`;
 }
 
-/**
- * Whether the provider has told nothing yet of the mail that the alias names, so that our own verdict decides its status.
- * FAILED with a message id is the provider's word: it took the mail and then refused to send it.
- */
-export function untold(alias: string): string {
-  return `(${alias}.status in ('PENDING', 'SENDING') or ${alias}.status = 'FAILED' and ${alias}.message_id is null)`;
-}
-
 /** A row's attachments as they are kept once the mail is final: named and typed, without their bytes. */
 export function withoutBytes(column: string): string {
   return `case when jsonb_typeof(${column}) = 'array'

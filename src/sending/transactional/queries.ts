@@ -1,9 +1,9 @@
 import { contactDataText, flipEvents, withinDataLimits } from '../../audience/contacts/index.ts';
 import type { SuppressionMatch } from '../../audience/suppressions/index.ts';
 import type { TemplateType } from '../../content/templates/index.ts';
-import { type Sql, statement } from '../../core/database/sql.ts';
+import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { reserveAll, type UsageGate } from '../../platform/billing/index.ts';
+import { reserveWhole, type UsageGate } from '../../platform/billing/index.ts';
 
 /** One recipient of a request; the ids are those that its rows get. */
 export interface SendRecipient {
@@ -15,7 +15,7 @@ export interface SendRecipient {
   simulated: boolean;
   /** What the message takes in memory. */
   bytes: number;
-  /** The rule that catches the message, which is then kept and not queued. */
+  /** The rule that suppresses the message, which is then kept and not queued. */
   suppression: SuppressionMatch | null;
 }
 
@@ -39,62 +39,6 @@ export interface SendFacts {
   tracking: boolean | null;
 }
 
-// One statement, because a request to send is the hottest write of the service: contacts, the events of flipped
-// subscriptions, the ledger rows and their places in the queue stand or fall together without a transaction around them.
-const acceptance = (gate: string, recipients: string, answer: string) => `with ${gate}recipient as (
-     select * from jsonb_to_recordset($2::jsonb)
-       as r (email text, contact_id uuid, email_id uuid, flip_id uuid, to_name text, simulated boolean, bytes int, suppression jsonb)${recipients}),
-   upserted as (
-     insert into contacts as c (id, project_id, email, subscribed, subscription_before, data)
-     select contact_id, $1, email, coalesce($3::boolean, false), coalesce($3::boolean, false),
-       $4::jsonb || case when to_name is null then '{}' else jsonb_build_object('name', to_name) end
-     from recipient order by email
-     on conflict (project_id, email) do update set
-       subscription_before = c.subscribed,
-       subscribed = coalesce($3::boolean, c.subscribed),
-       data = (c.data - $5::text[]) || excluded.data,
-       updated_at = now()
-     where c.subscribed <> coalesce($3::boolean, c.subscribed) or (c.data - $5::text[]) || excluded.data <> c.data
-     returning *, xmax = 0 as is_new),
-   contact as (
-     select id, email, subscribed, data from upserted
-     union all
-     select c.id, c.email, c.subscribed, c.data from recipient join contacts c on c.project_id = $1 and c.email = recipient.email
-     where not exists (select from upserted u where u.email = recipient.email)),
-   flip as (
-     ${flipEvents({
-       id: 'recipient.flip_id',
-       from: 'upserted flipped join recipient using (email)',
-       where: 'not flipped.is_new and flipped.subscribed <> flipped.subscription_before',
-     })}),
-   accepted as (
-     insert into emails (id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, render, headers,
-       attachments, source_type, message_class, template_id, tracking, simulated, status, suppression)
-     select r.email_id, $1, c.id, c.email, r.to_name, $6, $7, $8,
-       jsonb_build_object('subject', $9::text, 'body', $10::text, 'data', $11::jsonb, 'contact', c.data, 'subscribed', c.subscribed),
-       $12::jsonb, $13::jsonb, 'TRANSACTIONAL', $14, $15, $16, r.simulated,
-       case when r.suppression is null then 'PENDING' else 'SUPPRESSED' end, r.suppression
-     from recipient r join contact c using (email)
-     returning id, contact_id, to_address, project_id, status),
-   queued as (
-     insert into email_queue (email_id, project_id, bytes)
-     select id, project_id, (select bytes from recipient limit 1) from accepted where status = 'PENDING')
-   ${answer}`;
-const columns = 'id as "emailId", contact_id as "contactId", to_address as email';
-
-const send = statement('transactional.send', acceptance('', '', `select ${columns} from accepted`));
-
-// Room under the limit is taken before anything else; without it nobody is a recipient.
-const sendWithin = statement(
-  'transactional.send_within',
-  acceptance(
-    `reserved as (${reserveAll('$1::uuid', '$17', '$18::integer', '$19::integer')}),
-   `,
-    ' where exists (select from reserved)',
-    `select exists (select from reserved) as "letIn", ${columns} from (values (1)) as one left join accepted on true`,
-  ),
-);
-
 /** A message that was accepted. */
 export interface AcceptedEmail {
   emailId: string;
@@ -103,72 +47,103 @@ export interface AcceptedEmail {
 }
 
 /**
- * Upserts the contacts and queues one message for each recipient whose mail no rule catches. Addresses must differ from one another. A recipient
- * whose contact another transaction is inserting may be left out: run it again for those that are missing.
+ * Upserts the contacts and queues one message for each recipient whose mail no rule suppresses. Addresses must differ from one
+ * another. A recipient whose contact another transaction is inserting may be left out: run it again for those that are missing.
  */
-export async function acceptEmails(
-  sql: Sql,
+export function acceptEmails(
+  db: Database,
   projectId: string,
   recipients: readonly SendRecipient[],
   facts: SendFacts,
 ): Promise<AcceptedEmail[]> {
-  return withinDataLimits(sql.rows<AcceptedEmail>(send, valuesOf(projectId, recipients, facts)));
+  const accepting = acceptance(projectId, recipients, facts, sql`true`);
+  return withinDataLimits(db.rows<AcceptedEmail>(sql`with ${accepting} select ${columns} from accepted`));
 }
 
 /**
- * `acceptEmails` that first takes room for the mail under a limit, in the same statement. Null, with nothing written, when
- * there is no room or its counter has not begun; an answer without some recipients has taken room for them.
+ * `acceptEmails` that first takes quota for the mail under a limit, in the same statement. Null, with nothing written, when
+ * there is none left or its counter has not begun; an answer without some recipients has taken quota for them.
  */
 export async function acceptWithin(
-  sql: Sql,
+  db: Database,
   projectId: string,
   recipients: readonly SendRecipient[],
   facts: SendFacts,
   gate: UsageGate,
 ): Promise<AcceptedEmail[] | null> {
-  const values = [
-    ...valuesOf(projectId, recipients, facts),
-    gate.category,
-    gate.limit,
-    recipients.filter(({ suppression }) => suppression === null).length,
-  ];
-  const rows = await withinDataLimits(sql.rows<AcceptedEmail & { letIn: boolean }>(sendWithin, values));
+  const wanted = recipients.filter(({ suppression }) => suppression === null).length;
+  // Quota is taken before anything else; without it nobody is a recipient.
+  const query = sql`
+    with reserved as (${reserveWhole(projectId, gate, wanted)}),
+    ${acceptance(projectId, recipients, facts, sql`exists (select from reserved)`)}
+    select exists (select from reserved) as "letIn", ${columns} from (values (1)) as one left join accepted on true`;
+  const rows = await withinDataLimits(db.rows<AcceptedEmail & { letIn: boolean }>(query));
   if (rows[0]?.letIn !== true) return null;
   return rows.filter(({ emailId }) => emailId !== null);
 }
 
-function valuesOf(projectId: string, recipients: readonly SendRecipient[], facts: SendFacts): unknown[] {
-  return [
-    projectId,
-    JSON.stringify(recipients),
-    facts.subscribed,
-    contactDataText(facts.set),
-    facts.remove,
-    facts.from,
-    facts.fromName,
-    facts.replyTo,
-    facts.subject,
-    facts.body,
-    JSON.stringify(facts.variables),
-    facts.headers === null ? null : JSON.stringify(facts.headers),
-    facts.attachments === null ? null : JSON.stringify(facts.attachments),
-    facts.messageClass,
-    facts.templateId,
-    facts.tracking,
-  ];
+const columns = sql`id as "emailId", contact_id as "contactId", to_address as email`;
+
+// One statement, because a request to send is the hottest write of the service: contacts, the events of flipped
+// subscriptions, the ledger rows and their places in the queue stand or fall together without a transaction around them.
+function acceptance(projectId: string, recipients: readonly SendRecipient[], facts: SendFacts, isLetIn: Query): Query {
+  const { subscribed, remove, from, fromName, replyTo, subject, body, variables, headers, attachments } = facts;
+  const project = sql`${projectId}::uuid`;
+  const wish = sql`${subscribed}::boolean`;
+  return sql`recipient as (
+      select * from jsonb_to_recordset(${JSON.stringify(recipients)}::jsonb)
+        as r (email text, contact_id uuid, email_id uuid, flip_id uuid, to_name text, simulated boolean, bytes int, suppression jsonb)
+      where ${isLetIn}),
+    upserted as (
+      insert into contacts as c (id, project_id, email, subscribed, subscription_before, data)
+      select contact_id, ${project}, email, coalesce(${wish}, false), coalesce(${wish}, false),
+        ${contactDataText(facts.set)}::jsonb || case when to_name is null then '{}' else jsonb_build_object('name', to_name) end
+      from recipient order by email
+      on conflict (project_id, email) do update set
+        subscription_before = c.subscribed,
+        subscribed = coalesce(${wish}, c.subscribed),
+        data = (c.data - ${remove}::text[]) || excluded.data,
+        updated_at = now()
+      where c.subscribed <> coalesce(${wish}, c.subscribed) or (c.data - ${remove}::text[]) || excluded.data <> c.data
+      returning *, xmax = 0 as is_new),
+    contact as (
+      select id, email, subscribed, data from upserted
+      union all
+      select c.id, c.email, c.subscribed, c.data from recipient join contacts c on c.project_id = ${project} and c.email = recipient.email
+      where not exists (select from upserted u where u.email = recipient.email)),
+    flip as (${flips}),
+    accepted as (
+      insert into emails (id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, render, headers,
+        attachments, source_type, message_class, template_id, tracking, simulated, status, suppression)
+      select r.email_id, ${project}, c.id, c.email, r.to_name, ${from}, ${fromName}, ${replyTo},
+        jsonb_build_object('subject', ${subject}::text, 'body', ${body}::text, 'data', ${JSON.stringify(variables)}::jsonb,
+          'contact', c.data, 'subscribed', c.subscribed),
+        ${headers && JSON.stringify(headers)}::jsonb, ${attachments && JSON.stringify(attachments)}::jsonb, 'TRANSACTIONAL',
+        ${facts.messageClass}, ${facts.templateId}::uuid, ${facts.tracking}::boolean, r.simulated,
+        case when r.suppression is null then 'PENDING' else 'SUPPRESSED' end, r.suppression
+      from recipient r join contact c using (email)
+      returning id, contact_id, to_address, project_id, status),
+    queued as (
+      insert into email_queue (email_id, project_id, bytes)
+      select id, project_id, (select bytes from recipient limit 1) from accepted where status = 'PENDING')`;
 }
 
-const subscribedAmong = statement(
-  'transactional.subscribed',
-  'select email from contacts where project_id = $1 and email = any($2::text[]) and subscribed',
+const flips = raw(
+  flipEvents({
+    id: 'recipient.flip_id',
+    from: 'upserted flipped join recipient using (email)',
+    where: 'not flipped.is_new and flipped.subscribed <> flipped.subscription_before',
+  }),
 );
 
 /** Those of the addresses whose contacts are subscribed. */
 export async function subscribedAddresses(
-  sql: Sql,
+  db: Database,
   projectId: string,
   addresses: readonly string[],
 ): Promise<Set<string>> {
-  const rows = await sql.rows<{ email: string }>(subscribedAmong, [projectId, addresses]);
+  const rows = await db.rows<{ email: string }>(
+    sql`select email from contacts where project_id = ${projectId} and email = any(${addresses}::text[]) and subscribed`,
+  );
   return new Set(rows.map((row) => row.email));
 }

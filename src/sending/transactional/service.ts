@@ -1,6 +1,6 @@
 import { type MatchingRule, type SuppressionRuleCache, suppressionOf } from '../../audience/suppressions/index.ts';
 import type { TemplateCache, TemplateRow } from '../../content/templates/index.ts';
-import type { Database, Sql, WriteOnce } from '../../core/database/sql.ts';
+import type { Database, WriteOnce } from '../../core/database/sql.ts';
 import { splitData } from '../../core/lib/contact-data.ts';
 import { domainOf } from '../../core/lib/email-address.ts';
 import { badRequest, invalid, invalidField, notFound } from '../../core/lib/errors.ts';
@@ -30,7 +30,7 @@ import type { SendBody } from './schema.ts';
 /** What accepting mail needs. */
 export interface SendDeps {
   /** For what is only read. */
-  db: Sql;
+  db: Database;
   writeOnce: WriteOnce;
   directory: Pick<ProjectDirectory, 'senderDomains'>;
   templates: TemplateCache;
@@ -137,24 +137,24 @@ async function acceptWithinLimit(
     if (within !== null && within.length > 0)
       return { accepted: new Map(within.map((email) => [email.emailId, email])) };
     if (within !== null) return { accepted: await acceptWave(db, project.id, first, facts) };
-    // No room, or nobody has begun to count this month: the way of several recipients finds out.
+    // No quota, or nobody has begun to count this month: the way of several recipients finds out.
   }
-  return db.transaction(async (sql): Promise<Acceptance> => {
+  return db.transaction(async (tx): Promise<Acceptance> => {
     const request = { projectId: project.id, category: 'TRANSACTIONAL' as const, count, billing: project.billing };
-    const room = await reserveMail(sql, billing, request);
-    if (room.granted < count) return { overQuota: room };
+    const quota = await reserveMail(tx, billing, request);
+    if (quota.granted < count) return { overQuota: quota };
     const accepted = new Map<string, AcceptedEmail>();
     for (const wave of [first, ...others])
-      for (const [id, email] of await acceptWave(sql, project.id, wave, facts)) accepted.set(id, email);
+      for (const [id, email] of await acceptWave(tx, project.id, wave, facts)) accepted.set(id, email);
     return { accepted };
   });
 }
 
-async function acceptWave(sql: Sql, projectId: string, wave: readonly SendRecipient[], facts: SendFacts) {
+async function acceptWave(db: Database, projectId: string, wave: readonly SendRecipient[], facts: SendFacts) {
   const accepted = new Map<string, AcceptedEmail>();
   let missing = wave;
   for (let attempt = 0; attempt < 10 && missing.length > 0; attempt++) {
-    for (const email of await acceptEmails(sql, projectId, missing, facts)) accepted.set(email.emailId, email);
+    for (const email of await acceptEmails(db, projectId, missing, facts)) accepted.set(email.emailId, email);
     missing = missing.filter((recipient) => !accepted.has(recipient.email_id));
   }
   return accepted;
@@ -254,13 +254,13 @@ function checkStoredSize(bytes: number, { to }: SendBody): void {
 }
 
 async function refuseUnsubscribed(
-  sql: Sql,
+  db: Database,
   projectId: string,
   recipients: readonly SendRecipient[],
   body: SendBody,
 ): Promise<void> {
   const addresses = [...new Set(recipients.map((recipient) => recipient.email))];
-  const subscribed = body.subscribed === false ? new Set() : await subscribedAddresses(sql, projectId, addresses);
+  const subscribed = body.subscribed === false ? new Set() : await subscribedAddresses(db, projectId, addresses);
   const refused = addresses.find((address) => !subscribed.has(address));
   if (refused !== undefined)
     throw badRequest(
