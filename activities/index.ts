@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import { recoverableJobs, removeLostParts, removeOldJobs } from '../src/audience/jobs/index.ts';
 import {
   createOrphanCheck,
@@ -20,7 +21,7 @@ import { removeEndedSessions, removeOldAttempts, removeOldTokens } from '../src/
 import { removeOldCounts } from '../src/platform/billing/index.ts';
 import { removeOldMails } from '../src/platform/system-mail/index.ts';
 import { recoverableWipes, removeOldWipes } from '../src/platform/wipes/index.ts';
-import { createGate, type PrepareCampaign, recoverableCampaigns } from '../src/sending/campaigns/index.ts';
+import { type PrepareCampaign, recoverableCampaigns } from '../src/sending/campaigns/index.ts';
 import {
   type Composer,
   composeQueued,
@@ -79,11 +80,11 @@ export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, 
       clock,
       billing: config,
       prepare: prepareCampaign(compose),
-      gate: createGate(Math.max(2, config.DATABASE_POOL_SIZE - 5)),
-      claiming: createGate(1),
-      rendering: createGate(1),
+      statements: pLimit(Math.max(2, config.DATABASE_POOL_SIZE - 5)),
+      claiming: pLimit(1),
+      rendering: pLimit(1),
       // Each takes two connections at times; most of the pool is for others.
-      cursors: createGate(config.DATABASE_POOL_SIZE >= 6 ? 2 : 1),
+      cursors: pLimit(config.DATABASE_POOL_SIZE >= 6 ? 2 : 1),
       lanes: config.CAMPAIGN_PARALLEL_BATCHES,
       chunk: config.SEND_CHUNK,
       pace: { claims: config.CAMPAIGN_CALLS_IN_FLIGHT, shareMs: laneShareMs },

@@ -1,11 +1,11 @@
 import type { Mailer } from '@posthorn/mail-providers';
+import pLimit from 'p-limit';
 import { pino } from 'pino';
 import { type CampaignActivityDeps, campaignActivities } from '../../activities/campaign.ts';
 import { readConfig } from '../../src/core/config/config.ts';
 import type { Database } from '../../src/core/database/sql.ts';
 import { newId } from '../../src/core/lib/ids.ts';
 import { systemClock } from '../../src/core/lib/time.ts';
-import { createGate } from '../../src/sending/campaigns/gate.ts';
 import { launchCampaign } from '../../src/sending/campaigns/launch.ts';
 import { openSend } from '../../src/sending/campaigns/state.ts';
 import { createComposer } from '../../src/sending/engine/compose.ts';
@@ -100,10 +100,10 @@ export function campaignActivitiesFor(db: Database, mailer: Mailer, changes: Par
   return campaignActivities({
     db,
     mailer,
-    gate: createGate(6),
-    claiming: createGate(1),
-    rendering: createGate(1),
-    cursors: createGate(2),
+    statements: pLimit(6),
+    claiming: pLimit(1),
+    rendering: pLimit(1),
+    cursors: pLimit(2),
     log: pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
     rate: 0,
     lagMs: 0,

@@ -1,7 +1,7 @@
+import pLimit from 'p-limit';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { claimRanges, type RangeClaim } from '../../src/sending/campaigns/claims.ts';
-import { createGate } from '../../src/sending/campaigns/gate.ts';
 import { runLane } from '../../src/sending/campaigns/lane.ts';
 import { bucketMade } from '../../src/sending/engine/throttle.ts';
 import { aCampaign, contacts, started } from '../support/campaign-fixtures.ts';
@@ -71,9 +71,9 @@ function aLane(projectId: string, campaignId: string, provider: string) {
   const deps = {
     db: db.db,
     mailer: new FakeMailer({ name: provider }),
-    gate: createGate(4),
-    claiming: createGate(1),
-    rendering: createGate(1),
+    statements: pLimit(4),
+    claiming: pLimit(1),
+    rendering: pLimit(1),
     log: pino({ level: 'silent' }),
     rate: 0,
     lagMs: 60_000,

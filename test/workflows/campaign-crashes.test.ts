@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/lib/time.ts';
@@ -7,7 +8,6 @@ import { finishSend } from '../../src/sending/campaigns/completion.ts';
 import { deliverClaim } from '../../src/sending/campaigns/deliver-claim.ts';
 import { expandFrom } from '../../src/sending/campaigns/expand-audience.ts';
 import { loadExpansion, noteRecipients } from '../../src/sending/campaigns/expansion.ts';
-import { createGate } from '../../src/sending/campaigns/gate.ts';
 import { runLane } from '../../src/sending/campaigns/lane.ts';
 import type { LaneDeps, LaneSend } from '../../src/sending/campaigns/lane-deps.ts';
 import { readRecipients } from '../../src/sending/campaigns/ledger.ts';
@@ -42,9 +42,9 @@ beforeEach(async () => {
   const log = pino({ level: 'silent' });
   deps = {
     db: db.db,
-    gate: createGate(6),
-    claiming: createGate(1),
-    rendering: createGate(1),
+    statements: pLimit(6),
+    claiming: pLimit(1),
+    rendering: pLimit(1),
     mailer,
     log,
     rate: 0,
@@ -84,7 +84,7 @@ async function expand(pages = Number.POSITIVE_INFINITY): Promise<void> {
   if (send === null) throw new Error('The send is gone');
   let left = pages;
   const billing = { freeTier: null };
-  const expansion = { db: db.db, billing, clock: systemClock, cursors: createGate(1), expansionPage: 3 };
+  const expansion = { db: db.db, billing, clock: systemClock, cursors: pLimit(1), expansionPage: 3 };
   await expandFrom(expansion, send, () => {
     left -= 1;
     if (left < 0) throw new Error('killed');

@@ -68,8 +68,8 @@ export class ClaimRound implements Ledger<ClaimedRecipient> {
   }
 
   async suppress(mails: readonly ClaimedRecipient[]): Promise<ReadonlySet<ClaimedRecipient>> {
-    const { db, gate } = this.#deps;
-    const suppressed = await gate.run(async () => {
+    const { db, statements } = this.#deps;
+    const suppressed = await statements(async () => {
       const found = await findSuppressed(db, mails, {
         projectId: this.projectId,
         idOf: ({ emailId }) => emailId,

@@ -18,7 +18,7 @@ const settled: ClaimEnd = { settled: true };
  * is put back with the claim. Rejects when that cannot be written; the claim then stays with its holder.
  */
 export async function deliverClaim(deps: LaneDeps, send: LaneSend, claim: ClaimInHand): Promise<SettledRecipients> {
-  const recipients = await deps.gate.run(() => readRecipients(deps.db, send, claim));
+  const recipients = await deps.statements(() => readRecipients(deps.db, send, claim));
   const round = new ClaimRound(deps, send, claim, recipients);
   const end = (await lookUp(deps, send, claim, round)) ?? (await sendOpen(deps, claim, round));
   return settle(deps, send, claim, round, end);
@@ -49,7 +49,7 @@ async function lookUp(deps: LaneDeps, send: LaneSend, claim: ClaimInHand, round:
   for (const [recipient, reason] of failed) round.failed(recipient, 'FAILED', reason, null);
   if (!claim.sending || round.open.size === 0) return settled;
   // Whoever takes the claim next must count the provider's lag from now; only the holder may go on.
-  const mine = await deps.gate.run(() => renewClaim(deps.db, claim.id, send.holder));
+  const mine = await deps.statements(() => renewClaim(deps.db, claim.id, send.holder));
   return mine ? null : unconfirmed(deps.lagMs);
 }
 
@@ -72,7 +72,7 @@ function unconfirmed(delayMs: number): ClaimEnd {
 }
 
 async function settle(
-  { db, gate, mailer }: LaneDeps,
+  { db, statements, mailer }: LaneDeps,
   send: LaneSend,
   claim: ClaimInHand,
   round: ClaimRound,
@@ -80,5 +80,5 @@ async function settle(
 ): Promise<SettledRecipients> {
   const { projectId, campaignId, sendSeq, holder } = send;
   const place = { projectId, campaignId, sendSeq, holder, claim, provider: mailer.name, stream: round.stream };
-  return persistently(() => gate.run(() => settleClaim(db, place, round.settlements, end)));
+  return persistently(() => statements(() => settleClaim(db, place, round.settlements, end)));
 }

@@ -1,10 +1,10 @@
+import type { LimitFunction } from 'p-limit';
 import type { Database } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import type { Clock } from '../../core/lib/time.ts';
 import type { BillingSettings } from '../../platform/billing/index.ts';
 import { type AudienceCursor, openAudience } from './audience-cursor.ts';
 import { type ExpandedCampaign, type Expansion, expandPage, expansionPage, lowestId } from './expansion.ts';
-import type { Gate } from './gate.ts';
 import { noteCampaign } from './state.ts';
 
 /** What freezing an audience needs. */
@@ -16,7 +16,7 @@ export interface ExpansionDeps {
    * Limits the audiences that are read at once in this process: each holds a connection and asks for a second one, so that
    * as many as there are connections would wait for one another for ever.
    */
-  cursors: Gate;
+  cursors: LimitFunction;
   /** Contacts that one statement freezes at most; 5,000 when absent. */
   expansionPage?: number;
 }
@@ -30,7 +30,7 @@ export async function expandFrom(
   send: ExpandedCampaign & Expansion,
   onPage: (count: number) => void,
 ): Promise<void> {
-  if (send.audienceType !== 'ALL' || send.resendOf) return deps.cursors.run(() => expandChosen(deps, send, onPage));
+  if (send.audienceType !== 'ALL' || send.resendOf) return deps.cursors(() => expandChosen(deps, send, onPage));
   const most = deps.expansionPage ?? expansionPage;
   let { through, count } = send;
   // Pages grow, so that the lanes have something to do soon.

@@ -7,9 +7,7 @@ export { finishSend, rewindClaims, type SendView, viewSend } from './completion.
 export { claimSize, loadContent, type PrepareCampaign } from './content.ts';
 export { type ExpansionDeps, expandFrom } from './expand-audience.ts';
 export { loadExpansion, noteRecipients } from './expansion.ts';
-export { createGate } from './gate.ts';
 export { type LanePace, type LaneReport, runLane } from './lane.ts';
 export type { LaneDeps, LaneSend } from './lane-deps.ts';
 export { recoverableCampaigns } from './recovery.ts';
-export { unscheduleCampaigns } from './stop-service.ts';
-export { cancelCampaignByOperator } from './stopping.ts';
+export { cancelCampaignByOperator, unscheduleCampaigns } from './stopping.ts';

@@ -1,15 +1,18 @@
 import type { OutgoingMessage } from '@posthorn/mail-providers';
+import type { LimitFunction } from 'p-limit';
 import type { EngineDeps } from '../engine/index.ts';
-import type { Gate } from './gate.ts';
 import type { ClaimedRecipient, SendKey } from './ledger.ts';
 
 /** What delivery lanes are built from; one for each worker process. */
 export interface LaneDeps extends EngineDeps {
-  rendering: Gate;
-  /** Limits the statements of campaigns that are under way in this process. */
-  gate: Gate;
+  rendering: LimitFunction;
+  /**
+   * Limits the statements of campaigns that are under way in this process, so that they never take all of its connections while
+   * mail that must not wait asks for one.
+   */
+  statements: LimitFunction;
   /** Lets one claim at a time be made in this process, so that the others wait for it without holding a connection. */
-  claiming: Gate;
+  claiming: LimitFunction;
   /** Setting SEND_RATE_PER_PROJECT: messages a second, 0 for no limit. */
   rate: number;
   /** Setting PROVIDER_LOOKUP_LAG_SECONDS, in milliseconds. */

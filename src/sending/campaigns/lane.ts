@@ -1,5 +1,5 @@
 import { pause } from '../../core/lib/time.ts';
-import { bucketMade, type Hold, longestHeldMs, mayCall, probeSize } from '../engine/index.ts';
+import { bucketMade, type Hold, InFlight, longestHeldMs, mayCall, probeSize } from '../engine/index.ts';
 import {
   type ClaimAnswer,
   claimRanges,
@@ -48,129 +48,139 @@ const othersMs = 5000;
  * answers are there. Claims of dead attempts come first. Rejects when Postgres does, once what is under way has ended.
  */
 export async function runLane(deps: LaneDeps, send: LaneSend, pace: LanePace, stop: AbortSignal): Promise<LaneReport> {
-  const { campaignId, sendSeq, projectId, holder } = send;
-  const { db, gate, mailer } = deps;
-  const total: SettledRecipients = { sent: 0, skipped: 0, failed: 0 };
-  const slots = new Set<Promise<void>>();
-  let failure: { error: unknown } | null = null;
-  let claims = 0;
-  // Half of the slots go on while the others are filled again.
-  const together = Math.min(claimsTogether, Math.ceil(pace.claims / 2));
-  try {
-    await bucketMade(db, projectId);
-    const end = await loop();
-    await Promise.all(slots);
-    if (failure !== null) throw (failure as { error: unknown }).error;
-    // A hold, a pause or the end of its share may have come before all of them were taken over.
-    await releaseClaims(db, send);
-    return { ...total, ...end };
-  } finally {
-    await Promise.allSettled(slots);
+  const lane = new Lane(deps, send, pace, stop);
+  await bucketMade(deps.db, send.projectId);
+  const end = await lane.slots.whole(() => lane.run());
+  // A hold, a pause or the end of its share may have come before all of them were taken over.
+  await releaseClaims(deps.db, send);
+  return { ...lane.total, ...end };
+}
+
+/** How a lane ended, but for what it settled. */
+type End = Omit<LaneReport, keyof SettledRecipients>;
+
+class Lane {
+  readonly total: SettledRecipients = { sent: 0, skipped: 0, failed: 0 };
+  /** Claims under way. */
+  readonly slots = new InFlight();
+  readonly #deps: LaneDeps;
+  readonly #send: LaneSend;
+  readonly #pace: LanePace;
+  readonly #stop: AbortSignal;
+  /** Ranges that are claimed at once: half of the slots go on while the others are filled again. */
+  readonly #together: number;
+  #claims = 0;
+  #retakeAt = 0;
+
+  constructor(deps: LaneDeps, send: LaneSend, pace: LanePace, stop: AbortSignal) {
+    this.#deps = deps;
+    this.#send = send;
+    this.#pace = pace;
+    this.#stop = stop;
+    this.#together = Math.min(claimsTogether, Math.ceil(pace.claims / 2));
   }
 
-  async function loop(): Promise<Omit<LaneReport, keyof SettledRecipients>> {
+  async run(): Promise<End> {
     const started = performance.now();
-    let retakeAt = 0;
     for (;;) {
-      if (stop.aborted || failure !== null) return { end: 'stopped', waitMs: 0, hold: null };
-      if (performance.now() - started > pace.shareMs) return { end: 'share', waitMs: 0, hold: null };
-      if (slots.size + together > pace.claims) {
-        await Promise.race(slots);
+      if (this.#stop.aborted || this.slots.hasFailed) return { end: 'stopped', waitMs: 0, hold: null };
+      if (performance.now() - started > this.#pace.shareMs) return { end: 'share', waitMs: 0, hold: null };
+      if (this.slots.size + this.#together > this.#pace.claims) {
+        await this.slots.next();
         continue;
       }
-      if (performance.now() >= retakeAt) {
-        const claim = await gate.run(() => retakeClaim(db, send));
-        if (claim !== null) {
-          const hold = await reopen(claim);
-          if (hold !== null) return heldEnd(hold);
-          continue;
-        }
-        retakeAt = performance.now() + retakeEveryMs;
-      }
-      let answer = await claimNext(send.size, together, false);
-      if (answer.claims.length > 0) continue;
-      if (!answer.sending) {
-        const { open, dueMs } = await claimsOpen(db, campaignId, sendSeq, holder);
-        return { end: 'stopped', waitMs: open === 0 ? null : (dueMs ?? othersMs), hold: null };
-      }
-      if (answer.paused) return { end: 'paused', waitMs: null, hold: null };
-      if (answer.held) {
-        const leave = await mayCall(db, mailer.name);
-        if (leave.hold !== null) return heldEnd(leave.hold);
-        if (!leave.probing) continue;
-        answer = await claimNext(probeSize, 1, true);
-        if (answer.claims.length > 0) {
-          await Promise.all(slots);
-          continue;
-        }
-      }
-      if (answer.throttleMs > 0) await eventually(Math.min(answer.throttleMs, shortPauseMs));
-      else if (!answer.expanded) await eventually(catchUpMs);
-      else if (slots.size > 0) await allEnded();
-      else {
-        const { open, dueMs } = await claimsOpen(db, campaignId, sendSeq, holder);
-        if (dueMs === null || dueMs > shortPauseMs)
-          return { end: 'empty', waitMs: open === 0 ? null : (dueMs ?? othersMs), hold: null };
-        await pause(dueMs, stop);
-        retakeAt = 0;
-      }
+      const end = performance.now() >= this.#retakeAt ? await this.#retake() : await this.#claim();
+      if (end !== null) return end;
     }
   }
 
-  async function claimNext(size: number, ranges: number, probing: boolean): Promise<ClaimAnswer> {
-    const limits = { projectId, campaignId, sendSeq, size, rate: deps.rate, provider: mailer.name, probing };
-    const ids = Array.from({ length: ranges }, (_, n) => `${holder}.${claims + n + 1}`);
-    claims += ranges;
-    const answer = await deps.claiming.run(() => claimRanges(db, limits, ids, holder));
-    for (const claim of answer.claims) start(claim, answer.sending, probing);
+  /** Goes on with a claim that was put back or lost its holder. Answers how the lane ends, or null when it goes on. */
+  async #retake(): Promise<End | null> {
+    const { db, statements, mailer } = this.#deps;
+    const claim = await statements(() => retakeClaim(db, this.#send));
+    if (claim === null) {
+      this.#retakeAt = performance.now() + retakeEveryMs;
+      return null;
+    }
+    const needsProvider = claim.handedMs !== null || (!claim.projectDisabled && claim.domainVerified);
+    const leave = needsProvider ? await mayCall(db, mailer.name) : { hold: null, probing: false };
+    if (leave.hold === null) {
+      this.#start(claim, claim.sending, leave.probing);
+      if (leave.probing) await this.slots.ended();
+      return null;
+    }
+    const place = { ...this.#send, claim, provider: mailer.name, stream: null };
+    const back = { settled: false, delayMs: 0, doubtful: claim.handedMs !== null, attempt: false } as const;
+    await statements(() => settleClaim(db, place, [], back));
+    return heldEnd(leave.hold);
+  }
+
+  /** Claims the next ranges, or waits for what keeps them. Answers how the lane ends, or null when it goes on. */
+  async #claim(): Promise<End | null> {
+    let answer = await this.#claimNext(this.#send.size, this.#together, false);
+    if (answer.claims.length > 0) return null;
+    if (!answer.sending) return { end: 'stopped', waitMs: (await this.#whenOpen()).waitMs, hold: null };
+    if (answer.paused) return { end: 'paused', waitMs: null, hold: null };
+    if (answer.held) {
+      const leave = await mayCall(this.#deps.db, this.#deps.mailer.name);
+      if (leave.hold !== null) return heldEnd(leave.hold);
+      if (!leave.probing) return null;
+      answer = await this.#claimNext(probeSize, 1, true);
+      if (answer.claims.length > 0) {
+        await this.slots.ended();
+        return null;
+      }
+    }
+    if (answer.throttleMs > 0) await this.slots.next(this.#pause(Math.min(answer.throttleMs, shortPauseMs)));
+    else if (!answer.expanded) await this.slots.next(this.#pause(catchUpMs));
+    // Everybody has been claimed: asking again after each slot would only be turned away, but for what is put back meanwhile.
+    else if (this.slots.size > 0) await Promise.race([this.slots.ended(), this.#pause(retakeEveryMs)]);
+    else return this.#finish();
+    return null;
+  }
+
+  async #claimNext(size: number, ranges: number, probing: boolean): Promise<ClaimAnswer> {
+    const { db, rate, mailer, claiming } = this.#deps;
+    const { projectId, campaignId, sendSeq, holder } = this.#send;
+    const limits = { projectId, campaignId, sendSeq, size, rate, provider: mailer.name, probing };
+    const ids = Array.from({ length: ranges }, () => `${holder}.${++this.#claims}`);
+    const answer = await claiming(() => claimRanges(db, limits, ids, holder));
+    for (const claim of answer.claims) this.#start(claim, answer.sending, probing);
     return answer;
   }
 
-  /** Goes on with a claim that was taken over, unless it needs the provider and that is held: then it is put back. */
-  async function reopen(claim: RangeClaim & { sending: boolean }): Promise<Hold | null> {
-    if (claim.handedMs === null && (claim.projectDisabled || !claim.domainVerified)) {
-      start(claim, claim.sending, false);
-      return null;
-    }
-    const leave = await mayCall(db, mailer.name);
-    if (leave.hold === null) {
-      start(claim, claim.sending, leave.probing);
-      if (leave.probing) await Promise.all(slots);
-      return null;
-    }
-    const place = { projectId, campaignId, sendSeq, claim, holder, provider: mailer.name, stream: null };
-    const back = { settled: false, delayMs: 0, doubtful: claim.handedMs !== null, attempt: false } as const;
-    await gate.run(() => settleClaim(db, place, [], back));
-    return leave.hold;
-  }
-
-  function start(claim: RangeClaim, sending: boolean, probing: boolean): void {
+  #start(claim: RangeClaim, sending: boolean, probing: boolean): void {
     const taken = { ...claim, sending, probing, takenAt: performance.now() };
-    const slot: Promise<void> = deliverClaim(deps, send, taken)
-      .then(
-        ({ sent, skipped, failed }) => {
-          total.sent += sent;
-          total.skipped += skipped;
-          total.failed += failed;
-        },
-        (error: unknown) => {
-          failure ??= { error };
-        },
-      )
-      .finally(() => slots.delete(slot));
-    slots.add(slot);
+    this.slots.add(
+      deliverClaim(this.#deps, this.#send, taken).then(({ sent, skipped, failed }) => {
+        this.total.sent += sent;
+        this.total.skipped += skipped;
+        this.total.failed += failed;
+      }),
+    );
   }
 
-  // Everybody has been claimed: asking again after each slot would only be turned away, but for what is put back meanwhile.
-  async function allEnded(): Promise<void> {
-    await Promise.race([Promise.all(slots), pause(retakeEveryMs, stop)]);
+  /** Nothing is left to claim, and nothing is under way here. */
+  async #finish(): Promise<End | null> {
+    const { waitMs, dueMs } = await this.#whenOpen();
+    if (dueMs === null || dueMs > shortPauseMs) return { end: 'empty', waitMs, hold: null };
+    await this.#pause(dueMs);
+    this.#retakeAt = 0;
+    return null;
   }
 
-  async function eventually(milliseconds: number): Promise<void> {
-    await Promise.race([...slots, pause(milliseconds, stop)]);
+  /** When the claims that are open elsewhere can be asked for again; null for none. */
+  async #whenOpen(): Promise<{ waitMs: number | null; dueMs: number | null }> {
+    const { campaignId, sendSeq, holder } = this.#send;
+    const { open, dueMs } = await claimsOpen(this.#deps.db, campaignId, sendSeq, holder);
+    return { waitMs: open === 0 ? null : (dueMs ?? othersMs), dueMs };
+  }
+
+  #pause(milliseconds: number): Promise<void> {
+    return pause(milliseconds, this.#stop);
   }
 }
 
-function heldEnd(hold: Hold): Omit<LaneReport, keyof SettledRecipients> {
+function heldEnd(hold: Hold): End {
   return { end: 'held', waitMs: Math.min(hold.waitMs, longestHeldMs), hold };
 }

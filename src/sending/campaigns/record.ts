@@ -2,43 +2,13 @@ import { segmentsByIds } from '../../audience/segments/index.ts';
 import type { Database } from '../../core/database/sql.ts';
 import { type Hold, holdFor, holdSentence } from '../engine/index.ts';
 import type { Campaign } from './entity.ts';
-import type { CampaignBody, CampaignWithSegment } from './schema.ts';
+import { CampaignBody, type CampaignWithSegment } from './schema.ts';
 
 /** A campaign as answers show it. */
 export function campaignBody(campaign: Campaign): CampaignBody {
-  return {
-    id: campaign.id,
-    name: campaign.name,
-    description: campaign.description ?? null,
-    subject: campaign.subject,
-    body: campaign.body,
-    document: campaign.document ?? null,
-    from: campaign.from,
-    fromName: campaign.fromName ?? null,
-    replyTo: campaign.replyTo ?? null,
-    type: campaign.type,
-    status: campaign.status,
-    audienceType: campaign.audienceType,
-    audienceCondition: campaign.audienceCondition ?? null,
-    segmentId: campaign.segmentId ?? null,
-    scheduledFor: campaign.scheduledFor?.toISOString() ?? null,
-    totalRecipients: campaign.totalRecipients,
-    sentCount: campaign.sentCount,
-    deliveredCount: campaign.deliveredCount,
-    openedCount: campaign.openedCount,
-    clickedCount: campaign.clickedCount,
-    bouncedCount: campaign.bouncedCount,
-    complainedCount: campaign.complainedCount,
-    unsubscribedCount: campaign.unsubscribedCount,
-    archived: campaign.archived,
-    pausedAt: campaign.pausedAt?.toISOString() ?? null,
-    resendOf: campaign.resendOf ?? null,
-    revision: campaign.revision,
-    projectId: campaign.projectId,
-    sentAt: campaign.sentAt?.toISOString() ?? null,
-    createdAt: campaign.createdAt.toISOString(),
-    updatedAt: campaign.updatedAt.toISOString(),
-  };
+  const shown = (value: unknown) => (value instanceof Date ? value.toISOString() : (value ?? null));
+  const keys = Object.keys(CampaignBody.entries) as (keyof CampaignBody)[];
+  return Object.fromEntries(keys.map((key) => [key, shown(campaign[key])])) as CampaignBody;
 }
 
 /** `campaignBody` with the segments of the campaigns, and why those that are SENDING stand still. */

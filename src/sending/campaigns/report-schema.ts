@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import { parameter } from '../../core/lib/validation.ts';
+import { campaignCounts } from './schema.ts';
 import { verdicts } from './verdicts.ts';
 
 const Uuid = v.pipe(v.string(), v.uuid());
@@ -8,14 +9,7 @@ const Instant = v.pipe(v.string(), v.isoTimestamp());
 
 /** Counts and rates of a campaign; a rate is a percentage of `sentCount`, 0 when nothing was sent. */
 export const CampaignStats = v.object({
-  totalRecipients: v.number(),
-  sentCount: v.number(),
-  deliveredCount: v.number(),
-  openedCount: v.number(),
-  clickedCount: v.number(),
-  bouncedCount: v.number(),
-  complainedCount: v.number(),
-  unsubscribedCount: v.number(),
+  ...campaignCounts,
   /** Left out on purpose: unsubscribed, suppressed, cancelled. */
   skippedCount: v.number(),
   failedCount: v.number(),

@@ -34,6 +34,10 @@ import { sendTest } from './test-send.ts';
 // A malformed id of a campaign is a 422 (contract page 2, section 0), not the 404 that other resources answer.
 const ids = { id: '422' };
 const ok = <Data>(data: Data) => ({ success: true, data });
+const answer = <Facts extends { campaign: unknown; message: string }>({ campaign, ...facts }: Facts) => ({
+  ...ok(campaign),
+  ...facts,
+});
 const tagged = (data: CampaignBody) => taggedReply(200, ok(data), etagOf(data.revision));
 const message = v.object({ success: v.literal(true), message: v.string() });
 const withMessage = <Schema extends v.GenericSchema>(data: Schema) =>
@@ -128,11 +132,7 @@ export const campaignRoutes = [
     ids,
     body: SendCampaign,
     reply: withMessage(CampaignWithSegment),
-    async handle(input) {
-      const { project, params, body } = input;
-      const sent = await sendCampaign(depsOf(input), project, params.id, body);
-      return { ...ok(sent.campaign), message: sent.message };
-    },
+    handle: async (input) => answer(await sendCampaign(depsOf(input), input.project, input.params.id, input.body)),
   }),
   route({
     method: 'POST',
@@ -142,10 +142,7 @@ export const campaignRoutes = [
     description: 'Stops sending to the remaining recipients. Returns to draft if nothing was sent.',
     ids,
     reply: v.object({ ...wrapped(CampaignBody).entries, revertPending: v.boolean(), message: v.string() }),
-    async handle(input) {
-      const cancelled = await cancelCampaign(depsOf(input), input.project.id, input.params.id);
-      return { ...ok(cancelled.campaign), revertPending: cancelled.revertPending, message: cancelled.message };
-    },
+    handle: async (input) => answer(await cancelCampaign(depsOf(input), input.project.id, input.params.id)),
   }),
   route({
     method: 'POST',
@@ -155,10 +152,7 @@ export const campaignRoutes = [
     description: 'Nothing more is sent until it is resumed. Safe to repeat.',
     ids,
     reply: withMessage(CampaignWithSegment),
-    async handle(input) {
-      const paused = await pauseCampaign(depsOf(input), input.project.id, input.params.id, true);
-      return { ...ok(paused.campaign), message: paused.message };
-    },
+    handle: async (input) => answer(await pauseCampaign(depsOf(input), input.project.id, input.params.id, true)),
   }),
   route({
     method: 'POST',
@@ -167,10 +161,7 @@ export const campaignRoutes = [
     summary: 'Resume a paused campaign',
     ids,
     reply: withMessage(CampaignWithSegment),
-    async handle(input) {
-      const resumed = await pauseCampaign(depsOf(input), input.project.id, input.params.id, false);
-      return { ...ok(resumed.campaign), message: resumed.message };
-    },
+    handle: async (input) => answer(await pauseCampaign(depsOf(input), input.project.id, input.params.id, false)),
   }),
   route({
     method: 'POST',
@@ -182,11 +173,7 @@ export const campaignRoutes = [
     ids,
     status: 201,
     reply: withMessage(CampaignWithSegment),
-    async handle(input) {
-      const { project, params } = input;
-      const resent = await resendCampaign(depsOf(input), project, params.id);
-      return { ...ok(resent.campaign), message: resent.message };
-    },
+    handle: async (input) => answer(await resendCampaign(depsOf(input), input.project, input.params.id)),
   }),
   route({
     method: 'POST',

@@ -31,6 +31,18 @@ const Instant = v.pipe(v.string(), v.isoTimestamp());
 const Name = v.pipe(v.string(), v.minLength(1, 'name must not be empty'));
 const Description = v.nullish(textField('description', 0, 2000));
 
+/** The counters of a campaign that answers show. */
+export const campaignCounts = {
+  totalRecipients: v.number(),
+  sentCount: v.number(),
+  deliveredCount: v.number(),
+  openedCount: v.number(),
+  clickedCount: v.number(),
+  bouncedCount: v.number(),
+  complainedCount: v.number(),
+  unsubscribedCount: v.number(),
+};
+
 /** A campaign in an answer. */
 export const CampaignBody = v.object({
   id: Uuid,
@@ -49,14 +61,7 @@ export const CampaignBody = v.object({
   audienceCondition: v.nullable(v.record(v.string(), v.unknown())),
   segmentId: v.nullable(Uuid),
   scheduledFor: v.nullable(Instant),
-  totalRecipients: v.number(),
-  sentCount: v.number(),
-  deliveredCount: v.number(),
-  openedCount: v.number(),
-  clickedCount: v.number(),
-  bouncedCount: v.number(),
-  complainedCount: v.number(),
-  unsubscribedCount: v.number(),
+  ...campaignCounts,
   archived: v.boolean(),
   /** Since when a campaign that is SENDING is paused. */
   pausedAt: v.nullable(Instant),
@@ -80,41 +85,26 @@ export const CampaignWithSegment = v.object({
 });
 export type CampaignWithSegment = v.InferOutput<typeof CampaignWithSegment>;
 
+const parts = {
+  name: Name,
+  description: Description,
+  subject: SubjectSource,
+  body: v.optional(BodySource),
+  document: DocumentSource,
+  from: EmailField,
+  fromName: SenderName,
+  replyTo: ReplyTo,
+  audienceType: AudienceTypeField,
+  audienceCondition: v.nullish(JsonObject),
+  segmentId: v.nullish(GivenId),
+};
+
 /** `POST /campaigns`. */
-export const CreateCampaign = v.pipe(
-  v.object({
-    name: Name,
-    description: Description,
-    subject: SubjectSource,
-    body: v.optional(BodySource),
-    document: DocumentSource,
-    from: EmailField,
-    fromName: SenderName,
-    replyTo: ReplyTo,
-    type: v.optional(TypeField, 'MARKETING'),
-    audienceType: AudienceTypeField,
-    audienceCondition: v.nullish(JsonObject),
-    segmentId: v.nullish(GivenId),
-  }),
-  needsContent(),
-);
+export const CreateCampaign = v.pipe(v.object({ ...parts, type: v.optional(TypeField, 'MARKETING') }), needsContent());
 export type CreateCampaign = v.InferOutput<typeof CreateCampaign>;
 
 /** `PUT /campaigns/{id}`: what is absent stays, `null` clears. */
-export const UpdateCampaign = v.object({
-  name: v.optional(Name),
-  description: Description,
-  subject: v.optional(SubjectSource),
-  body: v.optional(BodySource),
-  document: DocumentSource,
-  from: v.optional(EmailField),
-  fromName: SenderName,
-  replyTo: ReplyTo,
-  type: v.optional(TypeField),
-  audienceType: v.optional(AudienceTypeField),
-  audienceCondition: v.nullish(JsonObject),
-  segmentId: v.nullish(GivenId),
-});
+export const UpdateCampaign = v.partial(v.object({ ...parts, type: TypeField }));
 export type UpdateCampaign = v.InferOutput<typeof UpdateCampaign>;
 
 /** What campaigns are listed by. */

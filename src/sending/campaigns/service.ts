@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LockMode } from '@mikro-orm/core';
+import * as v from 'valibot';
 import { checkedDefinition } from '../../audience/segments/index.ts';
 import { checkSender, checkSources, type SenderDomains, storedContent } from '../../content/templates/index.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
@@ -16,6 +17,7 @@ import {
   type CampaignBody,
   type CampaignWithSegment,
   type CreateCampaign,
+  campaignCounts,
   campaignSorts,
   campaignStatuses,
   type ListCampaigns,
@@ -194,20 +196,13 @@ export async function campaignStats(
   id: string,
 ): Promise<CampaignStats> {
   const campaign = await load(db, projectId, id);
-  const { sentCount } = campaign;
+  const { sentCount, skippedCount, failedCount } = campaign;
   const rate = (count: number) => (sentCount === 0 ? 0 : (count / sentCount) * 100);
   const underWay = campaign.status === 'SENDING' || campaign.status === 'CANCELLED';
   return {
-    totalRecipients: campaign.totalRecipients,
-    sentCount,
-    deliveredCount: campaign.deliveredCount,
-    openedCount: campaign.openedCount,
-    clickedCount: campaign.clickedCount,
-    bouncedCount: campaign.bouncedCount,
-    complainedCount: campaign.complainedCount,
-    unsubscribedCount: campaign.unsubscribedCount,
-    skippedCount: campaign.skippedCount,
-    failedCount: campaign.failedCount,
+    ...v.parse(v.object(campaignCounts), campaign),
+    skippedCount,
+    failedCount,
     pendingCount: underWay ? pendingCount(campaign) : 0,
     openRate: rate(campaign.openedCount),
     clickRate: rate(campaign.clickedCount),

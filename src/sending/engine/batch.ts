@@ -34,7 +34,7 @@ export async function composeBatch<Mail>(
 ): Promise<Batch<Mail>> {
   // A slow project takes turns with its like and renders little at once, so that it need not take the place of others.
   if (deps.rendering === undefined || renderTurns.isSlow(ledger.projectId)) return render(deps, claim, mails, ledger);
-  return deps.rendering.run(() => render(deps, claim, mails, ledger));
+  return deps.rendering(() => render(deps, claim, mails, ledger));
 }
 
 // A batch whose messages take long ends early, well before the claim's lease is over.

@@ -1,4 +1,5 @@
 import type { Mailer, OutgoingMessage } from '@posthorn/mail-providers';
+import type { LimitFunction } from 'p-limit';
 import type { Database } from '../../core/database/sql.ts';
 import type { ClaimedMail } from '../ledger/index.ts';
 
@@ -17,7 +18,7 @@ export interface EngineDeps {
    * Lets one batch at a time be rendered in this process: rendered side by side, large ones would all be in memory before the
    * first is on its way. Absent where batches must not wait for one another.
    */
-  rendering?: { run<T>(work: () => Promise<T>): Promise<T> };
+  rendering?: LimitFunction;
 }
 
 /** What the pipeline of queued mail is built from. */

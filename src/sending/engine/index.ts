@@ -5,9 +5,9 @@ export { type Composer, type ComposerSettings, composeQueued, composerOf, create
 export type { DeliveryDeps, EngineDeps, TakenClaim } from './deps.ts';
 export { reconcileClaims } from './doubts.ts';
 export { handOver } from './hand-over.ts';
+export { InFlight } from './in-flight.ts';
 export type { KeptTexts, Ledger, Outcome, Tried } from './ledger-port.ts';
 export { judgeUnconfirmed, lookUpClaim } from './look-up.ts';
 export { type DeliveryReport, deliverPending, type Pace } from './pending.ts';
-export { findSuppressed } from './suppression.ts';
-export { writeSuppressed } from './suppression-queries.ts';
+export { findSuppressed, writeSuppressed } from './suppression.ts';
 export { bucketCtes, bucketMade } from './throttle.ts';

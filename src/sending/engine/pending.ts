@@ -3,8 +3,9 @@ import { pause } from '../../core/lib/time.ts';
 import { probeSize } from './attempts.ts';
 import { type Hold, holdFor, holdSentence, longestHeldMs, mayCall } from './breaker.ts';
 import { anyDue, claimQueued, type NextWork, nextWork } from './claim.ts';
-import type { Claim, DeliveryDeps, Tally } from './deps.ts';
+import type { DeliveryDeps, Tally } from './deps.ts';
 import { settleDeadAttempt, settleDueDoubts } from './doubts.ts';
+import { InFlight } from './in-flight.ts';
 import { handOverQueued } from './queue-ledger.ts';
 import { renderTurns, slowBatch } from './render-turns.ts';
 
@@ -57,112 +58,127 @@ export async function deliverPending(
   run: DeliveryRun,
   pace = servicePace,
 ): Promise<DeliveryReport> {
-  const total: Tally = { delivered: 0, failed: 0 };
+  const delivery = new Delivery(deps, run, pace);
+  const end = await delivery.lanes.whole(() => delivery.deliver());
+  return { ...delivery.tally, ...end };
+}
+
+/** How a run ended, but for what it delivered. */
+type End = Omit<DeliveryReport, keyof Tally>;
+
+class Delivery {
+  readonly tally: Tally = { delivered: 0, failed: 0 };
+  readonly lanes = new InFlight();
+  readonly #deps: DeliveryDeps;
+  readonly #run: DeliveryRun;
+  readonly #pace: Pace;
   // A Temporal store that was restored gives out the ids of runs and attempts again.
-  const own = randomBytes(3).toString('hex');
-  const lanes = new Set<Promise<void>>();
-  let failure: { error: unknown } | null = null;
-  try {
-    if (run.attempt > 1) count(await settleDeadAttempt(deps, run.projectId, run.prefix));
-    const end = await loop();
-    await Promise.all(lanes);
-    if (failure !== null) throw (failure as { error: unknown }).error;
-    return { ...total, ...end };
-  } finally {
-    await Promise.allSettled(lanes);
+  readonly #own = randomBytes(3).toString('hex');
+  #claims = 0;
+  /** Claims in a row that found nothing. */
+  #empty = 0;
+  #lastWork = performance.now();
+
+  constructor(deps: DeliveryDeps, run: DeliveryRun, pace: Pace) {
+    this.#deps = deps;
+    this.#run = run;
+    this.#pace = pace;
   }
 
-  async function loop(): Promise<Omit<DeliveryReport, keyof Tally>> {
+  async deliver(): Promise<End> {
+    const { projectId, prefix, attempt, stop } = this.#run;
+    if (attempt > 1) this.#count(await settleDeadAttempt(this.#deps, projectId, prefix));
     const started = performance.now();
-    let claims = 0;
-    let empty = 0;
-    let lastWork = started;
+    this.#lastWork = started;
     for (;;) {
-      if (run.stop.aborted) return { waitMs: stopPauseMs, held: null };
-      if (failure !== null || performance.now() - started > pace.longestMs) return { waitMs: 0, held: null };
-      if (lanes.size >= (renderTurns.isSlow(run.projectId) ? 1 : pace.lanes)) {
-        await Promise.race(lanes);
+      if (stop.aborted) return { waitMs: stopPauseMs, held: null };
+      if (this.lanes.hasFailed || performance.now() - started > this.#pace.longestMs) return { waitMs: 0, held: null };
+      if (this.lanes.size >= (renderTurns.isSlow(projectId) ? 1 : this.#pace.lanes)) {
+        await this.lanes.next();
         continue;
       }
-      claims += 1;
-      if ((empty === 0 || (await anyDue(deps.db, run.projectId))) && (await claim(claims, false))) {
-        empty = 0;
-        lastWork = performance.now();
+      const mayFind = this.#empty === 0 || (await anyDue(this.#deps.db, projectId));
+      if (mayFind && (await this.#claim(false))) {
+        this.#empty = 0;
+        this.#lastWork = performance.now();
         continue;
       }
-      // What the queue waits for is asked at the first empty claim and now and then while watching it.
-      const asks = empty % 8 === 0 || performance.now() - lastWork >= pace.lingerMs;
-      empty += 1;
-      if (lanes.size > 0) {
-        await Promise.race([...lanes, pause(pollMs(empty), run.stop)]);
-        lastWork = performance.now();
-        continue;
-      }
-      const end = asks ? await onEmptyQueue(await nextWork(deps.db, run.projectId, deps.rate, claimSize)) : 'watch';
-      if (end === 'again') continue;
-      if (end !== 'watch' && (end.held !== null || performance.now() - lastWork >= pace.lingerMs)) return end;
-      await pause(pollMs(empty), run.stop);
-    }
-
-    async function onEmptyQueue(next: NextWork): Promise<'again' | Omit<DeliveryReport, keyof Tally>> {
-      if (next.doubtMs === 0) {
-        count(await settleDueDoubts(deps, run.projectId));
-        return 'again';
-      }
-      if (next.ready > 0) {
-        const leave = await mayCall(deps.db, deps.mailer.name);
-        if (leave.hold !== null) return heldEnd(leave.hold, next);
-        claims += 1;
-        if (leave.probing && (await claim(claims, true))) {
-          await Promise.all(lanes);
-          // What needed no call has told nothing: the next claim follows at once.
-          empty = 0;
-        } else await pause(Math.min(Math.max(next.throttleMs, 2), shortPauseMs), run.stop);
-        return 'again';
-      }
-      // Mail that a failed call has put off waits for the provider as well as for its time.
-      const hold = next.waiting > 0 ? await holdFor(deps.db, deps.mailer.name) : null;
-      if (hold !== null && hold.waitMs > 0)
-        return heldEnd({ ...hold, waitMs: Math.max(hold.waitMs, next.dueMs ?? 0) }, next);
-      const waitMs = earliest(next.dueMs, next.doubtMs);
-      if (waitMs !== null && waitMs <= shortPauseMs) {
-        await pause(Math.max(waitMs, 2), run.stop);
-        return 'again';
-      }
-      return { waitMs, held: null };
+      const end = await this.#watch();
+      if (end !== null) return end;
     }
   }
 
-  // What a slow project cannot render in its turn would be read for nothing, and large bodies take long to read.
-  function sizeNow(): number {
-    return renderTurns.isSlow(run.projectId) ? slowBatch : claimSize;
+  /** Waits a little for mail, or what keeps it. Answers how the run ends, or null when it goes on. */
+  async #watch(): Promise<End | null> {
+    const { stop, projectId } = this.#run;
+    const isOver = () => performance.now() - this.#lastWork >= this.#pace.lingerMs;
+    // What the queue waits for is asked at the first empty claim and now and then while watching it.
+    const asks = this.#empty % 8 === 0 || isOver();
+    this.#empty += 1;
+    if (this.lanes.size > 0) {
+      await this.lanes.next(pause(pollMs(this.#empty), stop));
+      this.#lastWork = performance.now();
+      return null;
+    }
+    if (asks) {
+      const end = await this.#onEmptyQueue(await nextWork(this.#deps.db, projectId, this.#deps.rate, claimSize));
+      if (end === null || end.held !== null || isOver()) return end;
+    }
+    await pause(pollMs(this.#empty), stop);
+    return null;
   }
 
-  async function claim(number: number, probing: boolean): Promise<boolean> {
-    const id = `${run.prefix}${run.attempt}.${own}.${number}`;
-    const limits = { messages: probing ? probeSize : sizeNow(), rate: deps.rate, provider: deps.mailer.name, probing };
-    const mails = await claimQueued(deps.db, run.projectId, id, limits);
+  /** Does what can be done although nothing could be claimed. Answers how the run may end, or null when it may claim again. */
+  async #onEmptyQueue(next: NextWork): Promise<End | null> {
+    const { db, mailer } = this.#deps;
+    const { stop, projectId } = this.#run;
+    if (next.doubtMs === 0) {
+      this.#count(await settleDueDoubts(this.#deps, projectId));
+      return null;
+    }
+    if (next.ready > 0) {
+      const leave = await mayCall(db, mailer.name);
+      if (leave.hold !== null) return heldEnd(leave.hold, next);
+      if (leave.probing && (await this.#claim(true))) {
+        await this.lanes.ended();
+        // What needed no call has said nothing: the next claim follows at once.
+        this.#empty = 0;
+      } else await pause(Math.min(Math.max(next.throttleMs, 2), shortPauseMs), stop);
+      return null;
+    }
+    // Mail that a failed call has put off waits for the provider as well as for its time.
+    const hold = next.waiting > 0 ? await holdFor(db, mailer.name) : null;
+    if (hold !== null && hold.waitMs > 0)
+      return heldEnd({ ...hold, waitMs: Math.max(hold.waitMs, next.dueMs ?? 0) }, next);
+    const waitMs = earliest(next.dueMs, next.doubtMs);
+    if (waitMs === null || waitMs > shortPauseMs) return { waitMs, held: null };
+    await pause(Math.max(waitMs, 2), stop);
+    return null;
+  }
+
+  /** Takes what is due and hands it over meanwhile. Answers false when nothing was. */
+  async #claim(probing: boolean): Promise<boolean> {
+    const { db, rate, mailer } = this.#deps;
+    const { projectId, prefix, attempt } = this.#run;
+    this.#claims += 1;
+    const id = `${prefix}${attempt}.${this.#own}.${this.#claims}`;
+    // What a slow project cannot render in its turn would be read for nothing, and large bodies take long to read.
+    const size = renderTurns.isSlow(projectId) ? slowBatch : claimSize;
+    const limits = { messages: probing ? probeSize : size, rate, provider: mailer.name, probing };
+    const mails = await claimQueued(db, projectId, id, limits);
     if (mails.length === 0) return false;
-    open({ id, mails, takenAt: performance.now(), probing });
+    const claim = { id, mails, takenAt: performance.now(), probing };
+    this.lanes.add(handOverQueued(this.#deps, claim).then((tally) => this.#count(tally)));
     return true;
   }
 
-  function open(taken: Claim): void {
-    const lane: Promise<void> = handOverQueued(deps, taken)
-      .then(count, (error: unknown) => {
-        failure ??= { error };
-      })
-      .finally(() => lanes.delete(lane));
-    lanes.add(lane);
-  }
-
-  function count(more: Tally): void {
-    total.delivered += more.delivered;
-    total.failed += more.failed;
+  #count({ delivered, failed }: Tally): void {
+    this.tally.delivered += delivered;
+    this.tally.failed += failed;
   }
 }
 
-function heldEnd(hold: Hold, next: NextWork): Omit<DeliveryReport, keyof Tally> {
+function heldEnd(hold: Hold, next: NextWork): End {
   const waitMs = earliest(Math.min(hold.waitMs, longestHeldMs), next.doubtMs);
   return { waitMs, held: holdSentence(hold, next.waiting) };
 }

@@ -12,8 +12,8 @@ export interface StoredAttachment {
   contentId?: string;
 }
 
-/** A mail as it waits in the queue: the ledger row, with what is needed to render, check and send it. */
-interface QueuedMail {
+/** What every mail of the ledger says that is no campaign's. */
+export interface MailFacts {
   id: string;
   projectId: string;
   contactId: string;
@@ -22,22 +22,22 @@ interface QueuedMail {
   from: string;
   fromName: string | null;
   replyTo: string | null;
-  /** Final subject and body; null while `render` holds what they are made of. */
-  subject: string | null;
-  body: string | null;
-  render: StoredRender | null;
   headers: Record<string, string> | null;
   attachments: StoredAttachment[] | null;
   sourceType: SourceType;
   messageClass: MessageClass;
   templateId: string | null;
-  campaignId: string | null;
   /** Override of the project's tracking mode. */
   tracking: boolean | null;
 }
 
 /** A claimed mail, with the state of the world at the claim. */
-export interface ClaimedMail extends QueuedMail {
+export interface ClaimedMail extends MailFacts {
+  /** Final subject and body; null while `render` holds what they are made of. */
+  subject: string | null;
+  body: string | null;
+  render: StoredRender | null;
+  campaignId: string | null;
   /** Earlier attempts that failed. */
   attempts: number;
   /** Milliseconds since the mail was queued, by the database's clock. */
@@ -55,7 +55,7 @@ export interface ClaimedMail extends QueuedMail {
 }
 
 /** Whether mail of this kind goes to subscribed contacts only (contract page 1, 2.5). */
-function needsSubscription(mail: Pick<QueuedMail, 'messageClass' | 'sourceType'>): boolean {
+function needsSubscription(mail: MailFacts): boolean {
   if (mail.messageClass === 'MARKETING') return true;
   return mail.messageClass === 'HEADLESS' && mail.sourceType !== 'TRANSACTIONAL';
 }
