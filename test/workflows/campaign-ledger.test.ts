@@ -148,7 +148,7 @@ test('a claim with verdicts of every kind: rows, contact, events and counters sa
         { outcome: 'FAILED', emailId: left?.emailId ?? '', reason: { code: 'unsubscribed' }, subject: null },
         { outcome: 'FAILED', emailId: stopped?.emailId ?? '', reason: { code: 'campaign_cancelled' }, subject: null },
       ],
-      { settled: false, delayMs: 0, doubtful: false, attempt: true },
+      { settled: false, delayMs: 0, unconfirmed: false, attempt: true },
     );
   expect(await settle()).toEqual({ sent: 2, skipped: 2, failed: 2 });
   expect(await settle()).toEqual({ sent: 0, skipped: 0, failed: 0 });

@@ -122,8 +122,8 @@ export class ClaimRound implements Ledger<ClaimedRecipient> {
   end(): ClaimEnd {
     if (this.open.size === 0) return { settled: true };
     if (this.#unconfirmed)
-      return { settled: false, delayMs: Math.min(firstLookMs, this.#deps.lagMs), doubtful: true, attempt: true };
-    return { settled: false, delayMs: this.#delayMs, doubtful: false, attempt: this.#refused };
+      return { settled: false, delayMs: Math.min(firstLookMs, this.#deps.lagMs), unconfirmed: true, attempt: true };
+    return { settled: false, delayMs: this.#delayMs, unconfirmed: false, attempt: this.#refused };
   }
 
   /** Ends a recipient whose message the provider has; `at` is an ISO instant. */

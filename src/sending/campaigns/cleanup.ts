@@ -1,25 +1,20 @@
-import { retakeClaim } from './claims.ts';
+import { claimsOpen, retakeClaim } from './claims.ts';
 import { closeCancelledSend, endUnsentRows, revertToDraft, viewSend } from './completion.ts';
 import { deliverClaim } from './deliver-claim.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
 import { hasDeparted } from './state.ts';
 
-/** How a cleanup ended; `waitMs` says when the claims that are still in doubt can be asked for again. */
+/** How a cleanup ended; `waitMs` says when the claims that are still unconfirmed can be asked for again. */
 export type CleanUpReport = { done: true; status: 'DRAFT' | 'CANCELLED' } | { done: false; waitMs: number };
 
-const doubtPauseMs = 5000;
+const unconfirmedPauseMs = 5000;
 
 /**
  * Ends a cancelled send: first what became of messages without a verdict, then the rows that were never sent. When nothing
  * has departed the rows are deleted and the campaign is a draft again; else they are FAILED and it stays CANCELLED
- * (contract page 2, 2.2). Safe to repeat from any point. `open` counts the claims that others may still hold.
+ * (contract page 2, 2.2). Safe to repeat from any point.
  */
-export async function cleanUpCancelled(
-  deps: LaneDeps,
-  send: LaneSend,
-  open: () => Promise<{ open: number; dueMs: number | null }>,
-  alive: () => void,
-): Promise<CleanUpReport> {
+export async function cleanUpCancelled(deps: LaneDeps, send: LaneSend, alive: () => void): Promise<CleanUpReport> {
   const { campaignId, sendSeq } = send;
   const view = await viewSend(deps.db, campaignId, sendSeq);
   if (view === null || view.status !== 'CANCELLED') return { done: true, status: 'DRAFT' };
@@ -29,8 +24,8 @@ export async function cleanUpCancelled(
     await deliverClaim(deps, send, { ...claim, sending: false, probing: false, takenAt: performance.now() });
     alive();
   }
-  const left = await open();
-  if (left.open > 0) return { done: false, waitMs: Math.min(left.dueMs ?? doubtPauseMs, doubtPauseMs) };
+  const left = await claimsOpen(deps.db, campaignId, sendSeq, send.holder);
+  if (left.open > 0) return { done: false, waitMs: Math.min(left.dueMs ?? unconfirmedPauseMs, unconfirmedPauseMs) };
 
   if (!(await hasDeparted(deps.db, campaignId, sendSeq))) {
     await endUnsent('delete');

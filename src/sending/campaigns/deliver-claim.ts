@@ -68,7 +68,7 @@ function subjectOf(send: LaneSend, recipient: ClaimedRecipient): string | null {
 }
 
 function unconfirmed(delayMs: number): ClaimEnd {
-  return { settled: false, delayMs, doubtful: true, attempt: false };
+  return { settled: false, delayMs, unconfirmed: true, attempt: false };
 }
 
 async function settle(

@@ -23,7 +23,7 @@ export interface ExpansionDeps {
 
 /**
  * Freezes the rest of an audience into ledger rows, page by page. Ends early when a twin moved the cursor or the send is
- * over: load it again. `onPage` is told how many rows there are before each page, and may throw.
+ * over: load it again. `onPage` gets how many rows there are before each page, and may throw.
  */
 export async function expandFrom(
   deps: ExpansionDeps,

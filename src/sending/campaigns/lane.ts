@@ -28,7 +28,7 @@ export interface LaneReport extends SettledRecipients {
    * campaign is. `stopped`: the campaign is no longer SENDING, or the worker stops.
    */
   end: 'empty' | 'share' | 'held' | 'paused' | 'stopped';
-  /** When to look again, in milliseconds: 0 at once, null when nothing is open. */
+  /** When to check again, in milliseconds: 0 at once, null when nothing is open. */
   waitMs: number | null;
   /** Why it waits, where the provider is held. */
   hold: Hold | null;
@@ -110,7 +110,7 @@ class Lane {
       return null;
     }
     const place = { ...this.#send, claim, provider: mailer.name, stream: null };
-    const back = { settled: false, delayMs: 0, doubtful: claim.handedMs !== null, attempt: false } as const;
+    const back = { settled: false, delayMs: 0, unconfirmed: claim.handedMs !== null, attempt: false } as const;
     await statements(() => settleClaim(db, place, [], back));
     return heldEnd(leave.hold);
   }

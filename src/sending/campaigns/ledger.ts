@@ -59,7 +59,7 @@ export type ClaimEnd =
       /** Milliseconds until anybody may take it. */
       delayMs: number;
       /** Whether messages without a verdict may be with the provider. */
-      doubtful: boolean;
+      unconfirmed: boolean;
       /** Whether this round counts as an attempt that was refused. */
       attempt: boolean;
     };
@@ -101,10 +101,10 @@ export async function settleClaim(
   end: ClaimEnd,
 ): Promise<SettledRecipients> {
   const { ids, outcomes, messageIds, instants, subjects, reasons } = verdictArrays(settlements);
-  const { delayMs, doubtful, attempt } = end.settled ? { delayMs: 0, doubtful: false, attempt: false } : end;
+  const { delayMs, unconfirmed, attempt } = end.settled ? { delayMs: 0, unconfirmed: false, attempt: false } : end;
   const row = await db.row<SettledRecipients>(sql`
     select sent, skipped, failed from settle_claim(${claim.id}, ${campaignId}, ${sendSeq}, ${projectId}, ${provider}, ${stream},
-      ${ids}, ${outcomes}, ${messageIds}, ${instants}, ${subjects}, ${reasons}, ${end.settled}, ${delayMs}, ${doubtful},
+      ${ids}, ${outcomes}, ${messageIds}, ${instants}, ${subjects}, ${reasons}, ${end.settled}, ${delayMs}, ${unconfirmed},
       ${attempt ? 1 : 0}, ${holder})`);
   return row ?? { sent: 0, skipped: 0, failed: 0 };
 }

@@ -39,12 +39,12 @@ interface Composition {
 /** Turns content and a recipient into the message that the provider gets. */
 export type Composer = (composition: Composition) => OutgoingMessage;
 
-/** Where a template that does not work as its author meant is told of. */
+/** Where a template that does not work as its author meant is reported. */
 export interface ComposerLog {
   warn(facts: object, text: string): void;
 }
 
-const mostTold = 1000;
+const mostReported = 1000;
 
 /** Builds the composer of a process; prepared templates are shared between all of its messages. */
 export function createComposer(settings: ComposerSettings, log: ComposerLog): Composer {
@@ -54,12 +54,12 @@ export function createComposer(settings: ComposerSettings, log: ComposerLog): Co
     secret: settings.LINK_SECRET,
   };
   const prepared = contentCache(links);
-  const told = new Set<string>();
+  const reported = new Set<string>();
   // Once for each project and fault, not for each of a million messages.
-  const tell = (projectId: string, problem: string) => {
+  const report = (projectId: string, problem: string) => {
     const key = `${projectId} ${problem}`;
-    if (told.has(key) || told.size >= mostTold) return;
-    told.add(key);
+    if (reported.has(key) || reported.size >= mostReported) return;
+    reported.add(key);
     log.warn({ projectId, problem }, 'a template could only be filled in plainly');
   };
   return (facts) => {
@@ -81,7 +81,7 @@ export function createComposer(settings: ComposerSettings, log: ComposerLog): Co
       customHeaders: facts.headers,
       ownUnsubscribeHeaders: !(broadcast && settings.POSTMARK_UNSUBSCRIBES === 'postmark'),
     });
-    if (content.problem !== null) tell(facts.projectId, content.problem);
+    if (content.problem !== null) report(facts.projectId, content.problem);
     return {
       emailId: facts.emailId,
       projectId: facts.projectId,

@@ -37,7 +37,7 @@ export interface DeliveryRun {
 export interface DeliveryReport {
   delivered: number;
   failed: number;
-  /** When to look again, in milliseconds: 0 at once, null when nothing is left. */
+  /** When to check again, in milliseconds: 0 at once, null when nothing is left. */
   waitMs: number | null;
   /** Why mail waits, as a sentence for operators; null where it does not. */
   held: string | null;

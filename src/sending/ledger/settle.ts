@@ -99,6 +99,18 @@ export async function settleQueued(
       returning e.id, e.project_id, e.contact_id, e.subject, e."from", e.from_name, e.message_id, e.template_id,
         e.campaign_id, e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at, v.outcome, v.event_id, v.flip_id),
     ${raw(usageMoved('settled', `outcome in ('SENT', 'BOUNCED')`, `outcome = 'FAILED'`))},
+    ${consequences}
+    select (count(*) filter (where outcome = 'SENT'))::int as sent, (count(*) filter (where outcome <> 'SENT'))::int as failed
+    from settled`);
+  return row ?? { sent: 0, failed: 0 };
+}
+
+// While the provider has reported nothing of a mail, our own verdict decides its status. FAILED with a message id is the
+// provider's word: it took the mail and then refused to send it.
+const unreported = sql`(e.status in ('PENDING', 'SENDING') or e.status = 'FAILED' and e.message_id is null)`;
+
+// What follows from the verdicts of the CTE `settled`: the contact that the provider refuses, and the events.
+const consequences = sql`
     flipped as (
       update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
       from (select distinct on (contact_id) contact_id, id, project_id, flip_id from settled where outcome = 'BOUNCED') s
@@ -114,15 +126,7 @@ export async function settleQueued(
       union all
       select event_id, project_id, contact_id, id, 'email.bounce',
         ${raw(mailPayload('s'))} || jsonb_build_object('bounceType', 'Permanent', 'bouncedAt', ${raw(isoText('s.bounced_at'))}), s.bounced_at
-      from settled s where outcome = 'BOUNCED')
-    select (count(*) filter (where outcome = 'SENT'))::int as sent, (count(*) filter (where outcome <> 'SENT'))::int as failed
-    from settled`);
-  return row ?? { sent: 0, failed: 0 };
-}
-
-// While the provider has reported nothing of a mail, our own verdict decides its status. FAILED with a message id is the
-// provider's word: it took the mail and then refused to send it.
-const unreported = sql`(e.status in ('PENDING', 'SENDING') or e.status = 'FAILED' and e.message_id is null)`;
+      from settled s where outcome = 'BOUNCED')`;
 
 /** When the row of the queue is due again. */
 function dueAfter(settlements: readonly { emailId: string; delayMs: number }[]): Query {

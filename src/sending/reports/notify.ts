@@ -44,10 +44,7 @@ export async function applyNotification(
   const [name, status] = kind in moves && !isTransient ? moves[kind as keyof typeof moves] : [null, null];
   const at = sql`${reportedAt}::timestamptz`;
   const instant = (row: string) => (name === null ? sql`null::timestamptz` : raw(`${row}.${name}_at`));
-  const first = name === null ? sql`false` : sql`m.first`;
   const flips = status === 'BOUNCED' || status === 'COMPLAINED' || kind === 'optOut';
-  // Made first: the event of a hand-over stands before what followed it.
-  const [sentEvent, flipEvent, ownEvent] = [newId(), newId(), newId()];
   const row = await db.row<{ outcome: Notified }>(sql`
     with known as (
       select e.id, e.status, e.sent_at is not null or e.status not in ('PENDING', 'SENDING') or ${late}::boolean as ripe
@@ -77,6 +74,22 @@ export async function applyNotification(
       update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
       from moved m where c.id = m.contact_id and c.subscribed and ${flips}::boolean
       returning c.id),
+    ${counted(effect, name)}
+    retimed as (
+      update events v set mail_at = m.becomes from moved m
+      where m.becomes < m.was and v.project_id = m.project_id and v.name = ${`email.${kind}`} and v.mail_at = m.was and v.email_id = m.id),
+    ${emitted(effect, name, at)}
+    select case
+      when exists (select from moved) then 'done'
+      when exists (select from mail) then 'duplicate'
+      when exists (select from known) then 'unsettled'
+      else 'unknown' end as outcome`);
+  return row?.outcome ?? 'unknown';
+}
+
+/** The CTE of the campaign's counters. */
+function counted(effect: Effect, name: string | null): Query {
+  return sql`
     counted as (
       update campaigns c set
         ${name === null ? sql`` : sql`${raw(`${name}_count`)} = ${raw(`c.${name}_count`)} + m.first::int,`}
@@ -84,14 +97,19 @@ export async function applyNotification(
         skipped_count = greatest(0, c.skipped_count - m.was_left_out::int),
         failed_count = greatest(0, c.failed_count - (m.corrected and not m.was_left_out)::int),
         unsubscribed_count = c.unsubscribed_count + case
-          when ${kind !== 'optOut' || reasonOf(effect) !== null}::boolean or not exists (select from flipped) then 0
+          when ${effect.kind !== 'optOut' || reasonOf(effect) !== null}::boolean or not exists (select from flipped) then 0
           when exists (${raw(leftBefore('m.contact_id', 'm.campaign_id'))}) then 0
           else 1 end
       from moved m
-      where c.id = m.campaign_id and c.send_seq = m.send_seq and (m.corrected or ${first} or exists (select from flipped))),
-    retimed as (
-      update events v set mail_at = m.becomes from moved m
-      where m.becomes < m.was and v.project_id = m.project_id and v.name = ${`email.${kind}`} and v.mail_at = m.was and v.email_id = m.id),
+      where c.id = m.campaign_id and c.send_seq = m.send_seq and (m.corrected or ${name === null ? sql`false` : sql`m.first`} or exists (select from flipped))),`;
+}
+
+/** The CTE of the events: a hand-over that the report proves, a flip of the subscription, and the report itself. */
+function emitted(effect: Effect, name: string | null, at: Query): Query {
+  const { kind } = effect;
+  // Made first: the event of a hand-over stands before what followed it.
+  const [sentEvent, flipEvent, ownEvent] = [newId(), newId(), newId()];
+  return sql`
     emitted as (
       insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
       select ${sentEvent}::uuid, m.project_id, m.contact_id, m.id, 'email.sent',
@@ -105,13 +123,7 @@ export async function applyNotification(
       select ${ownEvent}::uuid, m.project_id, m.contact_id, m.id, ${kind === 'failure' ? 'email.failed' : `email.${kind}`}::text,
         ${raw(mailPayload('m'))} || ${dataOf(effect, name, at)},
         ${kind === 'failure' ? at : sql`case when m.was is null then m.becomes end`}
-      from moved m where ${kind !== 'optOut' && kind !== 'sent'}::boolean)
-    select case
-      when exists (select from moved) then 'done'
-      when exists (select from mail) then 'duplicate'
-      when exists (select from known) then 'unsettled'
-      else 'unknown' end as outcome`);
-  return row?.outcome ?? 'unknown';
+      from moved m where ${kind !== 'optOut' && kind !== 'sent'}::boolean)`;
 }
 
 function statusAfter(kind: Effect['kind'], status: string | null): Query {

@@ -69,7 +69,7 @@ interface Applied {
 }
 
 // A report can overtake the record of its own hand-over by some milliseconds. Waiting keeps `email.sent` first and lets the
-// event carry the rendered subject; a mail whose hand-over is in doubt is changed all the same, for the report proves it.
+// event carry the rendered subject; a mail whose hand-over is unconfirmed is changed all the same, for the report proves it.
 async function apply(deps: NotificationDeps, source: string, notification: Notification): Promise<Applied> {
   const { recipient, messageId } = notification;
   const mail = await mailOf(deps, notification);

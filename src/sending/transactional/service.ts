@@ -115,7 +115,7 @@ async function accept(
   return acceptance.accepted;
 }
 
-// Only mail that is sent counts: what a rule catches takes no room.
+// Only mail that is sent counts: what a rule suppresses takes no quota.
 async function acceptWithinLimit(
   db: Database,
   billing: BillingSettings,
