@@ -127,8 +127,7 @@ export function campaignActivities(deps: CampaignActivityDeps) {
       return alive(heartbeatMs, async (beat) => {
         const send = await laneSend(deps, campaignId, sendSeq);
         if (send === null) return { done: true, status: 'DRAFT' };
-        const open = () => claimsOpen(db, campaignId, sendSeq, send.holder);
-        return cleanUpCancelled(deps, send, open, () => {
+        return cleanUpCancelled(deps, send, () => {
           stopIfAsked(deps);
           beat({});
         });
