@@ -12,5 +12,5 @@ export {
   reserveMail,
   reserveReceivedMail,
 } from './service.ts';
-export { projectBilling, removeOldCounts, reserveAll, reserveWhole } from './usage-queries.ts';
+export { projectBilling, removeOldCounts, reserveWhole } from './usage-queries.ts';
 export { limitReached, type UsageGate, usageCategory, usageGate } from './usage-schema.ts';

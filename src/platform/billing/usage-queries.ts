@@ -31,13 +31,6 @@ export function reserveWhole(projectId: string, { category, limit }: UsageGate, 
     returning 1`;
 }
 
-/** `reserveWhole` as a text; parameters are the texts of $n. */
-export const reserveAll = (projectId: string, category: string, limit: string, count: string) => `
-  update usage_counters u set reserved = u.reserved + ${count}
-  where u.project_id = ${projectId} and u.month = ${thisMonth.text} and u.category = ${category} and u.reserved is not null
-    and u.reserved - ${failed.text} + ${count} <= ${limit}
-  returning 1`;
-
 /** Lets up to `count` mails in; null when the counter has not begun. `partly`: as many as the quota allows. */
 export function reserveQuota(
   db: Database,

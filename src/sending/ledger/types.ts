@@ -4,7 +4,7 @@ import type { Reason } from './reasons.ts';
 import type { StoredRender } from './stored-render.ts';
 
 /** A stored attachment; `content` is base64 and gone once the mail is final. */
-export interface StoredAttachment {
+interface StoredAttachment {
   filename: string;
   content: string;
   contentType: string;
