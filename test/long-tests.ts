@@ -12,6 +12,7 @@ export const longForms = ['test/api/hostile-bodies.test.ts', 'test/workflows/aut
 
 /** Files that take longest of those that `npm test` runs, the longest first. */
 export const slowTests = [
+  'test/browser/dashboard-access.test.ts',
   'test/start/npm-start.test.ts',
   'test/e2e/automation.test.ts',
   'test/e2e/campaign.test.ts',

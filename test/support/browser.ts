@@ -95,7 +95,7 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
  */
 export async function accessibilityProblems(page: Page): Promise<string[]> {
   // Evaluated by the debugger, so that the page's own policy against scripts stands.
-  await page.evaluate(axeSource);
+  if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(axeSource);
   await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
   const found = await axeFindings(page);
   if (found.length === 0) return found;
