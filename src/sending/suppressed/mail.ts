@@ -1,6 +1,6 @@
 import type { ListSuppressed, SuppressedEmail } from '../../audience/suppressions/index.ts';
 import { isoInstant, isoInstantOrNull } from '../../core/database/columns.ts';
-import type { Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../../core/lib/cursor.ts';
 import { badRequest, notFound } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
@@ -9,9 +9,9 @@ import type { Composer } from '../engine/index.ts';
 import { findSuppressedMail, suppressedMail } from './queries.ts';
 
 /** A page of suppressed mail, newest first. @throws 400 for a cursor of another list */
-export async function listSuppressed(sql: Sql, compose: Composer, projectId: string, query: ListSuppressed) {
+export async function listSuppressed(db: Database, compose: Composer, projectId: string, query: ListSuppressed) {
   const limit = clampLimit(query.limit, 20, 100);
-  const rows = await suppressedMail(sql, projectId, query.cursor === undefined ? null : place(query.cursor), limit + 1);
+  const rows = await suppressedMail(db, projectId, query.cursor === undefined ? null : place(query.cursor), limit + 1);
   const emails = rows.slice(0, limit);
   const last = emails.at(-1);
   return {
@@ -30,12 +30,12 @@ export async function listSuppressed(sql: Sql, compose: Composer, projectId: str
 
 /** A suppressed mail, as it would have been sent. @throws 404 */
 export async function getSuppressed(
-  sql: Sql,
+  db: Database,
   compose: Composer,
   projectId: string,
   id: string,
 ): Promise<SuppressedEmail> {
-  const row = await findSuppressedMail(sql, projectId, id);
+  const row = await findSuppressedMail(db, projectId, id);
   if (row === null) throw notFound('email', id);
   const { messageClass: _, rendered: __, data: ___, event: ____, contact: _____, project: ______, ...record } = row;
   return {
