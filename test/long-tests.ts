@@ -17,6 +17,8 @@ export const slowTests = [
   'test/e2e/automation.test.ts',
   'test/e2e/campaign.test.ts',
   'test/browser/dashboard-designer.test.ts',
+  'test/browser/email-document.test.ts',
+  'test/browser/code-editor.test.ts',
   'test/workflows/email-delivery.test.ts',
   'test/workflows/import-killed.test.ts',
   'test/workflows/email-delivery-sandbox.test.ts',
