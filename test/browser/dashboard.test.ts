@@ -213,8 +213,10 @@ describe('the dashboard in Chromium', () => {
       await button(page, 'Copy the address of heron.png').waitFor();
 
       await page.goto(`${world.url}/app/${project.id}/templates/new`);
+      await button(page, 'Edit as HTML').click();
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Edit as HTML' }).click();
       await writeBody(page, '');
-      await button(page, 'Insert a picture').click();
+      await button(page, 'Insert image').click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('What it shows').fill('A heron at "low" tide');
       await dialog.getByLabel('Picture: JPEG').setInputFiles(picture);

@@ -13,7 +13,7 @@ import { Card, Page } from '../../ui/Page.tsx';
 import { Note, Problem } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { contentBody, contentNames, contentOf, emptyContent, type MailContent } from '../mail/content.ts';
+import { contentBody, contentNames, contentOf, contentText, emptyContent, type MailContent } from '../mail/content.ts';
 import { MailForm } from '../mail/MailForm.tsx';
 import { MailPreview } from '../mail/MailPreview.tsx';
 import { useUnsaved } from '../mail/unsaved.ts';
@@ -121,6 +121,7 @@ export function CampaignEditor({ campaign, above }: { campaign: Campaign | null;
         <div className="writing">
           <MailForm
             content={draft}
+            generation={saving.generation}
             refused={saving.error instanceof ApiError ? saving.error : null}
             onChange={saving.change}
           />
@@ -132,7 +133,7 @@ export function CampaignEditor({ campaign, above }: { campaign: Campaign | null;
           what="campaign"
           conflict={saving.conflict}
           names={{ ...contentNames, audience: 'Audience' }}
-          describe={(value) => audienceText(value as Audience)}
+          describe={(value, key) => (key === 'audience' ? audienceText(value as Audience) : contentText(value))}
           onMine={saving.keepMine}
           onTheirs={saving.takeTheirs}
           onClose={saving.decideLater}

@@ -5,17 +5,23 @@ import { useProjectId } from '../../app/address.ts';
 import { SelectField, TextField } from '../../ui/Field.tsx';
 import { usePause } from '../../ui/pause.ts';
 import { Loading, Note, Problem } from '../../ui/States.tsx';
+import { useSource } from './brand.ts';
 import type { MailContent } from './content.ts';
+import { MailChecks } from './MailChecks.tsx';
 import './mail.css';
 
 const widths = { desktop: 'Desktop', phone: 'Phone', text: 'Plain text' } as const;
+const appearances = { light: 'Light', dark: 'Dark' } as const;
 
 /** The message as one recipient sees it, while it is written: the service renders it, as it renders what it sends. */
 export function MailPreview({ content }: { content: MailContent }) {
   const project = useProjectId();
   const [width, setWidth] = useState<keyof typeof widths>('desktop');
+  const [appearance, setAppearance] = useState<keyof typeof appearances>('light');
   const [search, setSearch] = useState('');
-  const { subject, body, type } = usePause(content, 400);
+  const settled = usePause(content, 400);
+  const { subject, type } = settled;
+  const body = useSource()(settled);
   const wanted = usePause(search, 300);
   const contact = useQuery({
     queryKey: ['contacts', project, 'preview', wanted],
@@ -44,6 +50,17 @@ export function MailPreview({ content }: { content: MailContent }) {
           value={search}
           onChange={(event) => setSearch(event.target.value)}
         />
+        <SelectField
+          label="Appearance"
+          value={appearance}
+          onChange={(event) => setAppearance(event.target.value as keyof typeof appearances)}
+        >
+          {Object.entries(appearances).map(([value, name]) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
+        </SelectField>
         <SelectField label="On" value={width} onChange={(event) => setWidth(event.target.value as keyof typeof widths)}>
           {Object.entries(widths).map(([value, name]) => (
             <option key={value} value={value}>
@@ -69,7 +86,8 @@ export function MailPreview({ content }: { content: MailContent }) {
               data-width={width}
               // Nothing in a mail may run, open windows or send forms here.
               sandbox=""
-              srcDoc={preview.data.html}
+              srcDoc={inAppearance(preview.data.html, appearance)}
+              data-appearance={appearance}
             />
           )}
         </>
@@ -78,6 +96,14 @@ export function MailPreview({ content }: { content: MailContent }) {
       ) : (
         <Loading />
       )}
+      {body === '' ? null : <MailChecks source={body} document={settled.document} />}
     </section>
   );
+}
+
+// The frame has the colors of the dashboard's theme; what the mail asks for is answered here.
+function inAppearance(html: string, appearance: keyof typeof appearances): string {
+  return html
+    .replaceAll('(prefers-color-scheme: dark)', appearance === 'dark' ? 'all' : 'not all')
+    .replaceAll('(prefers-color-scheme: light)', appearance === 'light' ? 'all' : 'not all');
 }

@@ -1,8 +1,13 @@
+import type { EmailDocument } from '@posthorn/email-document';
+
 /** What a template and a campaign have in common: the message. */
 export interface MailContent {
   name: string;
   subject: string;
+  /** HTML; empty where the message is written as blocks. */
   body: string;
+  /** The blocks that the message is written as; null for HTML. */
+  document: EmailDocument | null;
   from: string;
   fromName: string;
   replyTo: string;
@@ -24,14 +29,34 @@ export const contentNames: Record<keyof MailContent, string> = {
   fromName: 'From name',
   replyTo: 'Reply-to',
   type: 'Type',
-  body: 'Body',
+  body: 'HTML',
+  document: 'Content',
+};
+
+/** An email that says nothing yet. */
+export const blankDocument: EmailDocument = {
+  version: 1,
+  preheader: '',
+  content: [
+    {
+      type: 'paragraph',
+      attrs: { align: 'left' },
+      content: [
+        { type: 'text', text: 'Hello ' },
+        { type: 'variable', attrs: { name: 'firstName', fallback: 'there' } },
+        { type: 'text', text: ',' },
+      ],
+    },
+    { type: 'paragraph', attrs: { align: 'left' }, content: [] },
+  ],
 };
 
 /** A new message. */
 export const emptyContent: MailContent = {
   name: '',
   subject: '',
-  body: '<p>Hello {{firstName ?? there}},</p>\n\n<p></p>\n',
+  body: '',
+  document: blankDocument,
   from: '',
   fromName: '',
   replyTo: '',
@@ -40,13 +65,42 @@ export const emptyContent: MailContent = {
 
 /** The message of a template or campaign as the form has it: nothing is an empty text. */
 export function contentOf(
-  saved: Omit<MailContent, 'fromName' | 'replyTo'> & { fromName: string | null; replyTo: string | null },
+  saved: Omit<MailContent, 'fromName' | 'replyTo' | 'document'> & {
+    fromName: string | null;
+    replyTo: string | null;
+    document: Record<string, unknown> | null;
+  },
 ): MailContent {
-  const { name, subject, body, from, fromName, replyTo, type } = saved;
-  return { name, subject, body, from, type, fromName: fromName ?? '', replyTo: replyTo ?? '' };
+  const { name, subject, from, fromName, replyTo, type } = saved;
+  // What the service has stored has passed its schema.
+  const document = saved.document as EmailDocument | null;
+  const body = document === null ? saved.body : '';
+  return { name, subject, body, document, from, type, fromName: fromName ?? '', replyTo: replyTo ?? '' };
 }
 
-/** The form's content as the API takes it: an empty text clears. */
-export function contentBody({ fromName, replyTo, ...rest }: MailContent) {
-  return { ...rest, fromName: fromName || null, replyTo: replyTo || null };
+/** The form's content as the API takes it: an empty text clears, and of body and blocks there is one. */
+export function contentBody({ fromName, replyTo, body, document, ...rest }: MailContent) {
+  const written = document === null ? { body } : { document: { ...document } };
+  return { ...rest, ...written, fromName: fromName || null, replyTo: replyTo || null };
+}
+
+/** A value of a message in words, for comparing two versions of it. */
+export function contentText(value: unknown): string {
+  return value === null ? 'Written as HTML' : textOf((value as EmailDocument).content);
+}
+
+// Block by block: what it says, or what it is.
+function textOf(node: unknown): string {
+  if (Array.isArray(node)) return node.map(textOf).filter(Boolean).join('\n');
+  const { type, text, attrs, content } = node as {
+    type: string;
+    text?: string;
+    attrs?: Record<string, string>;
+    content?: unknown[];
+  };
+  if (text !== undefined) return text;
+  if (type === 'variable') return `{{ ${attrs?.name} }}`;
+  if (type === 'paragraph' || type === 'heading') return (content ?? []).map(textOf).join('');
+  if (content !== undefined) return textOf(content);
+  return `[${type}${attrs?.label ? `: ${attrs.label}` : ''}]`;
 }

@@ -12,7 +12,7 @@ import { Page } from '../../ui/Page.tsx';
 import { ShownPage } from '../../ui/ShownPage.tsx';
 import { Problem } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { contentBody, contentNames, contentOf, emptyContent, type MailContent } from '../mail/content.ts';
+import { contentBody, contentNames, contentOf, contentText, emptyContent, type MailContent } from '../mail/content.ts';
 import { MailForm } from '../mail/MailForm.tsx';
 import { MailPreview } from '../mail/MailPreview.tsx';
 import { useUnsaved } from '../mail/unsaved.ts';
@@ -110,6 +110,7 @@ function Editor({ id, stored, above }: { id: string | null; stored: Stored; abov
         <div className="writing">
           <MailForm
             content={content}
+            generation={draft.generation}
             refused={draft.error instanceof ApiError ? draft.error : null}
             onChange={draft.change}
           />
@@ -121,6 +122,7 @@ function Editor({ id, stored, above }: { id: string | null; stored: Stored; abov
           what="template"
           conflict={draft.conflict}
           names={contentNames}
+          describe={contentText}
           onMine={draft.keepMine}
           onTheirs={draft.takeTheirs}
           onClose={draft.decideLater}

@@ -1,0 +1,270 @@
+import { networks } from '@posthorn/email-document';
+import type { Editor } from '@tiptap/core';
+import type { Node } from '@tiptap/pm/model';
+import { NodeSelection } from '@tiptap/pm/state';
+import type { ReactNode } from 'react';
+import { Button } from '../ui/Button.tsx';
+import { CheckField, SelectField, TextArea, TextField } from '../ui/Field.tsx';
+import { ImagePicker } from './ImagePicker.tsx';
+import { operatorNames } from './nodes.ts';
+
+/** What the inspector is about: a node and where it is. */
+interface Inspected {
+  node: Node;
+  pos: number;
+}
+
+const inspectable = new Set([
+  'image',
+  'button',
+  'spacer',
+  'social',
+  'html',
+  'variable',
+  'conditional',
+  'repeat',
+  'columns',
+]);
+
+/** The settings of the selected block, or of the block around the cursor. */
+export function Inspector({ editor, variables }: { editor: Editor; variables: readonly string[] }) {
+  const found = inspected(editor);
+  if (found === null) return null;
+  const { node, pos } = found;
+  const set = (attributes: Record<string, unknown>) => {
+    const { state, view } = editor;
+    const change = state.tr.setNodeMarkup(pos, undefined, { ...node.attrs, ...attributes });
+    // The block stays selected, so that its settings stay open.
+    if (state.selection instanceof NodeSelection) change.setSelection(NodeSelection.create(change.doc, pos));
+    view.dispatch(change);
+  };
+  const title = titles[node.type.name] ?? 'Block';
+  return (
+    <section className="inspector" aria-label={`${title} settings`}>
+      <div className="filters">{settingsOf(node, set, variables, editor, pos)}</div>
+    </section>
+  );
+}
+
+const titles: Record<string, string> = {
+  image: 'Image',
+  button: 'Button',
+  spacer: 'Spacer',
+  social: 'Social links',
+  html: 'HTML',
+  variable: 'Variable',
+  conditional: 'Conditional block',
+  repeat: 'Repeated block',
+  columns: 'Columns',
+};
+
+function inspected(editor: Editor): Inspected | null {
+  const { selection } = editor.state;
+  if (selection instanceof NodeSelection && inspectable.has(selection.node.type.name))
+    return { node: selection.node, pos: selection.from };
+  const { $from } = selection;
+  for (let depth = $from.depth; depth > 0; depth -= 1) {
+    const node = $from.node(depth);
+    if (inspectable.has(node.type.name)) return { node, pos: $from.before(depth) };
+  }
+  return null;
+}
+
+type Change = (attributes: Record<string, unknown>) => void;
+
+function settingsOf(node: Node, set: Change, variables: readonly string[], editor: Editor, pos: number): ReactNode {
+  const { attrs } = node;
+  const text = (name: string, label: string, rest: { placeholder?: string; hint?: string; list?: string } = {}) => (
+    <TextField
+      key={name}
+      label={label}
+      value={String(attrs[name] ?? '')}
+      onChange={(event) => set({ [name]: event.target.value })}
+      {...rest}
+    />
+  );
+  const number = (name: string, label: string, min: number, max: number, empty?: string) => (
+    <TextField
+      key={name}
+      label={label}
+      type="number"
+      min={min}
+      max={max}
+      {...(empty ? { placeholder: empty } : {})}
+      value={attrs[name] ?? ''}
+      onChange={(event) => {
+        const value = Math.round(Number(event.target.value));
+        if (event.target.value === '' && empty) set({ [name]: null });
+        else if (value >= min && value <= max) set({ [name]: value });
+      }}
+    />
+  );
+  const name = (attribute: string, label: string) => (
+    <TextField
+      key={attribute}
+      label={label}
+      list="email-variables"
+      value={String(attrs[attribute])}
+      // A name that is none would make the whole email one that cannot be saved.
+      onChange={(event) => isName(event.target.value) && set({ [attribute]: event.target.value })}
+    />
+  );
+  const align = (
+    <SelectField
+      key="align"
+      label="Alignment"
+      value={attrs.align}
+      onChange={(event) => set({ align: event.target.value })}
+    >
+      <option value="left">Left</option>
+      <option value="center">Center</option>
+      <option value="right">Right</option>
+    </SelectField>
+  );
+  const known = (
+    <datalist key="known" id="email-variables">
+      {variables.map((each) => (
+        <option key={each} value={each} />
+      ))}
+    </datalist>
+  );
+  switch (node.type.name) {
+    case 'image':
+      return [
+        <ImagePicker key="pick" onPick={(src) => set({ src })} />,
+        text('src', 'Image address', { placeholder: 'https://' }),
+        attrs.decorative ? null : text('alt', 'Alt text', { placeholder: 'What the image shows' }),
+        <CheckField
+          key="decorative"
+          label="Decorative"
+          checked={attrs.decorative}
+          onChange={(event) => set({ decorative: event.target.checked })}
+        />,
+        number('width', 'Width in pixels', 16, 600, 'Full width'),
+        text('href', 'Link', { placeholder: 'https://' }),
+        align,
+      ];
+    case 'button':
+      return [text('label', 'Label'), text('href', 'Link', { placeholder: 'https:// or {{ variable }}' }), align];
+    case 'spacer':
+      return number('height', 'Height in pixels', 4, 200);
+    case 'html':
+      return (
+        <TextArea
+          label="HTML"
+          rows={6}
+          value={attrs.code}
+          spellCheck={false}
+          onChange={(event) => set({ code: event.target.value })}
+        />
+      );
+    case 'variable':
+      return [
+        name('name', 'Variable'),
+        text('fallback', 'Fallback', { placeholder: 'When a contact has none' }),
+        known,
+      ];
+    case 'conditional': {
+      const isBare = attrs.operator === 'exists' || attrs.operator === 'missing';
+      return [
+        name('variable', 'Show if'),
+        <SelectField
+          key="operator"
+          label="Condition"
+          value={attrs.operator}
+          onChange={(event) => set({ operator: event.target.value })}
+        >
+          {Object.entries(operatorNames).map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </SelectField>,
+        isBare ? null : text('value', 'Value'),
+        known,
+      ];
+    }
+    case 'repeat':
+      return [name('list', 'List'), number('limit', 'At most', 1, 500, 'All'), known];
+    case 'columns':
+      return (
+        <SelectField
+          label="Columns"
+          value={node.childCount}
+          onChange={(event) => setColumns(editor, { node, pos }, Number(event.target.value))}
+        >
+          {[1, 2, 3, 4].map((count) => (
+            <option key={count}>{count}</option>
+          ))}
+        </SelectField>
+      );
+    case 'social':
+      return <SocialLinks links={attrs.links} onChange={(links) => set({ links })} />;
+    default:
+      return null;
+  }
+}
+
+function isName(text: string): boolean {
+  return /^[\p{L}_][\p{L}\p{N}_ .'-]*$/u.test(text);
+}
+
+// Columns are added on the right; what is in those that go is moved into the last that stays.
+function setColumns(editor: Editor, { node, pos }: Inspected, count: number): void {
+  const columns = Array.from({ length: node.childCount }, (_, index) => node.child(index).toJSON());
+  while (columns.length < count) columns.push({ type: 'column', content: [{ type: 'paragraph' }] });
+  const dropped = columns.splice(count);
+  const last = columns.at(-1);
+  if (last) last.content = [...last.content, ...dropped.flatMap(({ content }) => content)];
+  editor
+    .chain()
+    .insertContentAt({ from: pos, to: pos + node.nodeSize }, { type: 'columns', content: columns })
+    .setTextSelection(pos + 3)
+    .run();
+}
+
+interface Link {
+  network: string;
+  href: string;
+}
+
+function SocialLinks({ links, onChange }: { links: readonly Link[]; onChange: (links: Link[]) => void }) {
+  const replace = (index: number, part: Partial<Link>) =>
+    onChange(links.map((link, at) => (at === index ? { ...link, ...part } : link)));
+  return (
+    <div className="stack">
+      {links.map((link, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a link has no identity but its place
+        <div className="row" key={index}>
+          <SelectField
+            label="Network"
+            value={link.network}
+            onChange={(event) => replace(index, { network: event.target.value })}
+          >
+            {networks.map((network) => (
+              <option key={network}>{network}</option>
+            ))}
+          </SelectField>
+          <TextField
+            label="Address"
+            placeholder="https://"
+            value={link.href}
+            onChange={(event) => replace(index, { href: event.target.value })}
+          />
+          <Button size="small" onClick={() => onChange(links.filter((_, at) => at !== index))}>
+            Remove
+          </Button>
+        </div>
+      ))}
+      <div>
+        <Button
+          size="small"
+          disabled={links.length >= 12}
+          onClick={() => onChange([...links, { network: 'LinkedIn', href: '' }])}
+        >
+          Add a link
+        </Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,105 @@
+import type { Editor, JSONContent } from '@tiptap/core';
+import { NodeSelection } from '@tiptap/pm/state';
+import {
+  Code2,
+  Columns2,
+  GitBranch,
+  Heading1,
+  Heading2,
+  Heading3,
+  Image,
+  List,
+  ListOrdered,
+  type LucideIcon,
+  Minus,
+  MousePointerClick,
+  Pilcrow,
+  Repeat2,
+  Share2,
+  StretchVertical,
+} from 'lucide-react';
+
+/** Something that can be inserted at the cursor. */
+export interface Insertable {
+  name: string;
+  /** Other words that people look for. */
+  words: string;
+  icon: LucideIcon;
+  insert: (editor: Editor) => void;
+}
+
+const paragraph = (text = ''): JSONContent => ({
+  type: 'paragraph',
+  ...(text === '' ? {} : { content: [{ type: 'text', text }] }),
+});
+const columns: JSONContent = {
+  type: 'columns',
+  content: ['First column', 'Second column'].map((text) => ({ type: 'column', content: [paragraph(text)] })),
+};
+
+// A paragraph that is still empty, such as the one in which the slash was typed, makes room for the block.
+const put = (content: JSONContent) => (editor: Editor) => {
+  const { selection } = editor.state;
+  const { $from, empty } = selection;
+  const isEmpty = empty && $from.parent.type.name === 'paragraph' && $from.parent.content.size === 0;
+  const at = isEmpty
+    ? { from: $from.before(), to: $from.after() }
+    : selection instanceof NodeSelection || $from.depth === 0
+      ? selection.to
+      : $from.after();
+  const start = typeof at === 'number' ? at : at.from;
+  const chain = editor.chain().focus().insertContentAt(at, content);
+  const isText = content.type === 'paragraph' || content.type === 'conditional' || content.type === 'repeat';
+  if (isText || content.type === 'columns') chain.setTextSelection(start + (content.type === 'columns' ? 3 : 2)).run();
+  else chain.setNodeSelection(start).run();
+};
+
+/** The blocks that can be inserted, in the order of the menus. */
+export const insertables: readonly Insertable[] = [
+  {
+    name: 'Text',
+    words: 'paragraph',
+    icon: Pilcrow,
+    insert: (editor) => editor.chain().focus().setNode('paragraph').run(),
+  },
+  ...([1, 2, 3] as const).map((level) => ({
+    name: `Heading ${level}`,
+    words: `title h${level}`,
+    icon: [Heading1, Heading2, Heading3][level - 1] ?? Heading1,
+    insert: (editor: Editor) => editor.chain().focus().setNode('heading', { level }).run(),
+  })),
+  { name: 'Bullet list', words: 'ul', icon: List, insert: (editor) => editor.chain().focus().toggleBulletList().run() },
+  {
+    name: 'Numbered list',
+    words: 'ol',
+    icon: ListOrdered,
+    insert: (editor) => editor.chain().focus().toggleOrderedList().run(),
+  },
+  { name: 'Image', words: 'picture photo', icon: Image, insert: put({ type: 'image' }) },
+  { name: 'Button', words: 'link call to action', icon: MousePointerClick, insert: put({ type: 'button' }) },
+  { name: 'Columns', words: 'layout side by side', icon: Columns2, insert: put(columns) },
+  { name: 'Divider', words: 'line rule', icon: Minus, insert: put({ type: 'divider' }) },
+  { name: 'Spacer', words: 'gap space', icon: StretchVertical, insert: put({ type: 'spacer' }) },
+  {
+    name: 'Social links',
+    words: 'x linkedin instagram',
+    icon: Share2,
+    insert: put({ type: 'social', attrs: { links: [{ network: 'Website', href: '' }] } }),
+  },
+  {
+    name: 'Conditional block',
+    words: 'if show',
+    icon: GitBranch,
+    insert: put({ type: 'conditional', content: [paragraph('Only some contacts see this.')] }),
+  },
+  {
+    name: 'Repeated block',
+    words: 'for each loop list',
+    icon: Repeat2,
+    insert: put({
+      type: 'repeat',
+      content: [{ type: 'paragraph', content: [{ type: 'variable', attrs: { name: 'item.name', fallback: '' } }] }],
+    }),
+  },
+  { name: 'HTML', words: 'code source', icon: Code2, insert: put({ type: 'html' }) },
+];

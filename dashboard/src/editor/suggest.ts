@@ -1,0 +1,112 @@
+import { type Editor, Extension, type Range } from '@tiptap/core';
+import { PluginKey } from '@tiptap/pm/state';
+import Suggestion from '@tiptap/suggestion';
+import { type Insertable, insertables } from './catalog.ts';
+
+/** A list of what can be inserted, open at the cursor. */
+export interface Suggested {
+  label: string;
+  names: readonly string[];
+  chosen: number;
+  place: DOMRect | null;
+  choose(index: number): void;
+}
+
+interface Options {
+  variables: () => readonly string[];
+  show: (suggested: Suggested | null) => void;
+}
+
+interface Choice {
+  name: string;
+  insert: (editor: Editor) => void;
+}
+
+/** What is typed after a slash looks for blocks, what is typed after two braces for variables. */
+export const Suggestions = Extension.create<Options>({
+  name: 'suggestions',
+  addOptions: () => ({ variables: () => [], show: () => undefined }),
+  addProseMirrorPlugins() {
+    const { variables, show } = this.options;
+    const list = (key: string, char: string, label: string, find: (query: string) => Choice[]) =>
+      Suggestion<Choice, Choice>({
+        pluginKey: new PluginKey(key),
+        editor: this.editor,
+        char,
+        allowedPrefixes: char === '/' ? [' '] : null,
+        allowSpaces: char === '/',
+        items: ({ query }) => find(query.toLowerCase()).slice(0, 20),
+        command: ({ editor, range, props }) => accept(editor, range, props),
+        render: () => popup(label, show),
+      });
+    return [
+      list('blocks', '/', 'Blocks', (query) => insertables.filter((each) => fits(each, query))),
+      list('variables', '{{', 'Variables', (query) =>
+        variables()
+          .filter((name) => name.toLowerCase().includes(query.trim()))
+          .map((name) => ({ name, insert: (editor) => insertVariable(editor, name) })),
+      ),
+    ];
+  },
+});
+
+/** Puts a variable where the cursor is. */
+export function insertVariable(editor: Editor, name: string): void {
+  const content = [{ type: 'variable', attrs: { name, fallback: '' } }];
+  editor.chain().focus().insertContent(content).run();
+}
+
+function fits({ name, words }: Insertable, query: string): boolean {
+  return `${name} ${words}`.toLowerCase().includes(query);
+}
+
+function accept(editor: Editor, range: Range, { insert }: Choice): void {
+  editor.chain().focus().deleteRange(range).run();
+  insert(editor);
+}
+
+function popup(label: string, show: Options['show']) {
+  let items: Choice[] = [];
+  let chosen = 0;
+  let accepts: (choice: Choice) => void = () => undefined;
+  let place: (() => DOMRect | null) | null | undefined;
+  const choose = (index: number) => {
+    const choice = items[index];
+    if (choice) accepts(choice);
+  };
+  const tell = () =>
+    show(
+      items.length === 0
+        ? null
+        : { label, names: items.map(({ name }) => name), chosen, place: place?.() ?? null, choose },
+    );
+  const take = (props: { items: Choice[]; command: (choice: Choice) => void; clientRect?: typeof place }) => {
+    ({ items } = props);
+    accepts = props.command;
+    place = props.clientRect;
+    chosen = 0;
+    tell();
+  };
+  return {
+    onStart: take,
+    onUpdate: take,
+    onExit: () => show(null),
+    onKeyDown({ event }: { event: KeyboardEvent }) {
+      if (items.length === 0) return false;
+      if (event.key === 'Escape') {
+        items = [];
+        tell();
+        return true;
+      }
+      if (event.key === 'Enter' || event.key === 'Tab') {
+        choose(chosen);
+        return true;
+      }
+      const step = { ArrowDown: 1, ArrowUp: items.length - 1 }[event.key];
+      if (step === undefined) return false;
+      chosen = (chosen + step) % items.length;
+      tell();
+      return true;
+    },
+  };
+}

@@ -1,0 +1,16 @@
+import { compileEmail, plainBrand } from '@posthorn/email-document';
+import { useQuery } from '@tanstack/react-query';
+import { answer, api } from '../../api/client.ts';
+import { useProjectId } from '../../app/address.ts';
+import type { MailContent } from './content.ts';
+
+/** The brand kit of a project, as a query. */
+export function brandQuery(project: string) {
+  return { queryKey: ['brand', project], queryFn: () => answer(api.GET('/brand')) };
+}
+
+/** The HTML that a message is sent as: what was written as blocks is compiled as the service does it. */
+export function useSource(): (content: Pick<MailContent, 'body' | 'document'>) => string {
+  const { data } = useQuery(brandQuery(useProjectId()));
+  return ({ body, document }) => (document === null ? body : compileEmail(document, data ?? plainBrand));
+}

@@ -1,0 +1,307 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { aProject, type TestApi, type TestProject } from '../support/api.ts';
+import { accessibilityProblems, phone, startBrowser } from '../support/browser.ts';
+import { apiWithDashboard, asOwner } from '../support/dashboard-owner.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let api: TestApi;
+let browser: Browser;
+let project: TestProject;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  database = await testDatabase();
+  api = await apiWithDashboard(database);
+  project = await aProject(database, 'Vogelfreunde am Wattenmeer e. V.');
+  const data = { firstName: 'Ada', plan: 'pro', city: 'Emden' };
+  await call('POST', '/contacts', { email: 'ada@wattenmeer.test', data });
+});
+afterAll(async () => {
+  await browser?.close();
+  await api?.close();
+  await database?.close();
+});
+
+const call = async (method: string, path: string, body?: object) =>
+  (await api.call(project.secretKey, method, path, body)).body;
+const inDashboard = (place: string, work: (page: Page) => Promise<void>, options = {}) =>
+  asOwner(
+    browser,
+    { api, database, project },
+    async (page) => {
+      await page.goto(`${api.url}/app/${project.id}/${place}`);
+      await work(page);
+    },
+    options,
+  );
+const body = (page: Page) => page.getByRole('textbox', { name: 'Body' });
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const settings = (page: Page, of: string) => page.getByRole('region', { name: `${of} settings` });
+const mail = (page: Page) => page.frameLocator('iframe[title="The message as it is shown"]');
+
+async function begin(page: Page, name: string): Promise<void> {
+  await page.getByLabel('Name', { exact: true }).fill(name);
+  await page.getByLabel('From', { exact: true }).fill(project.sender);
+  await page.getByLabel('Subject').fill('The herons are back');
+  await body(page).click();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.press('Delete');
+}
+
+/** Saves and answers what is stored. */
+async function saved(page: Page) {
+  const answered = page.waitForResponse(
+    (answer) => /\/templates(?:\/[0-9a-f-]{36})?$/.test(answer.url()) && answer.request().method() !== 'GET',
+  );
+  await button(page, 'Save').click();
+  const { id } = await (await answered).json();
+  await page.waitForURL((url) => url.pathname.endsWith(id));
+  return call('GET', `/templates/${id}`);
+}
+
+/** Chooses a block by its name after a slash. */
+async function slash(page: Page, name: string): Promise<void> {
+  await page.keyboard.type(`/${name}`);
+  await page.getByRole('option', { name, exact: true }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('listbox').waitFor({ state: 'detached' });
+}
+
+const shapeOf = (content: { type: string }[]) => content.map(({ type }) => type);
+
+test('an email is written by keyboard alone: text, headings, lists, a variable, conditions and repetitions', async () => {
+  await inDashboard('templates/new', async (page) => {
+    await begin(page, 'By keyboard');
+    await slash(page, 'Heading 1');
+    await page.keyboard.type('Moin ');
+    await page.keyboard.type('{{first');
+    await page.getByRole('option', { name: 'firstName' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('!');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('The ');
+    await page.keyboard.press('ControlOrMeta+b');
+    await page.keyboard.type('herons');
+    await page.keyboard.press('ControlOrMeta+b');
+    await page.keyboard.type(' <are> back & {{city ?? "here"}}.');
+    await page.keyboard.press('Enter');
+    await slash(page, 'Bullet list');
+    await page.keyboard.type('One');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('Two');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Enter');
+    await slash(page, 'Conditional block');
+    await settings(page, 'Conditional block').waitFor();
+    await mail(page).getByText('Moin Ada!').waitFor();
+    await mail(page).getByText('herons <are> back & Emden.').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+
+    const stored = await saved(page);
+    expect(shapeOf(stored.document.content)).toEqual(['heading', 'paragraph', 'bulletList', 'conditional']);
+    expect(stored.document.content[0].content).toEqual([
+      { type: 'text', text: 'Moin ' },
+      { type: 'variable', attrs: { name: 'firstName', fallback: '' } },
+      { type: 'text', text: '!' },
+    ]);
+    expect(stored.body).toContain('<strong>herons</strong> &lt;are&gt; back &amp; {{city ?? "here"}}.');
+    expect(stored.body).toContain('{% if plan %}');
+
+    // It opens as it was, and is no change until something is changed.
+    await page.reload();
+    await body(page).getByText('Moin').waitFor();
+    expect(await button(page, 'Save').getAttribute('aria-disabled')).toBe('true');
+    expect(await page.locator('.chip').first().textContent()).toBe('firstName');
+  });
+});
+
+test('blocks are inserted, set up, moved, copied and deleted by mouse', async () => {
+  await inDashboard('templates/new', async (page) => {
+    await begin(page, 'By mouse');
+    await page.keyboard.type('Above');
+    const insert = async (name: string) => {
+      await button(page, 'Block').click();
+      await page.getByRole('menuitem', { name, exact: true }).click();
+    };
+    await insert('Button');
+    await settings(page, 'Button').getByLabel('Label').fill('Count with us');
+    await settings(page, 'Button').getByLabel('Link').fill('https://wattenmeer.test/count');
+    await settings(page, 'Button').getByLabel('Alignment').selectOption('Center');
+    await insert('Social links');
+    await settings(page, 'Social links').getByLabel('Address').fill('https://wattenmeer.test');
+    await insert('Divider');
+    await insert('Spacer');
+    await settings(page, 'Spacer').getByLabel('Height in pixels').fill('40');
+    await insert('Columns');
+    await settings(page, 'Columns').getByLabel('Columns').selectOption('3');
+    expect(await accessibilityProblems(page)).toEqual([]);
+    expect(shapeOf((await saved(page)).document.content)).toEqual([
+      'paragraph',
+      'button',
+      'social',
+      'divider',
+      'spacer',
+      'columns',
+    ]);
+
+    await body(page).getByText('Count with us').click();
+    await button(page, 'Move block up').click();
+    await button(page, 'Duplicate block').click();
+    await body(page).locator('[data-block="spacer"]').click();
+    await button(page, 'Delete block').click();
+    await button(page, 'Save').click();
+    await page.getByText('Template saved').first().waitFor();
+    const path = `/templates/${new URL(page.url()).pathname.split('/').at(-1)}`;
+    await expect
+      .poll(async () => shapeOf((await call('GET', path)).document.content))
+      .toEqual(['button', 'button', 'paragraph', 'social', 'divider', 'columns']);
+
+    // The handle beside a block drags it.
+    await body(page).getByText('Above').hover();
+    const target = await body(page).locator('[data-block="columns"]').boundingBox();
+    await page.getByLabel('Drag to move this block').hover();
+    await page.mouse.down();
+    await page.mouse.move((target?.x ?? 0) + 60, (target?.y ?? 0) + (target?.height ?? 0) - 2, { steps: 8 });
+    await page.mouse.move((target?.x ?? 0) + 60, (target?.y ?? 0) + (target?.height ?? 0) + 10, { steps: 4 });
+    await page.mouse.up();
+    await expect.poll(() => body(page).locator('> *').last().textContent()).toBe('Above');
+    const stored = await saved(page);
+    const [first] = stored.document.content;
+    expect(first.attrs).toEqual({ label: 'Count with us', href: 'https://wattenmeer.test/count', align: 'center' });
+    expect(stored.document.content.find(({ type }: { type: string }) => type === 'columns').content).toHaveLength(3);
+  });
+});
+
+test('selected text gets marks and a link from the toolbar beside it', async () => {
+  await inDashboard('templates/new', async (page) => {
+    await begin(page, 'Linked');
+    await page.keyboard.type('Read the count');
+    await page.keyboard.press('Shift+Home');
+    const bubble = page.getByRole('toolbar', { name: 'Selected text' });
+    await bubble.getByRole('button', { name: 'Italic' }).click();
+    await bubble.getByRole('button', { name: 'Link' }).click();
+    await bubble.getByLabel('Link address').fill('https://wattenmeer.test/report');
+    await page.keyboard.press('Enter');
+    expect((await saved(page)).body).toMatch(
+      /<a class="ph-link" href="https:\/\/wattenmeer\.test\/report"[^>]*><em>Read the count<\/em><\/a>|<em><a class="ph-link" href="https:\/\/wattenmeer\.test\/report"[^>]*>Read the count<\/a><\/em>/,
+    );
+  });
+});
+
+test('a layout is chosen, previewed as a contact on a phone, dark and as text, and its gaps are named', async () => {
+  await inDashboard('templates/new', async (page) => {
+    await page.getByLabel('Name', { exact: true }).fill('From a layout');
+    await page.getByLabel('From', { exact: true }).fill(project.sender);
+    await button(page, 'Layouts').click();
+    expect(await page.getByRole('dialog').getByRole('listitem').count()).toBe(8);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Newsletter/ })
+      .click();
+    await mail(page).getByText('Hi Ada,').waitFor();
+    expect(await page.getByLabel('Subject').inputValue()).toBe('What’s new this month');
+    await page.getByRole('region', { name: 'Checks' }).getByText('has no address').first().waitFor();
+    await page.getByLabel('Appearance').selectOption('Dark');
+    await expect
+      .poll(() =>
+        mail(page)
+          .locator('.ph-card')
+          .evaluate((card) => card.ownerDocument.defaultView?.getComputedStyle(card).backgroundColor),
+      )
+      .toBe('rgb(28, 28, 31)');
+    await page.getByLabel('On', { exact: true }).selectOption('Plain text');
+    await page.getByText('Hi Ada,').first().waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    expect((await saved(page)).document.preheader).toBe('The month in three stories');
+  });
+});
+
+test('what was written as HTML opens as HTML, byte for byte, and blocks become HTML when that is asked for', async () => {
+  const html = '<p  class=x>Own   HTML &amp; more</p>\n<!-- kept -->\n';
+  const { id } = await call('POST', '/templates', { name: 'Own', subject: 'Own', body: html, from: project.sender });
+  await inDashboard(`templates/${id}`, async (page) => {
+    await page.getByRole('textbox', { name: 'Body' }).getByText('Own HTML').waitFor();
+    await page.getByLabel('Subject').fill('Renamed');
+    const stored = await saved(page);
+    expect([stored.body, stored.document]).toEqual([html, null]);
+  });
+  await inDashboard('templates/new', async (page) => {
+    await begin(page, 'Then HTML');
+    await page.keyboard.type('As blocks');
+    await button(page, 'Edit as HTML').click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Edit as HTML' }).click();
+    await page.getByRole('textbox', { name: 'Body' }).getByText('<!doctype html>').waitFor();
+    const stored = await saved(page);
+    expect([stored.document, stored.body.includes('>As blocks</p>')]).toEqual([null, true]);
+  });
+});
+
+test('the brand kit is changed beside the email, and every template follows it', async () => {
+  const content = [{ type: 'button', attrs: { label: 'Go', href: 'https://wattenmeer.test' } }];
+  const other = await call('POST', '/templates', {
+    name: 'Other',
+    subject: 'Other',
+    from: project.sender,
+    document: { version: 1, content },
+  });
+  await inDashboard('templates/new', async (page) => {
+    await button(page, 'Brand kit').click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Buttons and links').fill('#0b5fab');
+    await dialog.getByLabel('Footer').fill('Vogelfreunde am Wattenmeer e. V.');
+    await dialog.getByLabel('Postal address').fill('Am Deich 1, 26721 Emden');
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Save brand kit' }).click();
+    await page.getByText('Brand kit saved').waitFor();
+    await page.getByLabel('Subject').fill('x');
+    await mail(page).getByText('Am Deich 1, 26721 Emden').waitFor();
+  });
+  const stored = await call('GET', `/templates/${other.id}`);
+  expect(stored.body).toContain('bgcolor="#0b5fab"');
+  expect(stored.body).toContain('Am Deich 1');
+});
+
+test('an image is uploaded where it is dropped, and asks for an alt text', async () => {
+  await inDashboard('templates/new', async (page) => {
+    await begin(page, 'With an image');
+    await button(page, 'Block').click();
+    await page.getByRole('menuitem', { name: 'Image', exact: true }).click();
+    const pixel = Buffer.from(
+      'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+      'base64',
+    );
+    const chooser = page.waitForEvent('filechooser');
+    await button(page, 'Upload image').click();
+    await (await chooser).setFiles({ name: 'heron.png', mimeType: 'image/png', buffer: pixel });
+    await body(page).locator('img').waitFor();
+    await page.getByRole('region', { name: 'Checks' }).getByText('no alt text').waitFor();
+    await settings(page, 'Image').getByLabel('Alt text').fill('A heron in the mud');
+    await page.getByRole('region', { name: 'Checks' }).getByText('no alt text').waitFor({ state: 'detached' });
+    const drop = await page.evaluateHandle(`(() => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([new Uint8Array([${[...pixel].join()}])], 'dropped.png', { type: 'image/png' }));
+      return transfer;
+    })()`);
+    const place = await body(page).locator('img').boundingBox();
+    const at = { clientX: (place?.x ?? 0) + 20, clientY: (place?.y ?? 0) + (place?.height ?? 0) - 1 };
+    await body(page).dispatchEvent('drop', { dataTransfer: drop, ...at });
+    await expect.poll(() => body(page).locator('img').count()).toBe(2);
+    expect((await saved(page)).body).toContain('alt="A heron in the mud"');
+  });
+});
+
+test('the editor fits a phone', async () => {
+  await inDashboard(
+    'templates/new',
+    async (page) => {
+      await begin(page, 'On a phone');
+      await page.keyboard.type('Short');
+      expect(await page.locator('html').evaluate((root) => root.scrollWidth)).toBeLessThanOrEqual(phone.width);
+      expect(await accessibilityProblems(page)).toEqual([]);
+    },
+    { viewport: phone, colorScheme: 'dark' },
+  );
+});
