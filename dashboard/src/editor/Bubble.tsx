@@ -11,7 +11,7 @@ export function Bubble({ editor }: { editor: Editor }) {
   const { selection } = editor.state;
   const { from, to } = selection;
   const isText = !selection.empty && editor.state.doc.textBetween(from, to).trim() !== '';
-  if (!(isText && (editor.isFocused || href !== null))) return null;
+  if (editor.isDestroyed || !(isText && (editor.isFocused || href !== null))) return null;
   const { top, left } = editor.view.coordsAtPos(from);
   const place = { top: Math.max(8, top - 48), left: Math.min(left, window.innerWidth - 320) };
   const save = () => {

@@ -1,30 +1,16 @@
 import type { Editor } from '@tiptap/core';
 import { NodeSelection } from '@tiptap/pm/state';
 import { GripVertical } from 'lucide-react';
-import { type DragEvent, useEffect, useState } from 'react';
+import type { DragEvent, MouseEvent } from 'react';
 
-/** A handle beside the block under the pointer: dragging it moves the block, pressing it selects it. */
-export function DragHandle({ editor }: { editor: Editor }) {
-  const [over, setOver] = useState<{ pos: number; top: number } | null>(null);
-  useEffect(() => {
-    const { view } = editor;
-    const frame = view.dom.parentElement?.parentElement;
-    if (!frame) return undefined;
-    const follow = (event: MouseEvent) => {
-      if (event.buttons !== 0) return;
-      setOver((before) => blockAt(editor, event.clientY, frame) ?? before);
-    };
-    const leave = () => setOver(null);
-    frame.addEventListener('mousemove', follow);
-    frame.addEventListener('mouseleave', leave);
-    editor.on('update', leave);
-    return () => {
-      frame.removeEventListener('mousemove', follow);
-      frame.removeEventListener('mouseleave', leave);
-      editor.off('update', leave);
-    };
-  }, [editor]);
-  if (over === null) return null;
+/** A block under the pointer: where it begins in the document, and on the page. */
+export interface Hovered {
+  pos: number;
+  top: number;
+}
+
+/** The handle beside the block under the pointer: dragging it moves the block, pressing it selects it. */
+export function DragHandle({ editor, over }: { editor: Editor; over: Hovered }) {
   const select = () => editor.chain().focus().setNodeSelection(over.pos).run();
   const drag = (event: DragEvent) => {
     const { view } = editor;
@@ -52,13 +38,18 @@ export function DragHandle({ editor }: { editor: Editor }) {
   );
 }
 
-function blockAt({ view }: Editor, y: number, frame: HTMLElement): { pos: number; top: number } | null {
-  let found: { pos: number; top: number } | null = null;
+/** The block at the height of the pointer, or null between blocks and while a button is pressed. */
+export function hoveredBlock(editor: Editor, event: MouseEvent<HTMLElement>): Hovered | null {
+  // Without a view there is nothing to point at.
+  if (editor.isDestroyed || event.buttons !== 0) return null;
+  const { view } = editor;
+  const frame = event.currentTarget.getBoundingClientRect();
+  let found: Hovered | null = null;
   view.state.doc.forEach((_, pos) => {
     const dom = view.nodeDOM(pos);
     if (!(dom instanceof HTMLElement)) return;
     const { top, bottom } = dom.getBoundingClientRect();
-    if (y >= top - 4 && y <= bottom + 8) found = { pos, top: top - frame.getBoundingClientRect().top };
+    if (event.clientY >= top - 4 && event.clientY <= bottom + 8) found = { pos, top: top - frame.top };
   });
   return found;
 }

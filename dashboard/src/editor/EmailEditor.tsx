@@ -5,7 +5,7 @@ import { useRef, useState } from 'react';
 import { uploadImage } from '../pages/mail/image.ts';
 import { toast } from '../ui/toasts.tsx';
 import { Bubble } from './Bubble.tsx';
-import { DragHandle } from './DragHandle.tsx';
+import { DragHandle, type Hovered, hoveredBlock } from './DragHandle.tsx';
 import { isSmallEnough } from './ImagePicker.tsx';
 import { Inspector } from './Inspector.tsx';
 import { BlockKeys } from './moves.ts';
@@ -29,12 +29,14 @@ export function EmailEditor({
   const [suggested, setSuggested] = useState<Suggested | null>(null);
   const current = useRef({ variables, onChange });
   current.current = { variables, onChange };
+  const [over, setOver] = useState<Hovered | null>(null);
+  const [extensions] = useState(() => [
+    ...emailNodes,
+    BlockKeys,
+    Suggestions.configure({ variables: () => current.current.variables, show: setSuggested }),
+  ]);
   const editor = useEditor({
-    extensions: [
-      ...emailNodes,
-      BlockKeys,
-      Suggestions.configure({ variables: () => current.current.variables, show: setSuggested }),
-    ],
+    extensions,
     content: { type: 'doc', content: initial.length === 0 ? [{ type: 'paragraph' }] : initial },
     shouldRerenderOnTransaction: true,
     // Its style sheet would be one that the page's policy refuses; editor.css has what is needed of it.
@@ -48,14 +50,25 @@ export function EmailEditor({
           insertImage(editor, url, at);
         }),
     },
-    onUpdate: ({ editor: changed }) => current.current.onChange(blocksOf(changed)),
+    onUpdate: ({ editor: changed }) => {
+      setOver(null);
+      current.current.onChange(blocksOf(changed));
+    },
   });
   return (
-    <div className="email-editor">
+    // biome-ignore lint/a11y/noStaticElementInteractions: the pointer only shows the handle; blocks are moved by keys as well
+    <div
+      className="email-editor"
+      onMouseMove={(event) => {
+        const hovered = hoveredBlock(editor, event);
+        if (hovered) setOver(hovered);
+      }}
+      onMouseLeave={() => setOver(null)}
+    >
       <Toolbar editor={editor} variables={variables} />
       <Inspector editor={editor} variables={variables} />
       <EditorContent editor={editor} />
-      <DragHandle editor={editor} />
+      {over ? <DragHandle editor={editor} over={over} /> : null}
       <Bubble editor={editor} />
       {suggested ? <SuggestionList {...suggested} /> : null}
     </div>
