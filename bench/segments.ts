@@ -134,7 +134,7 @@ async function lists(url: string, db: Database, project: FirstProjectFacts): Pro
     await show(name, `/segments/${id}/contacts`);
   }
   await show('page 50 of 100 of "plan = pro"', `/segments/${ids[0]}/contacts?page=50&pageSize=100`);
-  const { id } = await call('POST', '/segments', { name: 'By hand', type: 'STATIC' });
+  const { id } = await call('POST', '/segments', { name: 'Manual', type: 'STATIC' });
   await db.count(
     `insert into segment_memberships (segment_id, contact_id)
      select $1, id from contacts where project_id = $2 and data @> '{"plan":"team"}'`,

@@ -1,4 +1,4 @@
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { MutationCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { Tooltip } from 'radix-ui';
 import { StrictMode } from 'react';
@@ -8,19 +8,27 @@ import { reachable } from './api/signals.ts';
 import { SignInAgain } from './app/SignInAgain.tsx';
 import { whoAmI } from './app/session.ts';
 import { router } from './router.tsx';
-import { Toasts } from './ui/toasts.tsx';
+import { Toasts, toast } from './ui/toasts.tsx';
 import './styles/app.css';
 
 const queries = new QueryClient({
+  mutationCache: new MutationCache({
+    onError: (error) => {
+      if (error instanceof Unreachable)
+        toast('Not saved: Posthorn can’t be reached. Try again when it is back.', 'warn');
+    },
+  }),
   defaultOptions: {
     queries: {
+      // Without a network a request fails and says so, rather than waiting unseen.
+      networkMode: 'always',
       staleTime: 10_000,
       // What the service refused it will refuse again; what could not be reached is worth another try.
       retry: (count, error) =>
         !(error instanceof ApiError && error.status < 500) && count < (error instanceof Unreachable ? 60 : 2),
       retryDelay: 2_000,
     },
-    mutations: { retry: false },
+    mutations: { retry: false, networkMode: 'always' },
   },
 });
 

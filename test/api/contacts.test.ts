@@ -139,6 +139,21 @@ describe('creating and changing a contact', () => {
     expect([again.status, again.body.error.code]).toEqual([404, 'CONTACT_NOT_FOUND']);
   });
 
+  test('a reason given with a change of the subscription is kept in its event, and only there', async () => {
+    const { body: contact } = await api.call(project.secretKey, 'POST', '/contacts', { email: 'reason@vogel.test' });
+    const patch = (body: object) => api.call(project.secretKey, 'PATCH', `/contacts/${contact.id}`, body);
+    await patch({ subscribed: false, reason: 'Asked by phone' });
+    // Nothing changes, so that nothing is recorded.
+    await patch({ subscribed: false, reason: 'Once more' });
+    await patch({ subscribed: true });
+    const { body } = await api.call(project.secretKey, 'GET', `/events/contact/${contact.id}`);
+    expect(body.events.map(({ name, data }: { name: string; data: unknown }) => [name, data])).toEqual([
+      ['contact.subscribed', null],
+      ['contact.unsubscribed', { reason: 'Asked by phone' }],
+    ]);
+    expect(await patch({ subscribed: true, reason: '' })).toMatchObject({ status: 422 });
+  });
+
   test.each(['GET', 'PATCH', 'DELETE'])('%s of another project’s contact, or of no UUID, is a 404', async (method) => {
     const { id } = await create(other, `foreign.${method.toLowerCase()}@example.org`);
     for (const path of [`/contacts/${id}`, `/contacts/${newId()}`, '/contacts/nope', '/contacts/%00']) {

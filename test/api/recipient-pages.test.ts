@@ -73,7 +73,7 @@ describe('a link from a mail', () => {
     );
     const left = await ask('POST', `/manage/${id}?${query}`, { action: 'unsubscribe', page: 'unsubscribe' });
     expect([left.status, left.headers.get('location')]).toEqual([303, `/unsubscribe/${id}?${query}`]);
-    expect(await textOf(`/unsubscribe/${id}?${query}`)).toContain('You are unsubscribed');
+    expect(await textOf(`/unsubscribe/${id}?${query}`)).toContain('You have been unsubscribed');
     expect(await subscribed()).toBe(false);
 
     const back = await ask('POST', `/manage/${id}?${query}`, { action: 'subscribe', page: 'unsubscribe' });

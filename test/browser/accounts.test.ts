@@ -50,19 +50,19 @@ test('a new account waits for its address to be confirmed, and the link of the m
     await page.goto(`${world.url}/auth/signup`);
     await page.getByLabel('Email address').fill(email);
     await page.getByLabel('Password').fill('four harbour seals at noon');
-    await button(page, 'Create the account').click();
+    await button(page, 'Create account').click();
     await heading(page, 'Confirm your email address').waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
 
-    await page.getByRole('link', { name: 'I have followed the link' }).click();
+    await page.getByRole('link', { name: 'I confirmed my address' }).click();
     await heading(page, 'Confirm your email address').waitFor();
     await page.goto(`${world.url}/app`);
     await heading(page, 'Confirm your email address').waitFor();
 
     await page.goto(await linkTo(email, '/auth/verify-email'));
-    await heading(page, 'Your email address').waitFor();
-    await page.getByRole('link', { name: 'Go on' }).click();
-    await heading(page, 'A new project').waitFor();
+    await heading(page, 'Email address confirmed').waitFor();
+    await page.getByRole('link', { name: 'Continue' }).click();
+    await heading(page, 'Create a project').waitFor();
   });
 });
 
@@ -72,7 +72,7 @@ test('a link that is used up says so, and another can be asked for', async () =>
     await page.goto(`${world.url}/auth/signup`);
     await page.getByLabel('Email address').fill(email);
     await page.getByLabel('Password').fill('a moulting eider in June');
-    await button(page, 'Create the account').click();
+    await button(page, 'Create account').click();
     await heading(page, 'Confirm your email address').waitFor();
     await linkTo(email, '/auth/verify-email');
 
@@ -80,7 +80,7 @@ test('a link that is used up says so, and another can be asked for', async () =>
     await page.getByRole('alert').waitFor();
     await page.goto(`${world.url}/auth/verify-email`);
     const before = (await world.mailTo(email)).length;
-    await button(page, 'Send the mail again').click();
+    await button(page, 'Resend email').click();
     await eventually(async () => (await world.mailTo(email)).length > before, mailPatience);
   });
 });
@@ -89,26 +89,26 @@ test('a forgotten password is replaced by the link of a mail', async () => {
   const person = await aPerson(world.database.db, world.api.config, { signsIn: true });
   await world.inPage({}, async (page) => {
     await page.goto(`${world.url}/auth/login`);
-    await page.getByRole('link', { name: 'Forgotten your password?' }).click();
+    await page.getByRole('link', { name: 'Forgot your password?' }).click();
     // The page before has a field of the same name.
-    await heading(page, 'A new password').waitFor();
+    await heading(page, 'Reset your password').waitFor();
     await page.getByLabel('Email address').fill(person.email);
-    await button(page, 'Send the link').click();
+    await button(page, 'Send reset link').click();
     await page.locator('[data-slot=note][data-tone=good]').waitFor();
     await page.goto(await linkTo(person.email, '/auth/reset-password'));
     await page.getByLabel('New password').fill('tern');
-    await button(page, 'Change the password').click();
+    await button(page, 'Change password').click();
     await page.getByRole('alert').waitFor();
     expect(await page.getByLabel('New password').getAttribute('aria-invalid')).toBe('true');
     await page.getByLabel('New password').fill('a tern that came back from Ghana');
-    await button(page, 'Change the password').click();
-    await heading(page, 'Your password is changed').waitFor();
+    await button(page, 'Change password').click();
+    await heading(page, 'Password changed').waitFor();
     await page.getByRole('link', { name: 'Sign in' }).click();
     await heading(page, 'Sign in').waitFor();
     await page.getByLabel('Email address').fill(person.email);
     await page.getByLabel('Password').fill('a tern that came back from Ghana');
     await button(page, 'Sign in').click();
-    await heading(page, 'A new project').waitFor();
+    await heading(page, 'Create a project').waitFor();
   });
 });
 
@@ -128,8 +128,8 @@ test('a colleague is added, becomes an admin and is removed; whoever has no acco
     expect(await accessibilityProblems(page)).toEqual([]);
 
     await page.getByRole('button', { name: `Remove ${colleague.email}` }).click();
-    await page.getByText(`loses access to ${project.name} at once`).waitFor();
-    await button(page, 'Remove from the team').click();
+    await page.getByText(`loses access to ${project.name} immediately`).waitFor();
+    await button(page, 'Remove from team').click();
     await page.getByRole('alertdialog').waitFor({ state: 'detached' });
     await role.waitFor({ state: 'detached' });
     // The button that was pressed is gone with its row: the focus is on the page and not lost.
@@ -137,7 +137,7 @@ test('a colleague is added, becomes an admin and is removed; whoever has no acco
   });
   await as(colleague, async (page) => {
     await open(page, 'settings');
-    await page.getByText('You are not a member of this project').waitFor();
+    await page.getByText('You’re not a member of this project').waitFor();
   });
 });
 
@@ -148,13 +148,13 @@ test('a member sees the work and not what only admins may do', async () => {
     await open(page, 'campaigns');
     await page.getByRole('link', { name: 'New campaign' }).first().waitFor();
     await open(page, 'settings');
-    await page.getByText('Only admins and the owner change these settings.').waitFor();
+    await page.getByText('Only admins and the owner can change these settings.').waitFor();
     expect(await page.getByLabel('Name', { exact: true }).isDisabled()).toBe(true);
     for (const [tab, shown, hidden] of [
-      ['Project', 'Only admins and the owner change these settings.', ['Empty the project', 'Delete the project']],
-      ['API keys', 'Public key', ['Replace both keys']],
+      ['Project', 'Only admins and the owner can change these settings.', ['Reset project', 'Delete project']],
+      ['API keys', 'Public key', ['Roll both keys']],
       ['Team', admin.email, ['Add', `Remove ${admin.email}`]],
-      ['Billing', 'Mail of this month', ['Change the limits']],
+      ['Billing', 'Emails this month', ['Change limits']],
     ] as const) {
       await page.getByRole('tab', { name: tab }).click();
       await page.getByRole('tabpanel').getByText(shown).first().waitFor();
@@ -162,7 +162,7 @@ test('a member sees the work and not what only admins may do', async () => {
     }
     await open(page, 'domains');
     await page.getByRole('heading', { level: 2, name: project.domain }).waitFor();
-    await page.getByText('Only admins and the owner add and remove domains.').waitFor();
+    await page.getByText('Only admins and the owner can add or remove domains.').waitFor();
     for (const name of ['Add', 'Remove']) expect(await button(page, name).count(), `Domains: ${name}`).toBe(0);
   });
 });
@@ -174,14 +174,14 @@ test('an admin hides the secret key from members, who see the public one and why
     await open(page, 'settings?tab=keys');
     const box = page.getByLabel('Hide the secret key from members');
     await box.click();
-    await page.getByText('Members no longer see the secret key').waitFor();
+    await page.getByText('Members can no longer see the secret key').waitFor();
     expect(await box.isChecked()).toBe(true);
     await page.getByText('sk_•').waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
   });
   await as(member, async (page) => {
     await open(page, 'settings?tab=keys');
-    await page.getByText('Only admins and the owner of this project see the secret key.').waitFor();
+    await page.getByText('Only admins and the owner can see the secret key.').waitFor();
     await page.getByText(project.publicKey).waitFor();
     expect(await page.getByText('sk_•').count()).toBe(0);
     expect(await page.getByLabel('Hide the secret key from members').count()).toBe(0);
@@ -206,10 +206,10 @@ test('the secret key is covered until it is asked for, and both keys are replace
     await button(page, 'Show').click();
     await page.getByText(project.secretKey).waitFor();
 
-    await button(page, 'Replace both keys').click();
-    await page.getByText(`The present keys of ${project.name} stop working at once`).waitFor();
-    await button(page, 'Replace the keys').click();
-    await page.getByText('Both keys are new').waitFor();
+    await button(page, 'Roll both keys').click();
+    await page.getByText(`The current keys of ${project.name} stop working immediately`).waitFor();
+    await button(page, 'Roll keys').click();
+    await page.getByText('Both keys were rolled').waitFor();
     await page.getByText(project.secretKey).waitFor({ state: 'detached' });
     await page.getByText(project.publicKey).waitFor({ state: 'detached' });
     const shown = await page.getByText(/^sk_\w{20,}/).textContent();

@@ -37,16 +37,16 @@ test('a field tells its type, coverage and users; one that nobody uses is remove
     await open(page, 'contact-fields');
     const row = page.getByRole('row', { name: 'data.nest' });
     await row.waitFor();
-    expect(await row.getByRole('cell').allTextContents()).toEqual(['data.nest', 'Number', '25 %', 'Who uses it']);
-    await page.getByRole('button', { name: 'Who uses it: data.plan' }).click();
+    expect(await row.getByRole('cell').allTextContents()).toEqual(['data.nest', 'Number', '25%', 'View usage']);
+    await page.getByRole('button', { name: 'View usage of data.plan' }).click();
     await page.getByText('Members who pay').waitFor();
-    expect(await page.getByRole('button', { name: 'Remove from every contact' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Delete from all contacts' }).count()).toBe(0);
     expect(await accessibilityProblems(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Who uses it: data.nest' }).click();
-    await page.getByRole('button', { name: 'Remove from every contact' }).click();
-    const remove = page.getByRole('button', { name: 'Remove it from 1 contacts' });
+    await page.getByRole('button', { name: 'View usage of data.nest' }).click();
+    await page.getByRole('button', { name: 'Delete from all contacts' }).click();
+    const remove = page.getByRole('button', { name: 'Delete from 1 contact' });
     expect(await remove.isDisabled()).toBe(true);
-    await page.getByLabel('Type “data.nest” to go on').fill('data.nest');
+    await page.getByLabel('Type “data.nest” to confirm').fill('data.nest');
     await remove.click();
     // What lies behind a dialog is hidden from everybody who asks for it by its role.
     await page.getByRole('alertdialog').waitFor({ state: 'detached' });
@@ -63,7 +63,7 @@ test('a rule is written, asked about, changed and turned off, and what it caught
     await page.getByRole('button', { name: 'New rule' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('Quality checks');
-    await dialog.getByLabel('Catches').selectOption('DOMAIN');
+    await dialog.getByLabel('Suppresses').selectOption('DOMAIN');
     await dialog.getByLabel('Pattern').fill('no domain');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByText(/does not fit the kind of the rule/).waitFor();
@@ -71,8 +71,8 @@ test('a rule is written, asked about, changed and turned off, and what it caught
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText('qa.vogel.example').waitFor();
     await page.getByLabel('Address').fill('anna@qa.vogel.example');
-    await page.getByRole('button', { name: 'Ask' }).click();
-    await page.getByText('is caught by “Quality checks”').waitFor();
+    await page.getByRole('button', { name: 'Test', exact: true }).click();
+    await page.getByText('is suppressed by “Quality checks”').waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
 
     const sent = await own.call('POST', '/v1/send', {
@@ -82,9 +82,9 @@ test('a rule is written, asked about, changed and turned off, and what it caught
       body: '<p>Moin!</p>',
     });
     expect(sent.status).toBe(200);
-    await page.getByRole('tab', { name: 'Caught mail' }).click();
+    await page.getByRole('tab', { name: 'Suppressed email' }).click();
     await page.getByText('Die Ringelgänse sind da').waitFor();
-    await page.getByRole('button', { name: 'Show the mail to anna@qa.vogel.example' }).click();
+    await page.getByRole('button', { name: 'Show the email to anna@qa.vogel.example' }).click();
     await page.frameLocator('iframe[title="Body of the mail"]').getByText('Moin!').waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
@@ -94,7 +94,7 @@ test('a rule is written, asked about, changed and turned off, and what it caught
     await dialog.getByLabel('Name').fill('Checks');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('button', { name: 'Turn off Checks' }).click();
-    await page.getByRole('button', { name: 'Turn it off' }).click();
+    await page.getByRole('button', { name: 'Turn off rule' }).click();
     await page.getByRole('cell', { name: 'Off', exact: true }).waitFor();
 
     await own.call('POST', '/suppressions', { name: 'Old addresses', kind: 'PREFIX', pattern: 'alt-' });
@@ -102,7 +102,7 @@ test('a rule is written, asked about, changed and turned off, and what it caught
     await page.getByRole('button', { name: 'Delete Old addresses' }).click();
     const asked = page.getByRole('alertdialog');
     await asked.getByText('alt-').waitFor();
-    await asked.getByRole('button', { name: 'Delete the rule' }).click();
+    await asked.getByRole('button', { name: 'Delete rule' }).click();
     await asked.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Delete Old addresses' }).waitFor({ state: 'detached' });
   });

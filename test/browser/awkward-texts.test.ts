@@ -144,7 +144,7 @@ describe.each([
           expect(await sticksOut(page)).toEqual([]);
           await dialog.getByRole('button', { name: 'Cancel' }).click();
           await dialog.waitFor({ state: 'detached' });
-          await page.getByRole('button', { name: 'Count anew' }).click();
+          await page.getByRole('button', { name: 'Refresh count' }).click();
           await page.locator('[data-slot=toast]').first().waitFor();
           expect(await sticksOut(page)).toEqual([]);
         }

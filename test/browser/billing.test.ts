@@ -52,7 +52,7 @@ test('a project without a subscription is led to the checkout in the currency th
     await page.getByText('This project has no subscription.').waitFor();
     await page.getByText('No invoices yet').waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
-    await page.getByLabel('Pay in').selectOption('gbp');
+    await page.getByLabel('Currency').selectOption('gbp');
     await page.getByRole('button', { name: 'Subscribe' }).click();
     await page.getByRole('heading', { name: '/c/1' }).waitFor();
   });
@@ -128,13 +128,13 @@ test('a paying project sees its month, its invoices and its limits, and the way 
     expect(await document.getAttribute('href')).toBe('https://invoice.stripe.com/i/2');
     expect(await accessibilityProblems(page)).toEqual([]);
 
-    await page.getByRole('button', { name: 'Change the limits' }).click();
+    await page.getByRole('button', { name: 'Change limits' }).click();
     await page.getByLabel('Campaigns').fill('5000');
-    await page.getByRole('button', { name: 'Save the limits' }).click();
+    await page.getByRole('button', { name: 'Save limits' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await page.getByRole('row', { name: 'Campaigns 0 5,000 0 % used' }).waitFor();
+    await page.getByRole('row', { name: 'Campaigns 0 5,000 0% used' }).waitFor();
 
-    await page.getByRole('button', { name: 'Manage payment and subscription' }).click();
+    await page.getByRole('button', { name: 'Manage billing' }).click();
     await page.getByRole('heading', { name: '/p/1' }).waitFor();
   });
 });

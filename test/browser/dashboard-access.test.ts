@@ -110,7 +110,7 @@ describe('by keyboard alone', () => {
       await page.keyboard.press('ArrowDown');
       await focusOn(page, 'New project');
       await page.keyboard.press('Enter');
-      await page.getByRole('heading', { name: 'A new project' }).waitFor();
+      await page.getByRole('heading', { name: 'Create a project' }).waitFor();
     });
   });
 
@@ -160,7 +160,7 @@ test('the overview says what happened lately, although the latest are all events
   await world.inPage({ viewport: desktop }, async (page) => {
     await signedIn(page);
     await open(page, `/app/${project.id}`);
-    const lately = page.locator('section', { has: page.getByRole('heading', { name: 'Lately' }) });
+    const lately = page.locator('section', { has: page.getByRole('heading', { name: 'Recent activity' }) });
     await eventually(async () => (await lately.getByRole('listitem').count()) === 8);
   });
 });

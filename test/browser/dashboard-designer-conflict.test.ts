@@ -41,13 +41,13 @@ test('who publishes second is told who was first, sees both edits together, and 
     await type(other, 'Name', 'Theirs');
     await publish(other);
     await one.unroute(`**/workflows/${id}`);
-    await press(one, 'Publish …');
+    await press(one, 'Review and publish');
     await one.getByText(email).waitFor();
-    await one.getByText('with your own changes on top').waitFor();
+    await one.getByText('with your changes on top').waitFor();
     await stepOn(one, 'Mine').waitFor();
     await stepOn(one, 'Theirs').waitFor();
     expect([await nameOf(id, wait), await nameOf(id, done)]).toEqual(['Wait a month', 'Theirs']);
-    if (await one.getByRole('dialog').isVisible()) await press(one, 'Go on editing');
+    if (await one.getByRole('dialog').isVisible()) await press(one, 'Keep editing');
     expect(await accessibilityProblems(one)).toEqual([]);
     await publish(one);
   });
@@ -64,18 +64,18 @@ test('a step that both have changed keeps what one was typing until it is decide
     await publish(other);
     // Heard of without any doing: the page looks again by itself.
     await one.getByText(email).waitFor();
-    await one.getByText('Somebody else has changed this step too').waitFor();
+    await one.getByText('Someone else changed this step too').waitFor();
     await one.getByText('What they saved').first().waitFor();
     expect(await one.getByLabel('Name', { exact: true }).inputValue()).toBe('What I was typing');
-    expect(await one.getByRole('button', { name: 'Publish …' }).isDisabled()).toBe(true);
+    expect(await one.getByRole('button', { name: 'Review and publish' }).isDisabled()).toBe(true);
     expect(await nameOf(id, wait)).toBe('What they saved');
-    await press(one, 'Go on with mine');
+    await press(one, 'Keep mine');
     await publish(one);
     expect(await nameOf(id, wait)).toBe('What I was typing');
     // And the other way round.
     await type(other, 'Name', 'Once more theirs');
-    await other.getByText('Somebody else has changed this step too').waitFor();
-    await press(other, 'Take theirs');
+    await other.getByText('Someone else changed this step too').waitFor();
+    await press(other, 'Use theirs');
     await other.getByText('No changes', { exact: true }).waitFor();
     await stepOn(other, 'What I was typing').waitFor();
   });
@@ -91,7 +91,7 @@ test('settings and the switch are guarded as well', async () => {
     await own.done('PATCH', `/workflows/${id}`, { description: 'By a script' });
     await one.unroute(`**/workflows/${id}`);
     await press(one, 'Disable Beiträge');
-    await one.getByText('Somebody with an API key').first().waitFor();
+    await one.getByText('An API key').first().waitFor();
     expect((await own.done('GET', `/workflows/${id}`)).enabled).toBe(true);
     await press(one, 'Disable Beiträge');
     await one.getByRole('button', { name: 'Enable Beiträge' }).waitFor();

@@ -33,31 +33,31 @@ test('an edit is published in one go while people are inside, who move by a plan
     await open(page, `workflows/${id}`);
     await stepOn(page, 'Wait a month').getByText('3 here, 3 waiting').waitFor();
     await stepOn(page, 'Wait a month').click();
-    await press(page, 'Who is here');
+    await press(page, 'View contacts here');
     await page
       .getByRole('dialog')
       .getByRole('link', { name: first?.email ?? '' })
       .waitFor();
     await page.keyboard.press('Escape');
     // What the API refuses of a single step while people are inside is published as a whole.
-    await type(page, 'How long', '31');
+    await type(page, 'Duration', '31');
     await add(page, 'update contact', 'Mark as member');
     await press(page, 'Add field');
     await type(page, 'Field 1', 'member');
     await type(page, 'Value of field 1', 'yes');
-    await press(page, 'Publish …');
+    await press(page, 'Review and publish');
     const dialog = page.getByRole('dialog');
     await dialog.getByText('Changed: Wait a month (settings)').waitFor();
     await dialog.getByText('New: Mark as member').waitFor();
-    await dialog.getByText('3 people are in an older graph').waitFor();
+    await dialog.getByText('3 contacts are in an older version').waitFor();
     await pick(page, 'What they do (Wait a month)', 'moveNow');
-    expect(await dialog.getByRole('button', { name: 'Publish and move them' }).isDisabled()).toBe(true);
+    expect(await dialog.getByRole('button', { name: 'Publish and migrate' }).isDisabled()).toBe(true);
     await pick(page, 'To the step (Wait a month)', 'Mark as member');
-    await expect.poll(() => dialog.getByRole('button', { name: 'Publish and move them' }).isEnabled()).toBe(true);
+    await expect.poll(() => dialog.getByRole('button', { name: 'Publish and migrate' }).isEnabled()).toBe(true);
     expect(await accessibilityProblems(page)).toEqual([]);
-    await press(page, 'Publish and move them');
-    await page.getByRole('heading', { name: 'Published, and moving people' }).waitFor();
-    await dialog.getByText('3 went to another step or got new times').waitFor({ timeout: 60_000 });
+    await press(page, 'Publish and migrate');
+    await page.getByRole('heading', { name: 'Published, migrating contacts' }).waitFor();
+    await dialog.getByText('3 moved to another step or got new times').waitFor({ timeout: 60_000 });
     await dialog.getByText('completed', { exact: true }).waitFor();
     await press(page, 'Close');
     await page.getByText('No changes', { exact: true }).waitFor();
@@ -80,10 +80,10 @@ test('an execution is drawn on the graph of its own version, which says that it 
     await open(page, `workflows/${id}`);
     await stepOn(page, 'Wait a month').click();
     await type(page, 'Name', 'Wait a year');
-    await type(page, 'How long', '365');
+    await type(page, 'Duration', '365');
     await stepOn(page, 'Done').click();
-    await press(page, 'Delete the step …');
-    await press(page, 'Take it out alone');
+    await press(page, 'Delete step');
+    await press(page, 'Delete only this step');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await publish(page);
     // Whoever enters now makes the second version.
@@ -93,13 +93,13 @@ test('an execution is drawn on the graph of its own version, which says that it 
     await stepOn(page, 'Wait a month').getByText('30 days').waitFor();
     await stepOn(page, 'Wait a month').getByText('scheduled').waitFor();
     await stepOn(page, 'Done').waitFor();
-    await page.getByText('1, an older one').waitFor();
+    await page.getByText('1 (older').waitFor();
     await page.getByText('timer').waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     await open(page, `workflows/${id}/executions/${late.id}`);
     await stepOn(page, 'Wait a year').getByText('365 days').waitFor();
     expect(await stepOn(page, 'Done').count()).toBe(0);
-    await page.getByText('2, the one that is published').waitFor();
+    await page.getByText('2 (published)').waitFor();
   });
   expect(await own.done('GET', `/workflows/${id}/versions/1`)).toMatchObject({
     isCurrent: false,
@@ -116,10 +116,10 @@ test('people of an older graph are moved later as well, and leave with the reaso
     await stepOn(page, 'Done').click();
     await type(page, 'Reason', 'member');
     await publish(page);
-    await press(page, 'Move people inside …');
+    await press(page, 'Migrate contacts');
     await pick(page, 'What they do (Wait a month)', 'exit');
     await type(page, 'Reason (Wait a month)', 'new rules');
-    await press(page, 'Move them');
+    await press(page, 'Migrate contacts');
     await page.getByRole('dialog').getByText('2 left').waitFor({ timeout: 60_000 });
     await page.getByRole('dialog').getByText('completed', { exact: true }).waitFor();
   });
@@ -136,14 +136,14 @@ test('all executions are cancelled by a button that names how many people it con
   await letIn(id, 40, 3);
   await inDashboard(async (page) => {
     await open(page, `workflows/${id}/executions`);
-    await press(page, 'Cancel all …');
+    await press(page, 'Cancel all executions');
     const dialog = page.getByRole('alertdialog');
-    await dialog.getByText('3 contacts leave Alle hinaus where they stand').waitFor();
+    await dialog.getByText('3 contacts exit Alle hinaus at the current step').waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Cancel 3 executions' }).click();
-    await page.getByText('3 executions cancelled').waitFor();
-    await expect.poll(() => page.getByRole('cell', { name: 'Cancelled', exact: true }).count()).toBe(3);
-    expect(await page.getByRole('button', { name: 'Cancel all …' }).isDisabled()).toBe(true);
+    await page.getByText('3 executions canceled').waitFor();
+    await expect.poll(() => page.getByRole('cell', { name: 'Canceled', exact: true }).count()).toBe(3);
+    expect(await page.getByRole('button', { name: 'Cancel all executions' }).isDisabled()).toBe(true);
   });
   const { data } = await own.done('GET', `/workflows/${id}/executions`);
   expect(data.map(({ status }: { status: string }) => status)).toEqual(['CANCELLED', 'CANCELLED', 'CANCELLED']);

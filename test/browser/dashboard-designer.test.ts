@@ -31,7 +31,7 @@ test('an automation with every step type is drawn, enabled, run for a contact an
     await open(page, 'workflows');
     await page.getByRole('button', { name: 'New workflow' }).first().click();
     await type(page, 'Name', 'Willkommen');
-    await type(page, 'Starts with the event', 'user.signup');
+    await type(page, 'Trigger event', 'user.signup');
     await press(page, 'Create');
     await page.getByRole('heading', { level: 1, name: 'Willkommen' }).waitFor();
     await stepOn(page, 'Trigger').click();
@@ -49,15 +49,15 @@ test('an automation with every step type is drawn, enabled, run for a contact an
     await pick(page, 'Template', 'Willkommen bei den Vogelfreunden');
 
     await add(page, 'delay', 'A moment');
-    await type(page, 'How long', '0.001');
+    await type(page, 'Duration', '0.001');
     await pick(page, 'Unit', 'minutes');
 
     await add(page, 'wait for event', 'Wait for an order');
     await type(page, 'Event', 'order.paid');
-    await page.getByLabel('Wait only for a time').check();
-    await type(page, 'At most', '0.02');
+    await page.getByLabel('Set a timeout').check();
+    await type(page, 'Timeout', '0.02');
     await pick(page, 'Unit', 'minutes');
-    await type(page, 'At most', '0.02');
+    await type(page, 'Timeout', '0.02');
 
     await add(page, 'webhook', 'Tell the shop');
     await type(page, 'Address', 'https://127.0.0.1/none');
@@ -74,14 +74,14 @@ test('an automation with every step type is drawn, enabled, run for a contact an
     expect(await accessibilityProblems(page)).toEqual([]);
 
     await page.getByRole('link', { name: 'Executions', exact: true }).click();
-    await press(page, 'Start for a contact');
-    await type(page, 'Find the contact', email);
+    await press(page, 'Start for contact');
+    await type(page, 'Search contacts', email);
     await page.getByRole('radio', { name: email }).check();
     await press(page, 'Start');
     await page.getByRole('heading', { level: 1, name: email }).waitFor();
     await page.getByText('no order yet').first().waitFor();
-    await stepOn(page, 'Has a paid plan').getByText('completed: yes').waitFor();
-    await stepOn(page, 'Wait for an order').getByText('completed: TIMEOUT').waitFor();
+    await stepOn(page, 'Has a paid plan').getByText('Completed: yes').waitFor();
+    await stepOn(page, 'Wait for an order').getByText('Completed: TIMEOUT').waitFor();
     const link = await page.getByRole('link', { name: 'Open in Temporal' }).getAttribute('href');
     expect(link).toContain('/namespaces/default/workflows/automation%2F');
     expect(await accessibilityProblems(page)).toEqual([]);
@@ -121,7 +121,7 @@ test('a step goes and comes back by undo and redo, taken out, put into a way and
     await page.keyboard.press('ArrowUp');
     await page.getByRole('heading', { level: 2, name: 'Wait a month' }).waitFor();
     await page.keyboard.press('Delete');
-    await press(page, 'Take it out alone');
+    await press(page, 'Delete only this step');
     // What lies behind a dialog is hidden from everybody who asks for it by its role.
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await stepOn(page, 'Wait a month').waitFor({ state: 'detached' });
@@ -184,7 +184,7 @@ test('by mouse: a step is dropped on the canvas, moved, and connected by draggin
     const canvas = await page.locator('.react-flow__pane').boundingBox();
     if (canvas === null) throw new Error('No canvas');
     await page
-      .getByRole('button', { name: 'Add exit' })
+      .getByRole('button', { name: 'Exit' })
       .dragTo(page.locator('.react-flow__pane'), { targetPosition: { x: canvas.width - 160, y: canvas.height - 120 } });
     await stepOn(page, 'Exit').waitFor();
     await drag(
@@ -252,7 +252,7 @@ test('an edit survives that the page is closed, and is thrown away when that is 
     await type(page, 'Description', 'Noch nicht fertig');
     await page.reload();
     await stepOn(page, 'Wait 🪶 länger').waitFor();
-    await page.getByText('that are not published yet').waitFor();
+    await page.getByText('You have unpublished changes from').waitFor();
     await stepOn(page, 'Trigger').click();
     expect(await page.getByLabel('Description', { exact: true }).inputValue()).toBe('Noch nicht fertig');
     await press(page, 'Discard changes');
@@ -270,18 +270,18 @@ test('the condition of a schedule is built in the designer, beside whom it finds
   await inDashboard(async (page) => {
     await open(page, `workflows/${id}`);
     await stepOn(page, 'Trigger').click();
-    await pick(page, 'Starts by', 'SCHEDULE');
+    await pick(page, 'Trigger', 'SCHEDULE');
     await type(page, 'Schedule (cron)', '0 9 * * 1');
-    await press(page, 'Add a condition …');
+    await press(page, 'Add conditions');
     const filter = page.getByRole('group', { name: 'Filter 1 of group 1', exact: true });
-    await filter.getByLabel('About').selectOption('email');
-    await filter.getByLabel('Comparison').selectOption('contains');
+    await filter.getByLabel('Filter by').selectOption('email');
+    await filter.getByLabel('Operator').selectOption('contains');
     await filter.getByLabel('Value').fill('@wattenmeer.test');
     await page.getByRole('dialog').getByText('frida.sommer@wattenmeer.test').waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
-    await press(page, 'Take this condition');
-    await page.getByText('One filter.').waitFor();
-    await press(page, 'Save the settings');
+    await press(page, 'Use conditions');
+    await page.getByText('1 filter.').waitFor();
+    await press(page, 'Save settings');
     await page.getByText('Settings saved').waitFor();
   });
   expect(await own.done('GET', `/workflows/${id}`)).toMatchObject({

@@ -67,17 +67,17 @@ describe('the dashboard in Chromium', () => {
       await page.goto(`${world.url}/auth/signup`);
       await page.getByLabel('Email address').fill('enno.janssen@wattenmeer-vogelschutz.test');
       await page.getByLabel('Password').fill('eleven avocets at low tide');
-      await button(page, 'Create the account').click();
+      await button(page, 'Create account').click();
 
       await page.getByLabel('Name').fill('Vogelschutz Spiekeroog');
-      await button(page, 'Create the project').click();
+      await button(page, 'Create project').click();
       await heading(page, 'Overview').waitFor();
 
-      await page.getByRole('link', { name: 'Verify the domain you send from' }).click();
+      await page.getByRole('link', { name: 'Verify your sending domain' }).click();
       await page.getByLabel('Domain', { exact: true }).fill('wattenmeer-vogelschutz.test');
       await button(page, 'Add').click();
       await page.getByRole('heading', { name: /wattenmeer-vogelschutz\.test/ }).waitFor();
-      await button(page, 'Look at the records now').click();
+      await button(page, 'Check records now').click();
       await page.getByText('wattenmeer-vogelschutz.test is verified').waitFor();
 
       await page.getByRole('link', { name: 'Contacts', exact: true }).click();
@@ -92,15 +92,15 @@ describe('the dashboard in Chromium', () => {
       await page.getByRole('link', { name: 'Campaigns', exact: true }).click();
       await page.getByRole('link', { name: 'New campaign' }).first().click();
       await writeCampaign(page, 'First letter', 'enno@wattenmeer-vogelschutz.test');
-      await button(page, 'Send …').click();
-      await button(page, 'Send to 1').click();
-      await page.getByText('The rows add up').waitFor();
+      await button(page, 'Send campaign').click();
+      await button(page, 'Send now').click();
+      await page.getByText('Balanced: every recipient is accounted for.').waitFor();
       await eventually(async () => (await world.mailTo(first.email)).length === 1);
 
       await page.getByRole('link', { name: 'Overview' }).click();
       await heading(page, 'Overview').waitFor();
-      await page.getByText('The last 30 days').waitFor();
-      await page.getByText('First steps').waitFor({ state: 'detached' });
+      await page.getByText('Last 30 days').waitFor();
+      await page.getByText('Get started').waitFor({ state: 'detached' });
     });
     const [mail] = await world.mailTo(first.email);
     expect(mail?.html).toContain('come and count with us');
@@ -111,21 +111,19 @@ describe('the dashboard in Chromium', () => {
     await world.inPage({}, async (page) => {
       await signIn(page, `/app/${project.id}/campaigns/new`);
       await writeCampaign(page, 'Heron count in March', project.sender);
-      await page.frameLocator('iframe[title="The message as it is shown"]').getByText('come and count').waitFor();
-      await page.getByText('12 people now').waitFor();
+      await page.frameLocator('iframe[title="Email preview"]').getByText('come and count').waitFor();
+      await page.getByText('12 contacts right now').waitFor();
 
-      await button(page, 'Send a test').click();
-      await button(page, 'Send the test').click();
+      await button(page, 'Send test email').click();
+      await button(page, 'Send test').click();
       await eventually(async () => (await world.mailTo(person.email)).length === 1);
       await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
 
-      await button(page, 'Send …').click();
-      await button(page, 'Send to 12').click();
-      await page.getByText('The rows add up: every recipient has one verdict.').waitFor();
+      await button(page, 'Send campaign').click();
+      await button(page, 'Send now').click();
+      await page.getByText('Balanced: every recipient is accounted for.').waitFor();
       const audit = page.locator('[data-slot=card]', { has: page.getByRole('heading', { name: 'Audit' }) });
-      expect(await audit.locator('[data-slot=figure]', { hasText: 'Handed over' }).locator('dd').textContent()).toBe(
-        '12',
-      );
+      expect(await audit.locator('[data-slot=figure]', { hasText: 'Sent' }).locator('dd').textContent()).toBe('12');
       expect(await audit.locator('[data-slot=figure]', { hasText: 'Failed' }).locator('dd').textContent()).toBe('0');
       expect(await page.getByText('Sent', { exact: true }).count()).toBeGreaterThan(0);
       const ledger = page.getByRole('region', { name: 'Recipients' });
@@ -138,8 +136,8 @@ describe('the dashboard in Chromium', () => {
       await page.reload();
       await page.getByText('With 30,000 recipients that takes a while').waitFor();
       expect(await audit.locator('[data-slot=figure]').count()).toBe(0);
-      await button(page, 'Audit the ledger').click();
-      await audit.locator('[data-slot=figure]', { hasText: 'Handed over' }).getByText('12').waitFor();
+      await button(page, 'Run audit').click();
+      await audit.locator('[data-slot=figure]', { hasText: 'Sent' }).getByText('12').waitFor();
     });
     for (const email of written) expect(await world.mailTo(email), email).toHaveLength(1);
     const { body } = await world.api.call(project.secretKey, 'GET', '/campaigns');
@@ -155,7 +153,7 @@ describe('the dashboard in Chromium', () => {
       await page.getByLabel('Subject').fill('Welcome to the reeds');
       await writeBody(page, '<p>An hour of work that nobody wants to write twice.</p>');
       // The preview asks the service a while after the typing: had it not been answered, its question would find the session gone.
-      await page.frameLocator('iframe[title="The message as it is shown"]').getByText('An hour of work').waitFor();
+      await page.frameLocator('iframe[title="Email preview"]').getByText('An hour of work').waitFor();
       await eventually(isAnswered);
       await page.context().clearCookies({ name: sessionCookie });
       await button(page, 'Save').click();
@@ -183,7 +181,7 @@ describe('the dashboard in Chromium', () => {
         (route) => route.abort('connectionrefused'),
       );
       await page.getByRole('link', { name: 'Campaigns', exact: true }).click();
-      const banner = page.getByText('Posthorn can’t be reached.');
+      const banner = page.getByText('Your changes stay on this page');
       await banner.waitFor();
       await page.unrouteAll();
       await banner.waitFor({ state: 'detached' });
@@ -204,13 +202,13 @@ describe('the dashboard in Chromium', () => {
     };
     await world.inPage({}, async (page) => {
       await signIn(page, `/app/${project.id}/settings?tab=uploads`);
-      await page.getByLabel('Picture: JPEG').setInputFiles(picture);
+      await page.getByLabel('Image: JPEG').setInputFiles(picture);
       const shown = page.getByRole('img', { name: 'heron.png' });
       await shown.waitFor();
       await eventually(() =>
         shown.evaluate((image: unknown) => (image as { naturalWidth: number }).naturalWidth === 1),
       );
-      await button(page, 'Copy the address of heron.png').waitFor();
+      await button(page, 'Copy URL of heron.png').waitFor();
 
       await page.goto(`${world.url}/app/${project.id}/templates/new`);
       await button(page, 'Edit as HTML').click();
@@ -218,8 +216,8 @@ describe('the dashboard in Chromium', () => {
       await writeBody(page, '');
       await button(page, 'Insert image').click();
       const dialog = page.getByRole('dialog');
-      await dialog.getByLabel('What it shows').fill('A heron at "low" tide');
-      await dialog.getByLabel('Picture: JPEG').setInputFiles(picture);
+      await dialog.getByLabel('Alt text').fill('A heron at "low" tide');
+      await dialog.getByLabel('Image: JPEG').setInputFiles(picture);
       // The one of before can be chosen as well as the new one.
       await dialog.getByRole('button', { name: 'Insert heron.png' }).nth(1).waitFor();
       await dialog.getByRole('button', { name: 'Insert heron.png' }).first().click();
@@ -232,7 +230,7 @@ describe('the dashboard in Chromium', () => {
       await button(page, 'Delete heron.png').first().click();
       const asked = page.getByRole('alertdialog');
       await asked.getByText('No template and none').waitFor();
-      await asked.getByRole('button', { name: 'Delete the picture' }).click();
+      await asked.getByRole('button', { name: 'Delete image' }).click();
       await asked.waitFor({ state: 'detached' });
       await eventually(async () => (await button(page, 'Delete heron.png').count()) === 1);
     });

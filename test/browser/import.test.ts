@@ -69,7 +69,7 @@ test('a file of an audience is previewed, imported with progress, counted, and i
       );
 
       const waiting = page.waitForEvent('download');
-      await dialog.getByRole('button', { name: 'Download the failed rows' }).click();
+      await dialog.getByRole('button', { name: 'Download failed rows' }).click();
       const download = await waiting;
       expect(download.suggestedFilename()).toBe('failed-rows.csv');
       const lines = readFileSync(await download.path(), 'utf8').split('\r\n');
@@ -78,7 +78,7 @@ test('a file of an audience is previewed, imported with progress, counted, and i
       for (const line of lines.slice(1)) expect(line).toMatch(/^\d+,".*",".+"$/s);
 
       await dialog.getByRole('button', { name: 'Close' }).click();
-      await page.getByText(`${new Intl.NumberFormat('en-US').format(audience().length)} people`).waitFor();
+      await page.getByText(`${new Intl.NumberFormat('en-US').format(audience().length)} contacts`).waitFor();
     },
     { locale: 'en-US' },
   );
@@ -94,7 +94,7 @@ test('a file without a column of addresses cannot be sent', async () => {
     await dialog
       .getByLabel('File')
       .setInputFiles({ name: 'birds.csv', mimeType: 'text/csv', buffer: Buffer.from('Vogel,Ort\nRingelgans,Hooge\n') });
-    await dialog.getByText('There is no column “email”').waitFor();
+    await dialog.getByText('The first row has no “email” column.').waitFor();
     expect(await dialog.getByRole('button', { name: 'Import' }).isDisabled()).toBe(true);
   });
 });

@@ -34,7 +34,7 @@ async function start(): Promise<void> {
 
 const inDashboard = (work: (page: Page) => Promise<void>) => asOwner(browser, { api, database, project }, work);
 const open = (page: Page, place: string) => page.goto(`${api.url}/app/${project.id}/${place}`);
-const banner = (page: Page) => page.getByText('Posthorn can’t be reached.');
+const banner = (page: Page) => page.getByText('Your changes stay on this page');
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 test('a service that stops is shown as such, and the page goes on without a reload, also to pages it had not loaded', async () => {
@@ -62,7 +62,7 @@ test('what was typed while the service was away is still there, and saved once i
     await api.close();
     await page.getByLabel('Subject').fill('Welcome to the reeds');
     await button(page, 'Save').click();
-    await page.getByRole('alert').getByText('The service cannot be reached').first().waitFor();
+    await page.getByRole('alert').getByText('Posthorn can’t be reached.').first().waitFor();
     await start();
     await banner(page).waitFor({ state: 'detached' });
     expect(await page.getByLabel('Subject').inputValue()).toBe('Welcome to the reeds');
@@ -80,28 +80,28 @@ test('a session that ends while a condition is built is renewed in another windo
     await open(page, 'segments/new');
     await page.getByLabel('Name', { exact: true }).fill('Members who pay');
     const filter = page.getByRole('group', { name: 'Filter 1 of group 1', exact: true });
-    await filter.getByLabel('About', { exact: true }).selectOption('data');
-    await filter.getByLabel('Name of the field', { exact: true }).fill('plan');
+    await filter.getByLabel('Filter by', { exact: true }).selectOption('data');
+    await filter.getByLabel('Field name', { exact: true }).fill('plan');
     await filter.getByLabel('Value', { exact: true }).fill('free');
-    const found = page.getByRole('region', { name: 'People whom this finds' });
-    await found.getByText('0 people').waitFor();
+    const found = page.getByRole('region', { name: 'Matching contacts' });
+    await found.getByText('0 contacts').waitFor();
     const session = (await page.context().cookies()).filter(({ name }) => name === sessionCookie);
     expect(session).toHaveLength(1);
     // What the form has asked for is answered before the session ends, so that it ends under the next edit and not before.
     await eventually(isAnswered);
     await page.context().clearCookies({ name: sessionCookie });
     // Counting whom it finds asks the service by itself.
-    const comparison = filter.getByLabel('Comparison', { exact: true });
+    const comparison = filter.getByLabel('Operator', { exact: true });
     await comparison.selectOption('notEquals');
 
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
     await dialog.waitFor();
-    await dialog.getByRole('button', { name: 'I have signed in elsewhere' }).click();
-    await dialog.getByText('You are not signed in yet.').waitFor();
+    await dialog.getByRole('button', { name: 'I signed in in another window' }).click();
+    await dialog.getByText('You’re not signed in yet.').waitFor();
     await page.context().addCookies(session);
-    await dialog.getByRole('button', { name: 'I have signed in elsewhere' }).click();
+    await dialog.getByRole('button', { name: 'I signed in in another window' }).click();
     await dialog.waitFor({ state: 'detached' });
-    await found.getByText('1 person').waitFor();
+    await found.getByText('1 contact').waitFor();
     expect(await comparison.inputValue()).toBe('notEquals');
     expect(await filter.getByLabel('Value', { exact: true }).inputValue()).toBe('free');
     await button(page, 'Save').click();

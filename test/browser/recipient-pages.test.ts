@@ -44,9 +44,9 @@ describe('in Chromium', () => {
       await heads('Unsubscribe');
       await page.keyboard.press('Tab');
       await page.keyboard.press('Enter');
-      await heads('You are unsubscribed');
+      await heads('You have been unsubscribed');
       await page.reload();
-      await heads('You are unsubscribed');
+      await heads('You have been unsubscribed');
       await page.getByRole('button', { name: 'Subscribe' }).click();
       await heads('You are subscribed');
       await page.getByRole('link', { name: 'Email preferences' }).click();

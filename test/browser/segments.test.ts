@@ -75,52 +75,52 @@ test('a segment built by clicks has the same tree, count and people as one made 
     await page.getByLabel('Name', { exact: true }).fill('Built by clicks');
 
     const subscribed = filterOf(page, 'Filter 1 of group 1');
-    await choose(subscribed, 'About', 'subscribed');
-    await page.getByRole('button', { name: 'Add a filter' }).click();
+    await choose(subscribed, 'Filter by', 'subscribed');
+    await page.getByRole('button', { name: 'Add filter' }).click();
     const score = filterOf(page, 'Filter 2 of group 1');
-    await choose(score, 'About', 'data');
-    await type(score, 'Name of the field', 'score');
-    await choose(score, 'Comparison', 'greaterThanOrEqual');
+    await choose(score, 'Filter by', 'data');
+    await type(score, 'Field name', 'score');
+    await choose(score, 'Operator', 'greaterThanOrEqual');
     await type(score, 'Value', '4');
 
-    await page.getByRole('button', { name: 'Add a nested condition' }).click();
+    await page.getByRole('button', { name: 'Add nested conditions' }).click();
     const plan = filterOf(page, 'Filter 1 of group 1, level 2');
-    await choose(plan, 'About', 'data');
-    await type(plan, 'Name of the field', 'plan');
+    await choose(plan, 'Filter by', 'data');
+    await type(plan, 'Field name', 'plan');
     await type(plan, 'Value', 'pro');
-    await page.getByRole('button', { name: 'Add a group' }).first().click();
+    await page.getByRole('button', { name: 'Add group' }).first().click();
     const bought = filterOf(page, 'Filter 1 of group 2, level 2');
-    await choose(bought, 'About', 'event');
-    await type(bought, 'Name of the event', 'purchase');
-    await choose(bought, 'Comparison', 'triggeredWithin');
-    await type(bought, 'How many', '30');
+    await choose(bought, 'Filter by', 'event');
+    await type(bought, 'Event name', 'purchase');
+    await choose(bought, 'Operator', 'triggeredWithin');
+    await type(bought, 'Amount', '30');
     await choose(bought, 'Unit', 'hours');
     await page
       .getByRole('group', { name: 'Group 2, level 2', exact: true })
-      .getByRole('button', { name: 'Add a filter' })
+      .getByRole('button', { name: 'Add filter' })
       .click();
     const clicked = filterOf(page, 'Filter 2 of group 2, level 2');
-    await choose(clicked, 'About', 'activity');
-    await choose(clicked, 'What happened to it', 'clicked');
-    await choose(clicked, 'Comparison', 'notTriggered');
+    await choose(clicked, 'Filter by', 'activity');
+    await choose(clicked, 'Email activity', 'clicked');
+    await choose(clicked, 'Operator', 'notTriggered');
 
-    await page.getByRole('button', { name: 'Add a group' }).last().click();
+    await page.getByRole('button', { name: 'Add group' }).last().click();
     const last = page.getByRole('group', { name: 'Group 2', exact: true });
-    await choose(filterOf(page, 'Filter 1 of group 2'), 'About', 'segment');
+    await choose(filterOf(page, 'Filter 1 of group 2'), 'Filter by', 'segment');
     await choose(filterOf(page, 'Filter 1 of group 2'), 'Segment', vip.id);
-    await choose(filterOf(page, 'Filter 1 of group 2'), 'Comparison', 'notMemberOfSegment');
-    await last.getByRole('button', { name: 'Add a filter' }).click();
+    await choose(filterOf(page, 'Filter 1 of group 2'), 'Operator', 'notMemberOfSegment');
+    await last.getByRole('button', { name: 'Add filter' }).click();
     const created = filterOf(page, 'Filter 2 of group 2');
-    await choose(created, 'About', 'createdAt');
-    await choose(created, 'Comparison', 'greaterThan');
+    await choose(created, 'Filter by', 'createdAt');
+    await choose(created, 'Operator', 'greaterThan');
     await type(created, 'Value', '2020-02-29');
-    await last.getByRole('button', { name: 'Add a filter' }).click();
+    await last.getByRole('button', { name: 'Add filter' }).click();
     const address = filterOf(page, 'Filter 3 of group 2');
-    await choose(address, 'Comparison', 'notContains');
+    await choose(address, 'Operator', 'notContains');
     await type(address, 'Value', '@nobody.example');
 
-    const found = page.getByRole('region', { name: 'People whom this finds' });
-    await found.getByText(`${byApi.memberCount} people`).waitFor();
+    const found = page.getByRole('region', { name: 'Matching contacts' });
+    await found.getByText(`${byApi.memberCount} contacts`).waitFor();
     const listed = await own.call('GET', `/segments/${byApi.id}/contacts?pageSize=10`);
     expect(await found.getByRole('listitem').allTextContents()).toEqual(
       listed.body.data.map(({ email }: { email: string }) => email),
@@ -154,9 +154,9 @@ test('a stored tree is shown and saved again as it was, and a refusal stands at 
   });
   await inDashboard(async (page) => {
     await open(page, `segments/${first.id}/edit`);
-    await page.getByRole('button', { name: 'Add a group' }).click();
+    await page.getByRole('button', { name: 'Add group' }).click();
     const added = filterOf(page, 'Filter 1 of group 3');
-    await choose(added, 'About', 'segment');
+    await choose(added, 'Filter by', 'segment');
     await choose(added, 'Segment', second.id);
     await page.getByRole('button', { name: 'Save' }).click();
     await added.getByRole('alert').waitFor();
@@ -174,23 +174,23 @@ test('people are put into a segment by their addresses, taken out again, and the
   await inDashboard(async (page) => {
     await open(page, 'segments/new');
     await page.getByLabel('Name', { exact: true }).fill('Speakers');
-    await page.getByLabel('Kind', { exact: true }).selectOption('STATIC');
+    await page.getByLabel('Type', { exact: true }).selectOption('STATIC');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('button', { name: 'Add people' }).first().click();
-    await page.getByLabel('Addresses').fill(`${anna?.email}\n${ben?.email}; nobody@kunde.example`);
+    await page.getByRole('button', { name: 'Add contacts' }).first().click();
+    await page.getByLabel('Email addresses').fill(`${anna?.email}\n${ben?.email}; nobody@kunde.example`);
     await page.getByRole('button', { name: 'Add 3' }).click();
-    await page.getByText('2 of them are in the segment now').waitFor();
+    await page.getByText('2 added to the segment').waitFor();
     await page.getByRole('dialog').getByText('nobody@kunde.example').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     await page.getByRole('button', { name: `Remove ${ben?.email}` }).click();
-    await page.getByRole('button', { name: 'Remove from the segment' }).click();
+    await page.getByRole('button', { name: 'Remove from segment' }).click();
     // What lies behind a dialog is hidden from everybody who asks for it by its role.
     await page.getByRole('alertdialog').waitFor({ state: 'detached' });
-    await page.getByText('1 in all').waitFor();
+    await page.getByText('1 total').waitFor();
     expect(await page.getByRole('link', { name: anna?.email ?? '' }).count()).toBe(1);
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('heading', { name: 'Delete Speakers' }).waitFor();
-    await page.getByRole('button', { name: 'Delete the segment' }).click();
+    await page.getByRole('button', { name: 'Delete segment' }).click();
     await page.getByRole('heading', { name: 'Segments', level: 1 }).waitFor();
   });
   const names = (await own.call('GET', '/segments')).body.map(({ name }: { name: string }) => name);
@@ -208,14 +208,14 @@ test('a campaign gets an audience by a condition that is built beside it', async
   const id = body.data.id;
   await inDashboard(async (page) => {
     await open(page, `campaigns/${id}`);
-    await page.getByLabel('Who', { exact: true }).selectOption('FILTERED');
+    await page.getByLabel('Send to', { exact: true }).selectOption('FILTERED');
     const plan = filterOf(page, 'Filter 1 of group 1');
-    await choose(plan, 'About', 'data');
-    await type(plan, 'Name of the field', 'plan');
+    await choose(plan, 'Filter by', 'data');
+    await type(plan, 'Field name', 'plan');
     await type(plan, 'Value', 'pro');
-    await page.getByRole('region', { name: 'People whom this finds' }).getByText('12 people').waitFor();
+    await page.getByRole('region', { name: 'Matching contacts' }).getByText('12 contacts').waitFor();
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('12 people now. Who it really goes to').waitFor();
+    await page.getByText('12 contacts right now.').waitFor();
   });
   const saved = (await own.call('GET', `/campaigns/${id}`)).body.data;
   expect(saved).toMatchObject({ audienceType: 'FILTERED', audienceCondition: allOf(dataIs('plan', 'pro')) });

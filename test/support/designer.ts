@@ -69,7 +69,11 @@ export const stepOn = (page: Page, name: string): Locator => page.locator('.reac
 
 /** Adds a step of a type behind the selected one, opens its form and names it. */
 export async function add(page: Page, what: string, name: string): Promise<void> {
-  await press(page, `Add ${what}`);
+  // Its place among the other buttons of the page: a step on the canvas is no button.
+  await page
+    .getByRole('toolbar')
+    .getByRole('button', { name: new RegExp(`^${what}$`, 'i') })
+    .click();
   await page.getByRole('heading', { level: 2, name: new RegExp(`^${what}`, 'i') }).waitFor();
   await type(page, 'Name', name);
   await page.getByRole('heading', { level: 2, name, exact: true }).waitFor();
@@ -83,7 +87,7 @@ export async function save(page: Page): Promise<void> {
 
 /** Publishes the edit as the dialog proposes it. */
 export async function publish(page: Page): Promise<void> {
-  await press(page, 'Publish …');
+  await press(page, 'Review and publish');
   await press(page, 'Publish');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.getByText('No changes', { exact: true }).waitFor();

@@ -1,3 +1,5 @@
+import { fieldSentence, plainSentence } from './sentences.ts';
+
 /** A field that the service refused, by its path in the request. */
 export interface FieldProblem {
   field: string;
@@ -23,9 +25,10 @@ export class ApiError extends Error {
     this.requestId = more.requestId ?? null;
   }
 
-  /** What the service says of a field, if anything. */
+  /** What is wrong with a field, as a sentence for people. */
   problemOf(field: string): string | undefined {
-    return this.fields.find((problem) => problem.field === field)?.message;
+    const problem = this.fields.find((each) => each.field === field);
+    return problem && fieldSentence(problem);
   }
 }
 
@@ -33,7 +36,7 @@ export class ApiError extends Error {
 export class Unreachable extends Error {
   override name = 'Unreachable';
   constructor() {
-    super('The service cannot be reached. This page goes on by itself as soon as it answers again.');
+    super('Posthorn can’t be reached. This page reconnects by itself.');
   }
 }
 
@@ -44,10 +47,15 @@ interface Envelope {
 /** Reads the envelope of an error, or the bare one that some calls answer. */
 export function toApiError(status: number, body: unknown): ApiError {
   const told = (body as Envelope | undefined)?.error;
-  if (typeof told === 'string') return new ApiError(status, 'BAD_REQUEST', told);
-  return new ApiError(status, told?.code ?? 'UNKNOWN', told?.message ?? `The service answered ${status}.`, {
-    fields: told?.errors ?? [],
-    details: (told?.details ?? {}) as Record<string, unknown>,
-    requestId: told?.requestId ?? null,
-  });
+  if (typeof told === 'string') return new ApiError(status, 'BAD_REQUEST', plainSentence(told));
+  return new ApiError(
+    status,
+    told?.code ?? 'UNKNOWN',
+    told?.message === undefined ? `The request failed (${status}).` : plainSentence(told.message),
+    {
+      fields: told?.errors ?? [],
+      details: (told?.details ?? {}) as Record<string, unknown>,
+      requestId: told?.requestId ?? null,
+    },
+  );
 }

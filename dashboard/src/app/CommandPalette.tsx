@@ -58,7 +58,7 @@ export function CommandPalette({ project, onOpen }: { project: string; onOpen: (
             <Command.Input
               value={text}
               onValueChange={setText}
-              placeholder="Search contacts, campaigns, templates … or type a command"
+              placeholder="Search contacts, campaigns, templates, or run a command"
               className="w-full border-b border-line bg-transparent px-4 py-3 text-lg outline-none placeholder:text-muted"
             />
             <Command.List className="max-h-[60dvh] overflow-y-auto p-2" label="Results">

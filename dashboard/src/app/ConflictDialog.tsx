@@ -32,7 +32,7 @@ export function ConflictDialog<Content extends object>({
   return (
     <Dialog
       title={`This ${what} changed while you were editing`}
-      description="Somebody else saved it first. Nothing of yours is lost: choose which version to keep."
+      description="Someone else saved it first. Your changes are kept: choose which version to use."
       onClose={onClose}
     >
       {both.length > 0 ? (

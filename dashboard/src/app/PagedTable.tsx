@@ -38,7 +38,7 @@ export function PagedTable<Row extends { id: string }>({
       {(found) =>
         found.total === 0 ? (
           set.length > 0 ? (
-            <Empty title={noneFits} action={<Button onClick={clear}>Show all</Button>} />
+            <Empty title={noneFits} action={<Button onClick={clear}>Clear filters</Button>} />
           ) : (
             none
           )

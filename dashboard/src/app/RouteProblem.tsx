@@ -12,7 +12,7 @@ export function RouteProblem({ error }: { error: unknown }) {
     if (error instanceof Unreachable) void untilReachable().then(() => router.invalidate());
   }, [error, router]);
   return (
-    <Page title="This page could not be shown">
+    <Page title="This page couldn’t be loaded">
       <Problem error={error} again={() => void router.invalidate()} />
     </Page>
   );
@@ -22,9 +22,9 @@ export function RouteProblem({ error }: { error: unknown }) {
 export function NotFound() {
   return (
     <main className="mx-auto mt-[10dvh] flex w-[min(26rem,100%)] flex-col gap-4 p-4">
-      <Page title="There is no such page">
+      <Page title="Page not found">
         <p>
-          The address may be mistyped, or what it showed was deleted. <Link to="/app">Go to your project</Link>.
+          The address may be wrong, or the item was deleted. <Link to="/app">Back to your project</Link>.
         </p>
       </Page>
     </main>

@@ -25,18 +25,18 @@ export function SignInAgain() {
   return (
     <Dialog
       title="Your session has ended"
-      description="Sign in again to go on. Nothing on this page is lost."
+      description="Sign in again to continue. Your work on this page is kept."
       onClose={() => undefined}
     >
       <SignInForm email={user?.email ?? ''} onSignedIn={reportSignedIn} />
       <ProviderLinks target="_blank" />
-      {look.data === false ? <Note tone="warn">You are not signed in yet.</Note> : null}
+      {look.data === false ? <Note tone="warn">You’re not signed in yet.</Note> : null}
       <footer>
         <a className={buttonClass()} href="/auth/login">
           Leave this page
         </a>
         <Button busy={look.isPending} onClick={() => look.mutate()}>
-          I have signed in elsewhere
+          I signed in in another window
         </Button>
       </footer>
     </Dialog>

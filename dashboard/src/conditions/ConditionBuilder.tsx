@@ -66,15 +66,15 @@ function ConditionBox({
     <fieldset className={`flex min-w-0 flex-col gap-3 ${level > 1 ? 'border-s-2 border-accent-line ps-3' : ''}`}>
       <legend className="sr-only">{level === 1 ? 'Condition' : `Nested condition, level ${level}`}</legend>
       <div className="row">
-        <span>{level === 1 ? 'People who fit' : 'and who fit'}</span>
+        <span>{level === 1 ? 'Match' : 'and match'}</span>
         <select
           className={`${inputClass} w-auto!`}
-          aria-label={level === 1 ? 'How the groups are joined' : `How the groups of level ${level} are joined`}
+          aria-label={level === 1 ? 'Match groups' : `Match groups of level ${level}`}
           value={form.logic}
           onChange={(event) => onChange({ ...form, logic: event.target.value === 'OR' ? 'OR' : 'AND' })}
         >
-          <option value="AND">every group</option>
-          <option value="OR">at least one group</option>
+          <option value="AND">all groups</option>
+          <option value="OR">any group</option>
         </select>
       </div>
       {form.groups.map((group, index) => (
@@ -96,11 +96,11 @@ function ConditionBox({
           disabled={shared.isFull}
           onClick={() => onChange({ ...form, groups: [...form.groups, newGroup()] })}
         >
-          <CopyPlus aria-hidden /> Add a group
+          <CopyPlus aria-hidden /> Add group
         </Button>
         {level > 1 ? (
           <Button size="small" look="plain" onClick={() => onChange(null)}>
-            <Trash2 aria-hidden /> Remove the nested condition
+            <Trash2 aria-hidden /> Remove nested conditions
           </Button>
         ) : null}
       </div>
@@ -161,15 +161,15 @@ function GroupBox({
           disabled={isFull}
           onClick={() => onChange({ ...group, filters: [...group.filters, newFilter()] })}
         >
-          <Plus aria-hidden /> Add a filter
+          <Plus aria-hidden /> Add filter
         </Button>
         {group.nested === null && level < maxLevels ? (
           <Button size="small" disabled={isFull} onClick={() => onChange({ ...group, nested: newForm('OR') })}>
-            <ListTree aria-hidden /> Add a nested condition
+            <ListTree aria-hidden /> Add nested conditions
           </Button>
         ) : null}
         <Button size="small" look="plain" onClick={() => onChange(null)}>
-          <Trash2 aria-hidden /> Remove the group
+          <Trash2 aria-hidden /> Remove group
         </Button>
       </div>
     </fieldset>

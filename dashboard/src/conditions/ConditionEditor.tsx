@@ -4,7 +4,7 @@ import { answer, api } from '../api/client.ts';
 import { ApiError } from '../api/errors.ts';
 import { useProjectId } from '../app/address.ts';
 import { Badge } from '../ui/Badge.tsx';
-import { count } from '../ui/numbers.ts';
+import { counted } from '../ui/numbers.ts';
 import { usePause } from '../ui/pause.ts';
 import { Loading, Note, Problem } from '../ui/States.tsx';
 import { ConditionBuilder, type PlacedProblem } from './ConditionBuilder.tsx';
@@ -39,17 +39,14 @@ export function ConditionEditor({
       <ConditionBuilder form={form} problem={problem} exceptSegment={exceptSegment} onChange={change} />
       <section
         className="min-h-32 rounded-lg border border-line p-3 aria-busy:opacity-70 @3xl:sticky @3xl:top-4"
-        aria-label="People whom this finds"
+        aria-label="Matching contacts"
         aria-busy={preview.isFetching}
       >
         {missing > 0 ? (
-          <Note>
-            {missing === 1 ? 'One filter is' : `${count(missing)} filters are`} not filled in yet. Then you see here
-            whom the condition finds.
-          </Note>
+          <Note>Complete {counted(missing, 'filter')} to see matching contacts.</Note>
         ) : preview.error ? (
           placeOf(preview.error) ? (
-            <Note tone="bad">The condition is not right yet: see the marked filter.</Note>
+            <Note tone="bad">Fix the marked filter to see matching contacts.</Note>
           ) : (
             <Problem error={preview.error} again={() => void preview.refetch()} />
           )
@@ -88,10 +85,8 @@ function Found({ total, contacts }: { total: number; contacts: { id: string; ema
   return (
     <>
       <p aria-live="polite">
-        <strong>
-          {count(total)} {total === 1 ? 'person' : 'people'}
-        </strong>{' '}
-        now{total > contacts.length ? ', the newest of them:' : total === 0 ? '. Nobody fits yet.' : ':'}
+        <strong>{counted(total, 'contact')}</strong>{' '}
+        {total > contacts.length ? 'match. The newest:' : total === 1 ? 'matches:' : total === 0 ? 'match.' : 'match:'}
       </p>
       <ul>
         {contacts.map(({ id, email, subscribed }) => (

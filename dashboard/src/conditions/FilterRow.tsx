@@ -50,7 +50,7 @@ export function FilterRow({
       <div className="flex flex-wrap items-center gap-2">
         <select
           className={partClass()}
-          aria-label="About"
+          aria-label="Filter by"
           value={filter.kind}
           onChange={(event) => onChange(withKind(filter, event.target.value as FieldKind))}
         >
@@ -63,7 +63,7 @@ export function FilterRow({
         <NameField filter={filter} known={known} onChange={onChange} />
         <select
           className={partClass()}
-          aria-label="Comparison"
+          aria-label="Operator"
           value={filter.operator}
           onChange={(event) => onChange(withOperator(filter, event.target.value))}
         >
@@ -104,7 +104,7 @@ function NameField({
     return (
       <select
         className={partClass()}
-        aria-label="What happened to it"
+        aria-label="Email activity"
         value={usualActivity(name)}
         onChange={(event) => onChange({ ...filter, name: event.target.value })}
       >
@@ -127,7 +127,7 @@ function NameField({
         onChange={(event) => onChange({ ...filter, name: event.target.value })}
       >
         <option value="" disabled>
-          Choose one
+          Select a segment
         </option>
         {known.segments.map((segment) => (
           <option key={segment.id} value={segment.id}>
@@ -146,8 +146,8 @@ function NameField({
       <input
         className={partClass()}
         dir="auto"
-        aria-label={isData ? 'Name of the field' : 'Name of the event'}
-        placeholder={isData ? 'such as plan' : 'such as purchase'}
+        aria-label={isData ? 'Field name' : 'Event name'}
+        placeholder={isData ? 'plan' : 'purchase'}
         list={list}
         maxLength={isData ? undefined : 200}
         value={name}

@@ -32,7 +32,7 @@ export function ValueField({ filter, known, isRefused, onChange }: Props & { kno
       {offered.length > 1 ? (
         <select
           className={partClass('flex-[0_1_8rem]')}
-          aria-label="Kind of value"
+          aria-label="Value type"
           value={filter.type}
           onChange={(event) => onChange(withType(filter, event.target.value as ValueType))}
         >
@@ -56,7 +56,7 @@ function WindowField({ filter, isRefused, onChange }: Props) {
         type="number"
         min="0"
         step="any"
-        aria-label="How many"
+        aria-label="Amount"
         aria-invalid={isRefused || undefined}
         value={filter.text}
         onChange={(event) => onChange({ ...filter, type: 'number', text: event.target.value })}

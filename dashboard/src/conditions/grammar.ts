@@ -13,10 +13,10 @@ export const kindNames: Record<FieldKind, string> = {
   subscribed: 'Subscription',
   data: 'Contact field',
   event: 'Event',
-  activity: 'Mail they got',
+  activity: 'Email activity',
   segment: 'Segment',
   createdAt: 'Created at',
-  updatedAt: 'Changed at',
+  updatedAt: 'Updated at',
 };
 
 /** The activities of mail, by the name that stands in a field. */
@@ -26,7 +26,7 @@ export const activityNames: Record<string, string> = {
   opened: 'was opened',
   clicked: 'was clicked',
   bounced: 'bounced',
-  complained: 'was complained about',
+  complained: 'was reported as spam',
 };
 
 const otherSpellings: Record<string, string> = {
@@ -77,8 +77,8 @@ const names: Record<string, string> = {
   triggeredOlderThan: 'happened, but not within the last',
   notTriggered: 'never happened',
   notTriggeredWithin: 'did not happen within the last',
-  memberOfSegment: 'they are in it',
-  notMemberOfSegment: 'they are not in it',
+  memberOfSegment: 'is a member',
+  notMemberOfSegment: 'is not a member',
 };
 
 const namesForDates: Record<string, string> = {

@@ -176,15 +176,15 @@ function parsed(text: string): unknown {
 /** What is missing of a filter, as a sentence; null when it is complete. */
 export function missingOf(filter: FormFilter): string | null {
   const { kind, name, operator, unit } = filter;
-  if (kind === 'segment' && name === '') return 'Choose a segment.';
-  if (kind === 'data' && name === '') return 'Name the field.';
-  if ((kind === 'event' || kind === 'activity') && name === '') return 'Name the event.';
-  if (!operatorsOf[kind].includes(operator)) return 'Choose how to compare.';
+  if (kind === 'segment' && name === '') return 'Select a segment.';
+  if (kind === 'data' && name === '') return 'Enter a field name.';
+  if ((kind === 'event' || kind === 'activity') && name === '') return 'Enter an event name.';
+  if (!operatorsOf[kind].includes(operator)) return 'Choose an operator.';
   const needs = needsOf(operator);
   if (needs === 'nothing') return null;
   const value = jsonValue(filter);
-  if (value === undefined) return filter.type === 'json' ? 'This is no JSON.' : 'Give a value.';
-  if (needs === 'window' && (Number(value) < 0 || unit === '')) return 'Give a time of zero or more.';
+  if (value === undefined) return filter.type === 'json' ? 'Enter valid JSON.' : 'Enter a value.';
+  if (needs === 'window' && (Number(value) < 0 || unit === '')) return 'Enter a time of zero or more.';
   return null;
 }
 

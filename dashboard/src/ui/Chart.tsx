@@ -2,10 +2,10 @@ import { useEffect, useRef } from 'react';
 import Plot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
-/** One line of a chart. `colour` is the name of a custom property such as `--accent`. */
+/** One line of a chart. `color` is the name of a custom property such as `--accent`. */
 export interface Series {
   label: string;
-  colour: string;
+  color: string;
   values: readonly number[];
 }
 
@@ -19,11 +19,11 @@ export function Chart({ days, series, height = 240 }: { days: readonly number[];
     const element = place.current;
     if (element === null) return undefined;
     const style = getComputedStyle(element);
-    const colour = (name: string) => style.getPropertyValue(name).trim() || style.color;
+    const color = (name: string) => style.getPropertyValue(name).trim() || style.color;
     const axis = {
       font: `12px ${style.fontFamily}`,
       stroke: style.color,
-      grid: { stroke: colour('--grid'), width: 1 },
+      grid: { stroke: color('--grid'), width: 1 },
       ticks: { show: false },
     };
     const plot = new Plot(
@@ -32,9 +32,9 @@ export function Chart({ days, series, height = 240 }: { days: readonly number[];
         height,
         series: [
           {},
-          ...series.map(({ label, colour: name }) => ({
+          ...series.map(({ label, color: name }) => ({
             label,
-            stroke: colour(name),
+            stroke: color(name),
             width: 2,
             points: { show: days.length < 3 },
           })),

@@ -65,6 +65,7 @@ export function ConfirmDialog({
   wayOut = 'Cancel',
   look = 'danger',
   typed,
+  isReady = true,
   onConfirm,
   onClose,
 }: {
@@ -76,6 +77,8 @@ export function ConfirmDialog({
   /** `primary` for what destroys nothing. */
   look?: 'danger' | 'primary';
   typed?: string;
+  /** Unset while something has to be filled in first. */
+  isReady?: boolean;
   onConfirm: () => Promise<unknown>;
   onClose: () => void;
 }) {
@@ -106,7 +109,7 @@ export function ConfirmDialog({
           </AlertDialog.Description>
           {typed ? (
             <TextField
-              label={`Type “${typed}” to go on`}
+              label={`Type “${typed}” to confirm`}
               value={text}
               onChange={(event) => setText(event.target.value)}
             />
@@ -116,7 +119,12 @@ export function ConfirmDialog({
             <AlertDialog.Cancel asChild>
               <Button>{wayOut}</Button>
             </AlertDialog.Cancel>
-            <Button look={look} busy={busy} disabled={typed !== undefined && text !== typed} onClick={confirm}>
+            <Button
+              look={look}
+              busy={busy}
+              disabled={!isReady || (typed !== undefined && text !== typed)}
+              onClick={confirm}
+            >
               {action}
             </Button>
           </footer>

@@ -10,14 +10,14 @@ export function Pager({
   onChange: (page: number) => void;
 }) {
   return (
-    <nav className="flex items-center justify-between gap-3 py-3 text-sm text-muted" aria-label="Pages of the list">
+    <nav className="flex items-center justify-between gap-3 py-3 text-sm text-muted" aria-label="Pagination">
       <span>
-        {count(total)} in all{totalPages > 1 ? `, page ${count(page)} of ${count(totalPages)}` : ''}
+        {count(total)} total{totalPages > 1 ? `, page ${count(page)} of ${count(totalPages)}` : ''}
       </span>
       {totalPages > 1 ? (
         <span className="row">
           <Button size="small" disabled={page <= 1} onClick={() => onChange(page - 1)}>
-            Back
+            Previous
           </Button>
           <Button size="small" disabled={page >= totalPages} onClick={() => onChange(page + 1)}>
             Next

@@ -14,7 +14,7 @@ export function ShownPage<Data>({
 }) {
   if (query.data !== undefined) return <>{children(query.data)}</>;
   return (
-    <Page title={query.error ? 'This cannot be shown' : 'One moment'} above={above}>
+    <Page title={query.error ? 'This couldn’t be loaded' : 'Loading…'} above={above}>
       <Shown query={query}>{() => null}</Shown>
     </Page>
   );

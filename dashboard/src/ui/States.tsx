@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { ApiError, Unreachable } from '../api/errors.ts';
+import { fieldSentence } from '../api/sentences.ts';
 import type { Tone } from './Badge.tsx';
 import { Button } from './Button.tsx';
 
@@ -25,18 +26,23 @@ export function Note({ tone, children }: { tone?: Tone; children: ReactNode }) {
   );
 }
 
-/** What went wrong and what can be done, in the service's own words. */
+/** What went wrong and what can be done, in words for people. */
 export function Problem({ error, again }: { error: unknown; again?: () => void }) {
+  const isInvalid = error instanceof ApiError && error.fields.length > 0;
   const known = error instanceof ApiError || error instanceof Unreachable;
   return (
     <Note tone="bad">
-      <p>{known ? error.message : 'This page has failed. Load it again; if that does not help, tell the operator.'}</p>
+      <p>
+        {isInvalid
+          ? 'Check these fields:'
+          : known
+            ? error.message
+            : 'Something went wrong on this page. Reload it. If that doesn’t help, contact your administrator.'}
+      </p>
       {error instanceof ApiError && error.fields.length > 0 ? (
         <ul>
-          {error.fields.map(({ field, message }) => (
-            <li key={`${field} ${message}`}>
-              <code>{field}</code> {message}
-            </li>
+          {error.fields.map((problem) => (
+            <li key={`${problem.field} ${problem.message}`}>{fieldSentence(problem)}</li>
           ))}
         </ul>
       ) : null}

@@ -1,19 +1,28 @@
-const whole = new Intl.NumberFormat();
-const percent = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
+/** The language of the dashboard: its texts are American English, so its numbers and dates are too. */
+export const locale = 'en-US';
 
-/** A count with the viewer's separators. */
+const whole = new Intl.NumberFormat(locale);
+const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 });
+const plurals = new Intl.PluralRules(locale);
+
+/** A count with separators: `1,924`. */
 export function count(value: number): string {
   return whole.format(value);
 }
 
-/** A rate that the API gives in percent: `39.5` becomes `39.5 %`. */
-export function rate(value: number): string {
-  return `${percent.format(value)} %`;
+/** A count with its noun: `1 contact`, `1,924 contacts`. `other` is the plural where it is not the noun with an s. */
+export function counted(value: number, one: string, other = `${one}s`): string {
+  return `${count(value)} ${plurals.select(value) === 'one' ? one : other}`;
 }
 
-/** An amount in the smallest unit of its currency, as payment processors tell it: 1250 eur becomes 12.50 €. */
+/** A rate that the API gives in percent: `39.5` becomes `39.5%`. */
+export function rate(value: number): string {
+  return percent.format(value / 100);
+}
+
+/** An amount in the smallest unit of its currency, as payment processors tell it: 1250 eur becomes €12.50. */
 export function money(amount: number, currency: string): string {
-  const format = new Intl.NumberFormat(undefined, { style: 'currency', currency });
+  const format = new Intl.NumberFormat(locale, { style: 'currency', currency });
   return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
 }
 
@@ -22,5 +31,5 @@ export function bytes(size: number): string {
   const [unit, amount] =
     size < 1_000 ? ['byte', size] : size < 1e6 ? ['kilobyte', size / 1e3] : ['megabyte', size / 1e6];
   const digits = amount < 10 ? 1 : 0;
-  return new Intl.NumberFormat(undefined, { style: 'unit', unit, maximumFractionDigits: digits }).format(amount);
+  return new Intl.NumberFormat(locale, { style: 'unit', unit, maximumFractionDigits: digits }).format(amount);
 }

@@ -8,6 +8,8 @@ export interface FlipSource {
   id?: string;
   /** The mail that led to the change. */
   emailId?: string;
+  /** Data of the event; none when absent. */
+  data?: string;
 }
 
 /**
@@ -15,9 +17,15 @@ export interface FlipSource {
  * the change: requests, imports, jobs and links all write the events of
  * subscription changes by it, so that a change and its one event are committed together.
  */
-export function flipEvents({ from, where, id = 'uuidv7()', emailId = 'null::uuid' }: FlipSource): string {
-  return `insert into events (id, project_id, contact_id, email_id, name)
-    select ${id}, flipped.project_id, flipped.id, ${emailId},
+export function flipEvents({
+  from,
+  where,
+  id = 'uuidv7()',
+  emailId = 'null::uuid',
+  data = 'null::jsonb',
+}: FlipSource): string {
+  return `insert into events (id, project_id, contact_id, email_id, data, name)
+    select ${id}, flipped.project_id, flipped.id, ${emailId}, ${data},
       case when flipped.subscribed then 'contact.subscribed' else 'contact.unsubscribed' end
     from ${from}${where === undefined ? '' : ` where ${where}`}`;
 }

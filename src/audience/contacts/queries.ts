@@ -98,7 +98,13 @@ export function findContact(db: Database, projectId: string, id: string): Promis
   );
 }
 
-const flipOfChange = raw(flipEvents({ from: 'changed flipped', where: 'subscribed <> subscription_before' }));
+const flipOfChange = raw(
+  flipEvents({
+    from: 'changed flipped, because',
+    where: 'subscribed <> subscription_before',
+    data: 'because.data',
+  }),
+);
 
 /**
  * Changes a contact by id; null when the project has no such contact. A taken address raises 23505.
@@ -114,12 +120,16 @@ export async function changeContact(
     clearData: boolean;
     set: JsonObjectValue;
     remove: readonly string[];
+    /** Why the subscription changes. */
+    reason: string | null;
   },
 ): Promise<ContactBody | null> {
-  const { email, subscribed, clearData, set, remove } = fields;
+  const { email, subscribed, clearData, set, remove, reason } = fields;
   return withinDataLimits(
     db.row<ContactBody>(sql`
-      with changed as (
+      with because (data) as (
+        select case when ${reason}::text is not null then jsonb_build_object('reason', ${reason}::text) end),
+      changed as (
         update contacts as c set
           email = coalesce(given.email, c.email),
           subscription_before = c.subscribed,

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import { EmailField } from '../../core/lib/email-address.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { JsonObject } from '../../core/lib/validation.ts';
+import { JsonObject, textField } from '../../core/lib/validation.ts';
 
 /** A contact in an answer. */
 export const ContactBody = v.object({
@@ -46,8 +46,16 @@ export const UpsertContact = v.object({
 });
 export type UpsertContact = v.InferOutput<typeof UpsertContact>;
 
-/** `PATCH /contacts/{id}`; `data: null` clears all data. */
-export const PatchContact = v.partial(UpsertContact);
+/** `PATCH /contacts/{id}`; `data: null` clears all data, `reason` is kept with a change of the subscription. */
+export const PatchContact = v.object({
+  ...v.partial(UpsertContact).entries,
+  reason: v.pipe(
+    v.optional(textField('reason', 1, 500)),
+    v.description(
+      'Why the subscription changes; `data.reason` of the event `contact.subscribed` or `contact.unsubscribed`.',
+    ),
+  ),
+});
 export type PatchContact = v.InferOutput<typeof PatchContact>;
 
 /** `POST /contacts/lookup`. */

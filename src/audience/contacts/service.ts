@@ -37,7 +37,7 @@ export async function patchContact(
   db: Database,
   projectId: string,
   id: string,
-  { email, subscribed, data }: PatchContact,
+  { email, subscribed, data, reason }: PatchContact,
 ): Promise<ContactBody> {
   const { set, remove } = splitData(data ?? {});
   try {
@@ -45,6 +45,7 @@ export async function patchContact(
       email: email ?? null,
       subscribed: subscribed ?? null,
       clearData: data === null,
+      reason: reason ?? null,
       set,
       remove,
     });

@@ -111,6 +111,7 @@ async function updateContact({ tx, run, contact }: StepScene, step: GraphStep): 
     clearData: false,
     set,
     remove,
+    reason: null,
   }).catch(async (error: unknown) => {
     if (!(error instanceof ContactDataError)) throw error;
     await tx.count(sql`rollback to savepoint update_contact`);

@@ -24,6 +24,8 @@ interface ItemMail {
   data: JsonObjectValue | null;
   contact: { subscribed: boolean; data: JsonObjectValue };
   error: string | null;
+  /** Name of the rule that suppressed it. */
+  suppressedBy: string | null;
   opens: number;
   clicks: number;
   campaignName: string | null;
@@ -62,7 +64,12 @@ export interface FeedPageRequest {
 function keysOf(source: Source, whose: Query, { contactId, from, bounds, asked }: FeedPageRequest): Query {
   const place = sources.indexOf(source);
   const [table, at, id, contact] = keyColumns(source, contactId !== null);
-  const named = table === 'events' && source.event !== null ? ` and e.name = '${source.event}'` : '';
+  const named =
+    source.rows === 'suppressed'
+      ? ' and e.suppression is not null'
+      : table === 'events' && source.event !== null
+        ? ` and e.name = '${source.event}'`
+        : '';
   const until = bounds[place]?.at?.toISOString() ?? 'infinity';
   return sql`(select ${raw(place)} as source, ${raw(at)} as at, ${raw(id)} as id, ${raw(contact)} as contact_id,
       ${raw(`'${source.prefix}' || ${id} || '${source.suffix}'`)} as item
@@ -78,6 +85,7 @@ function keyColumns(
   ofContact: boolean,
 ): [table: string, at: string, id: string, contact: string] {
   if (rows === 'campaigns') return ['campaigns', 'e.sent_at', 'e.id', 'null::uuid'];
+  if (rows === 'suppressed') return ['emails', 'e.created_at', 'e.id', 'e.contact_id'];
   if (rows === 'runs') return ['automation_runs', `e.${at}`, 'e.id', 'e.contact_id'];
   if (event === null) return ['events', 'e.created_at', 'e.id', 'e.contact_id'];
   return ofContact && event === 'email.sent'
@@ -91,14 +99,14 @@ const mailFacts = raw(`jsonb_build_object('subject', coalesce(m.subject, m.rende
   'sourceType', m.source_type, 'messageClass', m.message_class, 'data', m.render -> 'data',
   'contact', jsonb_build_object('subscribed', coalesce((m.render ->> 'subscribed')::boolean, c.subscribed),
     'data', coalesce(m.render -> 'contact', ${jsonWithin('c.data', mostContactBytes)}, '{}')),
-  'error', mail_reason_text(m.reason), 'opens', m.opens, 'clicks', m.clicks, 'campaignName', k.name,
+  'error', mail_reason_text(m.reason), 'suppressedBy', m.suppression ->> 'name', 'opens', m.opens, 'clicks', m.clicks, 'campaignName', k.name,
   'workflowName', a.name, 'createdAt', m.created_at)`);
 const eventFacts = raw(`jsonb_build_object('eventName', e.name, 'eventData',
   case when e.data is null then ${eventData('e')} else ${jsonWithin('e.data', mostListedEventBytes)} end)`);
 
-const places = (rows: Source['rows']) =>
-  raw(sources.flatMap((source, place) => (source.rows === rows ? [place] : [])).join(', '));
-const [mails, campaigns, runs] = [places('mail'), places('campaigns'), places('runs')];
+const places = (...rows: Source['rows'][]) =>
+  raw(sources.flatMap((source, place) => (rows.includes(source.rows) ? [place] : [])).join(', '));
+const [mails, campaigns, runs] = [places('mail', 'suppressed'), places('campaigns'), places('runs')];
 
 /** The newest items below the bounds, in the order of the feed. */
 export function feedPage(db: Database, projectId: string, request: FeedPageRequest): Promise<FeedRow[]> {

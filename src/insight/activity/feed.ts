@@ -86,6 +86,7 @@ function metadataOf({ uuid, mail, facts }: FeedRow, type: ActivityType, bodies: 
     ...(campaignName === null ? {} : { campaignName }),
     ...(workflowName === null ? {} : { workflowName }),
   };
+  if (type === 'email.suppressed') return { ...shown, suppressedBy: mail.suppressedBy };
   if (type === 'email.opened') return { ...shown, totalOpens: mail.opens };
   if (type === 'email.clicked') return { ...shown, totalClicks: mail.clicks };
   return hasError.has(type) ? { ...shown, error: mail.error } : shown;

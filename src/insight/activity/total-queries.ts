@@ -27,6 +27,8 @@ export async function totalOf(
     const within = (table: string, column: string, [begin, end]: readonly [Query, Query]) =>
       sql`select count(*) from ${raw(table)} where ${own} and ${raw(column)} >= ${begin} and ${raw(column)} < ${end}`;
     if (rows === 'campaigns') return [within('campaigns', 'sent_at', [from, until])];
+    if (rows === 'suppressed')
+      return [sql`${within('emails', 'created_at', [from, until])} and suppression is not null`];
     if (rows === 'runs') {
       const kept = ['mail_counts', 'mail_count_changes'].map(
         (table) => sql`
@@ -62,9 +64,12 @@ export function totalOfContact(
   const parts = sources.flatMap(({ event, rows, at = event === null ? 'created_at' : 'mail_at' }, place) => {
     if (rows === 'campaigns') return [];
     const isSent = event === 'email.sent';
-    const table = raw(rows === 'runs' ? 'automation_runs' : isSent ? 'emails' : 'events');
-    const column = raw(isSent ? 'sent_at' : at);
-    const named = raw(event === null || isSent ? '' : ` and name = '${event}'`);
+    const isSuppressed = rows === 'suppressed';
+    const table = raw(rows === 'runs' ? 'automation_runs' : isSent || isSuppressed ? 'emails' : 'events');
+    const column = raw(isSent ? 'sent_at' : isSuppressed ? 'created_at' : at);
+    const named = raw(
+      isSuppressed ? ' and suppression is not null' : event === null || isSent ? '' : ` and name = '${event}'`,
+    );
     return [
       sql`select count(*) from ${table}
         where ${asked[place]}::boolean and contact_id = (select id from contact)${named}

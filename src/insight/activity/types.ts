@@ -1,4 +1,4 @@
-/** The types of the feed in the order of `GET /activity/types` (contract page 3, 4.1; the last one is an addition). */
+/** The types of the feed in the order of `GET /activity/types` (contract page 3, 4.1; the last two are additions). */
 export const activityTypes = [
   'event.triggered',
   'email.sent',
@@ -14,6 +14,7 @@ export const activityTypes = [
   'workflow.completed',
   'workflow.email.scheduled',
   'email.failed',
+  'email.suppressed',
 ] as const;
 export type ActivityType = (typeof activityTypes)[number];
 
@@ -24,7 +25,7 @@ export interface Source {
   prefix: string;
   suffix: string;
   /** Where its rows are. */
-  rows: 'events' | 'mail' | 'campaigns' | 'runs';
+  rows: 'events' | 'mail' | 'suppressed' | 'campaigns' | 'runs';
   /** `mail`: the event that carries this instant of a mail in `mail_at`. */
   event: string | null;
   /** `runs`: the column of its instant, and that of its counts. */
@@ -53,6 +54,8 @@ export const sources: readonly Source[] = [
   { type: 'workflow.started', prefix: '', suffix: '_started', rows: 'runs', event: null, at: 'started_at' },
   { type: 'workflow.completed', prefix: '', suffix: '_completed', rows: 'runs', event: null, at: 'completed_at' },
   mail('email.failed', '_failed', 'email.failed'),
+  // A suppressed mail has no event: its row in the ledger is the record.
+  { type: 'email.suppressed', prefix: '', suffix: '_suppressed', rows: 'suppressed', event: null },
 ];
 
 /** The types that a request asks for; all where it names none. Unknown names are dropped. */

@@ -26,8 +26,8 @@ export function Activity() {
       <div className="filters">
         <ChoiceFilter
           name="types"
-          label="What"
-          all="Everything"
+          label="Type"
+          all="All activity"
           choices={Object.entries(kinds)
             .filter(([type]) => !type.endsWith('scheduled'))
             .map(([type, { name }]) => [type, name])}
@@ -39,7 +39,7 @@ export function Activity() {
         // Who asks for events gets them all.
         rowsOf={(page) => (types ? page.data : page.data.filter((item) => !isToldTwice(item)))}
         rowKey={({ id }) => id}
-        empty={<Empty title="Nothing has happened yet">Send a mail or track an event, and it appears here.</Empty>}
+        empty={<Empty title="No activity yet">Send an email or track an event to see it here.</Empty>}
       >
         {(item) => <ActivityRow item={item} />}
       </EndlessRows>

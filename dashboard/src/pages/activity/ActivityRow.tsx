@@ -1,8 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import { useProjectId } from '../../app/address.ts';
+import { Address } from '../../ui/Address.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
-import { kinds, subjectOf } from './kinds.ts';
+import { kindOf, subjectOf } from './kinds.ts';
 
 /** An item of the feed, as the API answers it. */
 export interface ActivityItem {
@@ -22,12 +23,12 @@ const columns = {
 /** One thing that happened: what, to whom, when. */
 export function ActivityRow({ item, who = true }: { item: ActivityItem; who?: boolean }) {
   const project = useProjectId();
-  const kind = kinds[item.type];
+  const kind = kindOf(item);
   return (
     <div
       className={`flex flex-wrap items-center gap-x-3 gap-y-0.5 [&_a]:font-medium [&_a]:text-ink [&_a]:no-underline [&_a:hover]:underline @2xl:grid ${who ? columns.who : columns.alone}`}
     >
-      <Badge tone={kind?.tone}>{kind?.name ?? item.type}</Badge>
+      <Badge tone={kind.tone}>{kind.name}</Badge>
       <span className="break" dir="auto">
         {subjectOf(item.metadata)}
       </span>
@@ -35,7 +36,7 @@ export function ActivityRow({ item, who = true }: { item: ActivityItem; who?: bo
         <span className="break">
           {item.contactId ? (
             <Link to="/app/$project/contacts/$contact" params={{ project, contact: item.contactId }}>
-              {item.contactEmail}
+              <Address>{item.contactEmail ?? ''}</Address>
             </Link>
           ) : (
             item.contactEmail

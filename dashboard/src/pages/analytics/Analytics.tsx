@@ -17,9 +17,9 @@ export function Analytics() {
   const days = daysOf(filters.days);
   const startDate = startOf(days);
   return (
-    <Page title="Analytics" about="Opens and clicks count people: a mail that is opened twice is one opened mail.">
+    <Page title="Analytics" about="Unique opens and clicks: an email opened twice counts once.">
       <div className="filters">
-        <SelectField label="Time" value={days} onChange={(event) => change({ days: event.target.value })}>
+        <SelectField label="Period" value={days} onChange={(event) => change({ days: event.target.value })}>
           {Object.entries(ranges).map(([value, name]) => (
             <option key={value} value={value}>
               {name}
@@ -29,7 +29,7 @@ export function Analytics() {
       </div>
       <div className="stack">
         <Figures project={project} startDate={startDate} />
-        <Card title="Mail by day">
+        <Card title="Emails by day">
           <MailChart project={project} startDate={startDate} />
         </Card>
         <div className="stretch">
@@ -56,7 +56,7 @@ function Figures({ project, startDate }: Asked) {
     queryFn: () => answer(api.GET('/analytics/campaign-stats', { params: { query: { startDate } } })),
   });
   return (
-    <Card title="In this time">
+    <Card title="Summary">
       <Shown query={stats}>
         {(mail) => (
           <dl className="figures">
@@ -65,7 +65,7 @@ function Figures({ project, startDate }: Asked) {
             <Figure name="Clicked" value={rate(mail.clickRate)} />
             <Figure name="Events" value={count(mail.totalEvents)} />
             <Figure name="Workflows started" value={count(mail.totalWorkflowsStarted)} />
-            <Figure name="Campaigns finished" value={campaigns.data ? count(campaigns.data.completed) : '…'} />
+            <Figure name="Campaigns completed" value={campaigns.data ? count(campaigns.data.completed) : '…'} />
           </dl>
         )}
       </Shown>
@@ -83,7 +83,7 @@ function TopCampaigns({ project, startDate }: Asked) {
       <Shown query={query}>
         {(rows) =>
           rows.length === 0 ? (
-            <Empty title="No campaign was sent in this time" />
+            <Empty title="No campaigns sent in this period" />
           ) : (
             <Table
               label="Most opened campaigns"
@@ -113,7 +113,7 @@ function TopEvents({ project, startDate }: Asked) {
       <Shown query={query}>
         {(rows) =>
           rows.length === 0 ? (
-            <Empty title="Nothing happened in this time" />
+            <Empty title="No events in this period" />
           ) : (
             <Table
               label="Most frequent events"
@@ -121,12 +121,12 @@ function TopEvents({ project, startDate }: Asked) {
               rowKey={({ name }) => name}
               columns={[
                 { key: 'name', title: 'Event', cell: ({ name }) => <code>{name}</code> },
-                { key: 'count', title: 'Times', number: true, cell: (row) => count(row.count) },
+                { key: 'count', title: 'Count', number: true, cell: (row) => count(row.count) },
                 {
                   key: 'trend',
-                  title: 'Against the time before',
+                  title: 'Change',
                   number: true,
-                  cell: ({ trend }) => `${trend > 0 ? '+' : ''}${trend} %`,
+                  cell: ({ trend }) => `${trend > 0 ? '+' : ''}${rate(trend)}`,
                 },
               ]}
             />

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo } from 'react';
 import { answer, api } from '../../api/client.ts';
+import { count } from '../../ui/numbers.ts';
 import { Empty, Loading, Shown } from '../../ui/States.tsx';
 import { tableClass } from '../../ui/Table.tsx';
 
@@ -38,20 +39,20 @@ function Drawn({ days }: { days: readonly Day[] }) {
   const drawn = useMemo(
     () => ({
       days: days.map(({ date }) => Date.parse(date)),
-      series: lines.map(([key, label, colour]) => ({ label, colour, values: days.map((day) => day[key]) })),
+      series: lines.map(([key, label, color]) => ({ label, color, values: days.map((day) => day[key]) })),
     }),
     [days],
   );
   const total = days.reduce((sum, { emails }) => sum + emails, 0);
-  if (total === 0) return <Empty title="No mail in this time">Send one, and its day appears here.</Empty>;
+  if (total === 0) return <Empty title="No emails in this period">Emails you send appear here.</Empty>;
   return (
     <>
       <Suspense fallback={<Loading />}>
         <Chart {...drawn} />
       </Suspense>
       <details>
-        <summary>The same as a table</summary>
-        <section className="mt-2 overflow-x-auto rounded-lg border border-line" aria-label="Mail by day">
+        <summary>View as table</summary>
+        <section className="mt-2 overflow-x-auto rounded-lg border border-line" aria-label="Emails by day">
           <table className={tableClass}>
             <thead>
               <tr>
@@ -69,7 +70,7 @@ function Drawn({ days }: { days: readonly Day[] }) {
                   <td>{day.date.slice(0, 10)}</td>
                   {lines.map(([key]) => (
                     <td key={key} className="number">
-                      {day[key]}
+                      {count(day[key])}
                     </td>
                   ))}
                 </tr>

@@ -24,8 +24,8 @@ export function Login() {
       <SignInForm onSignedIn={() => void goOn()} />
       <ProviderLinks />
       <p className="row">
-        <Link to="/auth/forgot-password">Forgotten your password?</Link>
-        {config.data?.features.signup.signupsDisabled ? null : <Link to="/auth/signup">Create an account</Link>}
+        <Link to="/auth/forgot-password">Forgot your password?</Link>
+        {config.data?.features.signup.signupsDisabled ? null : <Link to="/auth/signup">Create account</Link>}
       </p>
     </Outside>
   );

@@ -15,18 +15,18 @@ export function RequestReset() {
     mutationFn: () => answer(api.POST('/auth/request-password-reset', { body: { email } })),
   });
   return (
-    <Outside title="A new password">
-      <p className="muted">Tell us the address of your account, and we send you a link that sets a new password.</p>
+    <Outside title="Reset your password">
+      <p className="muted">Enter the email address of your account. We’ll send you a link to set a new password.</p>
       {request.data ? <Note tone="good">{request.data.data.message}</Note> : null}
       <Form onSubmit={() => request.mutate()}>
         <FormProblem error={request.error} fields={['email']} />
         <EmailField value={email} problem={problemOf(request.error, 'email')} onChange={setEmail} />
         <Button type="submit" look="primary" busy={request.isPending}>
-          Send the link
+          Send reset link
         </Button>
       </Form>
       <p>
-        <Link to="/auth/login">Back to the sign-in</Link>
+        <Link to="/auth/login">Back to sign in</Link>
       </p>
     </Outside>
   );
@@ -41,8 +41,8 @@ export function ResetPassword() {
   });
   if (reset.isSuccess)
     return (
-      <Outside title="Your password is changed">
-        <p>Everybody who was signed in with the old one is signed out.</p>
+      <Outside title="Password changed">
+        <p>All sessions that used the old password are signed out.</p>
         <Link className={buttonClass('primary')} to="/auth/login">
           Sign in
         </Link>
@@ -59,11 +59,11 @@ export function ResetPassword() {
           onChange={setPassword}
         />
         <Button type="submit" look="primary" busy={reset.isPending}>
-          Change the password
+          Change password
         </Button>
       </Form>
       <p>
-        <Link to="/auth/forgot-password">Ask for another link</Link>
+        <Link to="/auth/forgot-password">Request a new link</Link>
       </p>
     </Outside>
   );

@@ -21,7 +21,7 @@ export function SignUp() {
     },
   });
   return (
-    <Outside title="Create an account">
+    <Outside title="Create your account">
       <Form onSubmit={() => signUp.mutate()}>
         <FormProblem error={signUp.error} fields={['email', 'password']} />
         <EmailField value={email} problem={problemOf(signUp.error, 'email')} onChange={setEmail} />
@@ -32,11 +32,11 @@ export function SignUp() {
           onChange={setPassword}
         />
         <Button type="submit" look="primary" busy={signUp.isPending}>
-          Create the account
+          Create account
         </Button>
       </Form>
       <p>
-        <Link to="/auth/login">I have an account</Link>
+        <Link to="/auth/login">Already have an account? Sign in</Link>
       </p>
     </Outside>
   );

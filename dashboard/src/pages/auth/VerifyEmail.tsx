@@ -20,10 +20,10 @@ function Confirm({ token }: { token: string }) {
     queryFn: () => answer(api.POST('/auth/verify-email', { body: { token } })),
   });
   return (
-    <Outside title="Your email address">
+    <Outside title="Email address confirmed">
       <Shown query={confirmed}>{({ data }) => <Note tone="good">{data.message}</Note>}</Shown>
       <Link className={buttonClass('primary')} to="/app">
-        Go on
+        Continue
       </Link>
     </Outside>
   );
@@ -34,16 +34,14 @@ function Waiting() {
   const signOut = useSignOut();
   return (
     <Outside title="Confirm your email address">
-      <p>
-        We have sent you a mail with a link. Follow it, and come back here; look among the spam if you do not find it.
-      </p>
+      <p>We sent you an email with a confirmation link. Check your spam folder if you can’t find it.</p>
       {request.data ? <Note tone="good">{request.data.data.message}</Note> : null}
       {request.error ? <Problem error={request.error} /> : null}
       <Link className={buttonClass('primary')} to="/app">
-        I have followed the link
+        I confirmed my address
       </Link>
       <Button busy={request.isPending} onClick={() => request.mutate()}>
-        Send the mail again
+        Resend email
       </Button>
       <Button look="plain" onClick={() => void signOut()}>
         Sign out

@@ -27,7 +27,7 @@ export function NewPasswordField({ label, onChange, ...rest }: Credential & { la
       label={label}
       type="password"
       autoComplete="new-password"
-      hint="At least 6 characters; a sentence is better."
+      hint="At least 6 characters. A passphrase is stronger."
       required
       onChange={(event) => onChange(event.target.value)}
       {...rest}

@@ -4,7 +4,7 @@ import { useProjectId } from '../../app/address.ts';
 import { ConditionEditor } from '../../conditions/ConditionEditor.tsx';
 import { inOrder, type Tree, treeText } from '../../conditions/tree.ts';
 import { SelectField } from '../../ui/Field.tsx';
-import { count } from '../../ui/numbers.ts';
+import { count, counted } from '../../ui/numbers.ts';
 import { Note } from '../../ui/States.tsx';
 import type { MailContent } from '../mail/content.ts';
 import type { Campaign, SavedCampaign } from './campaign.ts';
@@ -61,18 +61,18 @@ export function AudienceForm({
     queryKey: ['segments', project],
     queryFn: () => answer(api.GET('/segments')),
   });
-  const base = type === 'TRANSACTIONAL' ? 'Everybody, subscribed or not' : 'Everybody who is subscribed';
+  const base = type === 'TRANSACTIONAL' ? 'All contacts, including unsubscribed' : 'All subscribed contacts';
   return (
     <div className="stack">
       <div className="filters">
         <SelectField
-          label="Who"
+          label="Send to"
           value={audience.audienceType}
           onChange={(event) => onChange({ ...audience, audienceType: event.target.value as Audience['audienceType'] })}
         >
           <option value="ALL">{base}</option>
-          <option value="SEGMENT">A segment of them</option>
-          <option value="FILTERED">Those of them whom a condition finds</option>
+          <option value="SEGMENT">Contacts in a segment</option>
+          <option value="FILTERED">Contacts matching conditions</option>
         </SelectField>
         {audience.audienceType === 'SEGMENT' ? (
           <SelectField
@@ -82,7 +82,7 @@ export function AudienceForm({
             onChange={(event) => onChange({ ...audience, segmentId: event.target.value })}
           >
             <option value="" disabled>
-              Choose one
+              Select a segment
             </option>
             {segments.data?.map(({ id, name, memberCount }) => (
               <option key={id} value={id}>
@@ -102,8 +102,8 @@ export function AudienceForm({
       {size === null ? null : (
         <Note {...(size === 0 ? { tone: 'warn' as const } : {})}>
           {size === 0
-            ? 'Nobody is in this audience now, so it cannot be sent.'
-            : `${count(size)} ${size === 1 ? 'person' : 'people'} now. Who it really goes to is settled when it begins.`}
+            ? 'No contacts match this audience, so the campaign can’t be sent.'
+            : `${counted(size, 'contact')} right now. The final audience is fixed when sending starts.`}
         </Note>
       )}
     </div>

@@ -26,26 +26,28 @@ export function Audit({
   const [asked, setAsked] = useState(false);
   const isLarge = recipients > auditedAtOnce;
   const audit = useQuery({
-    // What was counted while mail still left says nothing of the end.
-    queryKey: ['campaigns', project, campaign, 'audit', isSending],
-    enabled: asked || !isLarge,
-    refetchInterval: ({ state }) => (isSending || state.data?.addsUp === false ? (isLarge ? 60_000 : 5_000) : false),
+    queryKey: ['campaigns', project, campaign, 'audit'],
+    enabled: !isSending && (asked || !isLarge),
+    refetchInterval: ({ state }) => (state.data?.addsUp === false ? (isLarge ? 60_000 : 5_000) : false),
     queryFn: async () => (await answer(api.GET('/campaigns/{id}/audit', { params: { path: { id: campaign } } }))).data,
   });
   return (
     <Card title="Audit">
-      {isLarge && !asked ? (
+      {isSending ? (
+        // While mail leaves, a count of its rows would differ from the progress above with every glance.
+        <p className="muted">The audit runs when sending has finished.</p>
+      ) : isLarge && !asked ? (
         <div className="stack">
           <p>
             An audit counts the ledger row by row and computes its hash. With {count(recipients)} recipients that takes
             a while.
           </p>
           <div>
-            <Button onClick={() => setAsked(true)}>Audit the ledger</Button>
+            <Button onClick={() => setAsked(true)}>Run audit</Button>
           </div>
         </div>
       ) : (
-        <Shown query={audit}>{(told) => <Told told={told} isSending={isSending} />}</Shown>
+        <Shown query={audit}>{(told) => <Told told={told} />}</Shown>
       )}
     </Card>
   );
@@ -53,23 +55,23 @@ export function Audit({
 
 type AuditTold = paths['/campaigns/{id}/audit']['get']['responses'][200]['content']['application/json']['data'];
 
-function Told({ told, isSending }: { told: AuditTold; isSending: boolean }) {
+function Told({ told }: { told: AuditTold }) {
   return (
     <div className="stack">
-      {isSending ? null : told.addsUp ? (
-        <Note tone="good">The rows add up: every recipient has one verdict.</Note>
+      {told.addsUp ? (
+        <Note tone="good">Balanced: every recipient is accounted for.</Note>
       ) : (
-        <Note tone="warn">The rows do not add up yet: {count(told.unknown + told.pending)} have no verdict.</Note>
+        <Note tone="warn">Not balanced yet: {count(told.unknown + told.pending)} without a final status.</Note>
       )}
       <dl className="figures">
         {(
           [
-            ['Handed over', told.handedOver],
-            ['Left out', told.skipped],
+            ['Sent', told.handedOver],
+            ['Skipped', told.skipped],
             ['Failed', told.failed],
-            ['Unknown', told.unknown],
-            ['Waiting', told.pending],
-            ['Deleted since', told.removed],
+            ['Unconfirmed', told.unknown],
+            ['Pending', told.pending],
+            ['Deleted', told.removed],
           ] as const
         ).map(([name, value]) => (
           <Figure key={name} name={name} value={count(value)} />

@@ -6,6 +6,7 @@ import { ApiError } from '../../api/errors.ts';
 import { useProjectId } from '../../app/address.ts';
 import { ConflictDialog } from '../../app/ConflictDialog.tsx';
 import { useDraft } from '../../app/draft.ts';
+import { useUnsaved } from '../../app/unsaved.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
@@ -16,7 +17,6 @@ import { toast } from '../../ui/toasts.tsx';
 import { contentBody, contentNames, contentOf, contentText, emptyContent, type MailContent } from '../mail/content.ts';
 import { MailForm } from '../mail/MailForm.tsx';
 import { MailPreview } from '../mail/MailPreview.tsx';
-import { useUnsaved } from '../mail/unsaved.ts';
 import { type Audience, AudienceForm, audienceBody, audienceOf, audienceText } from './AudienceForm.tsx';
 import { type Campaign, type SavedCampaign, states } from './campaign.ts';
 import { SendDialog } from './SendDialog.tsx';
@@ -63,7 +63,7 @@ export function CampaignEditor({ campaign, above }: { campaign: Campaign | null;
         });
     },
   });
-  useUnsaved(hasChanges && !saving.isSaving);
+  const unsaved = useUnsaved(hasChanges && !saving.isSaving);
   const close = () => setDialog(null);
   const isReady = campaign !== null && !hasChanges;
   return (
@@ -77,7 +77,7 @@ export function CampaignEditor({ campaign, above }: { campaign: Campaign | null;
             {campaign.status === 'SCHEDULED' ? (
               <>
                 {' '}
-                Leaves <Timestamp at={campaign.scheduledFor} />
+                Sends <Timestamp at={campaign.scheduledFor} />
               </>
             ) : null}
           </>
@@ -92,22 +92,20 @@ export function CampaignEditor({ campaign, above }: { campaign: Campaign | null;
             </Button>
           ) : null}
           <Button disabled={!isReady} onClick={() => setDialog('test')}>
-            Send a test
+            Send test email
           </Button>
           <Button busy={saving.isSaving} disabled={!hasChanges} onClick={saving.save}>
             Save
           </Button>
           <Button look="primary" disabled={!isReady} onClick={() => setDialog('send')}>
-            Send …
+            Send campaign
           </Button>
         </>
       }
     >
       <div className="stack">
         {saving.error ? <Problem error={saving.error} /> : null}
-        {hasChanges && campaign !== null ? (
-          <Note>There are changes: save them to send or test the campaign.</Note>
-        ) : null}
+        {hasChanges && campaign !== null ? <Note>Save your changes to send or test the campaign.</Note> : null}
         <Card title="Audience">
           <AudienceForm
             key={saving.generation}
@@ -143,22 +141,22 @@ export function CampaignEditor({ campaign, above }: { campaign: Campaign | null;
       {campaign && dialog === 'test' ? <TestDialog campaign={campaign} onClose={close} /> : null}
       {campaign && dialog === 'cancel' ? (
         <ConfirmDialog
-          title={`Take ${campaign.name} off the schedule`}
+          title={`Unschedule ${campaign.name}?`}
           action="Back to draft"
-          wayOut="Leave it on the schedule"
+          wayOut="Keep it scheduled"
           onConfirm={async () => {
             await answer(api.POST('/campaigns/{id}/cancel', { params: { path: { id: campaign.id } } }));
             await refresh();
           }}
           onClose={close}
         >
-          Nothing is sent; {campaign.name} is a draft again.
+          Nothing is sent. {campaign.name} becomes a draft again.
         </ConfirmDialog>
       ) : null}
       {campaign && dialog === 'delete' ? (
         <ConfirmDialog
-          title={`Delete ${campaign.name}`}
-          action="Delete the draft"
+          title={`Delete ${campaign.name}?`}
+          action="Delete draft"
           onConfirm={async () => {
             await answer(api.DELETE('/campaigns/{id}', { params: { path: { id: campaign.id } } }));
             toast(`“${campaign.name}” deleted`);
@@ -167,9 +165,10 @@ export function CampaignEditor({ campaign, above }: { campaign: Campaign | null;
           }}
           onClose={close}
         >
-          The draft {campaign.name} is deleted with its content.
+          The draft and its content are deleted permanently.
         </ConfirmDialog>
       ) : null}
+      {unsaved}
     </Page>
   );
 }

@@ -7,7 +7,7 @@ import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { Figure } from '../../ui/Figure.tsx';
-import { count, rate } from '../../ui/numbers.ts';
+import { count, counted, rate } from '../../ui/numbers.ts';
 import { Card, Page } from '../../ui/Page.tsx';
 import { Note, Problem, Shown } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
@@ -40,7 +40,7 @@ export function CampaignRun({ campaign, above }: { campaign: Campaign; above: Re
     onSuccess: async ({ data }, action) => {
       await refresh();
       if (action === 'duplicate') {
-        toast('Copied: this is the new draft');
+        toast('Campaign duplicated');
         await open(data.id);
       }
     },
@@ -57,22 +57,22 @@ export function CampaignRun({ campaign, above }: { campaign: Campaign; above: Re
           {isSending ? (
             <>
               <Button busy={act.isPending} onClick={() => act.mutate(pausedAt ? 'resume' : 'pause')}>
-                {pausedAt ? 'Go on' : 'Pause'}
+                {pausedAt ? 'Resume' : 'Pause'}
               </Button>
               <Button look="danger" onClick={() => setAsked('cancel')}>
-                Cancel the rest
+                Stop sending
               </Button>
             </>
           ) : (
             <>
-              {missed > 0 ? <Button onClick={() => setAsked('resend')}>Send to those who missed it …</Button> : null}
+              {missed > 0 ? <Button onClick={() => setAsked('resend')}>Resend to missed recipients</Button> : null}
               <Button busy={act.isPending} onClick={() => act.mutate(campaign.archived ? 'unarchive' : 'archive')}>
-                {campaign.archived ? 'Take out of the archive' : 'Archive'}
+                {campaign.archived ? 'Unarchive' : 'Archive'}
               </Button>
             </>
           )}
           <Button busy={act.isPending} onClick={() => act.mutate('duplicate')}>
-            Copy as a new draft
+            Duplicate
           </Button>
         </>
       }
@@ -84,12 +84,12 @@ export function CampaignRun({ campaign, above }: { campaign: Campaign; above: Re
           {(told) => {
             const ended = told.sentCount + told.skippedCount + told.failedCount;
             return (
-              <Card title={isSending ? 'Progress' : 'Figures'}>
+              <Card title={isSending ? 'Progress' : 'Results'}>
                 <div className="stack">
                   {isSending ? (
                     <label className="field">
                       <span>
-                        {count(ended)} of {count(told.totalRecipients)} have their verdict
+                        {count(ended)} of {counted(told.totalRecipients, 'recipient')} processed
                       </span>
                       <progress max={Math.max(1, told.totalRecipients)} value={ended} />
                     </label>
@@ -109,7 +109,7 @@ export function CampaignRun({ campaign, above }: { campaign: Campaign; above: Re
                     />
                   </dl>
                   <dl className="facts">
-                    <dt>Began</dt>
+                    <dt>Started</dt>
                     <dd>
                       <Timestamp at={campaign.sentAt} />
                     </dd>
@@ -128,9 +128,9 @@ export function CampaignRun({ campaign, above }: { campaign: Campaign; above: Re
       </div>
       {asked === 'cancel' ? (
         <ConfirmDialog
-          title={`Cancel ${name}`}
-          action="Cancel the rest"
-          wayOut="Go on sending"
+          title={`Stop sending ${name}?`}
+          action="Stop sending"
+          wayOut="Keep going"
           onConfirm={async () => {
             const { message } = await answer(api.POST('/campaigns/{id}/cancel', { params: { path } }));
             toast(message, 'info');
@@ -138,24 +138,24 @@ export function CampaignRun({ campaign, above }: { campaign: Campaign; above: Re
           }}
           onClose={() => setAsked(null)}
         >
-          Whoever has not been written to yet gets nothing. What has left cannot be called back.
+          Recipients who haven’t received the campaign yet won’t get it. Emails already sent can’t be recalled.
         </ConfirmDialog>
       ) : null}
       {asked === 'resend' ? (
         <ConfirmDialog
-          title={`Send ${name} to those who missed it`}
-          action="Send it to them now"
+          title={`Resend ${name} to missed recipients?`}
+          action="Resend now"
           look="primary"
           onConfirm={async () => {
             const { data } = await answer(api.POST('/campaigns/{id}/resend', { params: { path } }));
-            toast('Sending to those who missed it');
+            toast('Resending to missed recipients');
             await refresh();
             await open(data.id);
           }}
           onClose={() => setAsked(null)}
         >
-          {count(missed)} {missed === 1 ? 'person was' : 'people were'} left out or could not be written to. Those of
-          them who may be written to now get the message in a campaign of their own, at once.
+          {counted(missed, 'recipient was', 'recipients were')} skipped or failed. Those who can receive it now get it
+          in a new campaign, which starts immediately.
         </ConfirmDialog>
       ) : null}
     </Page>

@@ -33,26 +33,26 @@ export function Campaigns() {
     </Link>
   );
   return (
-    <Page title="Campaigns" about="One message to many, at once or at a time you set." actions={create}>
+    <Page title="Campaigns" about="One-time emails to many contacts, now or scheduled." actions={create}>
       <div className="filters">
         <SearchFilter />
         <ChoiceFilter
           name="status"
-          label="State"
+          label="Status"
           all="All"
           choices={Object.entries(states).map(([value, { name }]) => [value, name])}
         />
-        <ChoiceFilter name="archived" label="Shown" all="In use" choices={[['true', 'Archived']]} />
+        <ChoiceFilter name="archived" label="Show" all="Active" choices={[['true', 'Archived']]} />
       </div>
       <PagedTable
         label="Campaigns"
         query={campaigns}
         none={
           <Empty title="No campaigns yet" action={create}>
-            Write one message for everybody or for a part of them, look at it with the data of one of them, and send it.
+            Write an email, choose the audience, preview it as any contact, and send it.
           </Empty>
         }
-        noneFits="No campaign fits"
+        noneFits="No campaigns match"
         columns={[
           {
             key: 'name',
@@ -65,7 +65,7 @@ export function Campaigns() {
           },
           {
             key: 'status',
-            title: 'State',
+            title: 'Status',
             cell: (each) => (
               <Badge tone={each.pausedAt ? 'warn' : states[each.status].tone}>
                 {each.pausedAt ? 'Paused' : states[each.status].name}
@@ -82,7 +82,7 @@ export function Campaigns() {
           },
           {
             key: 'at',
-            title: 'When',
+            title: 'Date',
             cell: ({ sentAt, scheduledFor, createdAt }) => <Timestamp at={sentAt ?? scheduledFor ?? createdAt} />,
           },
         ]}

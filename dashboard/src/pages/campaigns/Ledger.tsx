@@ -4,6 +4,7 @@ import { answer, api } from '../../api/client.ts';
 import type { paths } from '../../api/schema.d.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
 import { ChoiceFilter } from '../../app/filters.tsx';
+import { Address } from '../../ui/Address.tsx';
 import { Badge, type Tone } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { EndlessRows } from '../../ui/EndlessRows.tsx';
@@ -13,11 +14,11 @@ import { saveFile } from '../../ui/save-file.ts';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 
 const verdicts = {
-  handed_over: { name: 'Handed over', tone: 'good' },
-  skipped: { name: 'Left out', tone: 'warn' },
+  handed_over: { name: 'Sent', tone: 'good' },
+  skipped: { name: 'Skipped', tone: 'warn' },
   failed: { name: 'Failed', tone: 'bad' },
-  unknown: { name: 'Unknown', tone: 'warn' },
-  pending: { name: 'Waiting', tone: 'info' },
+  unknown: { name: 'Unconfirmed', tone: 'warn' },
+  pending: { name: 'Pending', tone: 'info' },
 } as const satisfies Record<string, { name: string; tone: Tone }>;
 
 type Row = Extract<
@@ -52,7 +53,7 @@ export function Ledger({ campaign, isSending }: { campaign: string; isSending: b
       <div className="filters">
         <ChoiceFilter
           name="verdict"
-          label="Verdict"
+          label="Status"
           all="All"
           choices={Object.entries(verdicts).map(([value, { name }]) => [value, name])}
         />
@@ -67,12 +68,12 @@ export function Ledger({ campaign, isSending }: { campaign: string; isSending: b
         // Lists by verdict; those by type have other rows and are not asked for here.
         rowsOf={(page) => page.data as Row[]}
         rowKey={({ emailId }) => emailId}
-        empty={<Empty title="Nobody has this verdict" />}
+        empty={<Empty title="No recipients match this filter" />}
       >
         {(row) => (
           <div className="flex flex-wrap items-center gap-x-3 gap-y-1 @2xl:grid @2xl:grid-cols-[minmax(0,2fr)_7rem_minmax(0,2fr)_9rem]">
             <Link className="break" to="/app/$project/contacts/$contact" params={{ project, contact: row.contactId }}>
-              {row.email}
+              <Address>{row.email}</Address>
             </Link>
             {'verdict' in row ? <Badge tone={verdicts[row.verdict].tone}>{verdicts[row.verdict].name}</Badge> : null}
             <span className="break muted">{'reason' in row ? row.reason : ''}</span>

@@ -5,7 +5,7 @@ import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { TextField } from '../../ui/Field.tsx';
 import { Form } from '../../ui/Form.tsx';
-import { count } from '../../ui/numbers.ts';
+import { counted } from '../../ui/numbers.ts';
 import { Problem } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import type { Campaign } from './campaign.ts';
@@ -23,6 +23,7 @@ export function SendDialog({
   onSent: () => Promise<void>;
 }) {
   const [isLater, setLater] = useState(campaign.scheduledFor !== null);
+  const audience = counted(campaign.totalRecipients, 'contact');
   const [at, setAt] = useState(localText(campaign.scheduledFor));
   const send = useMutation({
     mutationFn: () =>
@@ -39,12 +40,11 @@ export function SendDialog({
     },
   });
   return (
-    <Dialog title={`Send ${campaign.name}`} onClose={onClose}>
+    <Dialog title={isLater ? `Schedule for ${audience}?` : `Send to ${audience}?`} onClose={onClose}>
       <Form onSubmit={() => send.mutate()}>
         <p>
-          To about <strong>{count(campaign.totalRecipients)}</strong>{' '}
-          {campaign.totalRecipients === 1 ? 'person' : 'people'}
-          {campaign.segment ? `, those of the segment ${campaign.segment.name}` : ''}. Subject:{' '}
+          <bdi>{campaign.name}</bdi>
+          {campaign.segment ? `, to the segment ${campaign.segment.name}` : ''}. Subject:{' '}
           <strong dir="auto">{campaign.subject}</strong>
         </p>
         <fieldset className="field">
@@ -53,7 +53,7 @@ export function SendDialog({
             <input type="radio" name="when" checked={!isLater} onChange={() => setLater(false)} /> Now
           </label>
           <label className="row">
-            <input type="radio" name="when" checked={isLater} onChange={() => setLater(true)} /> At a time
+            <input type="radio" name="when" checked={isLater} onChange={() => setLater(true)} /> Schedule for later
           </label>
         </fieldset>
         {isLater ? (
@@ -67,9 +67,9 @@ export function SendDialog({
         ) : null}
         {send.error ? <Problem error={send.error} /> : null}
         <footer>
-          <Button onClick={onClose}>Not yet</Button>
+          <Button onClick={onClose}>Back to editing</Button>
           <Button type="submit" look="primary" busy={send.isPending}>
-            {isLater ? 'Schedule it' : `Send to ${count(campaign.totalRecipients)}`}
+            {isLater ? 'Schedule campaign' : 'Send now'}
           </Button>
         </footer>
       </Form>

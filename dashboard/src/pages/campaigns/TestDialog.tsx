@@ -25,8 +25,8 @@ export function TestDialog({ campaign, onClose }: { campaign: Campaign; onClose:
   });
   return (
     <Dialog
-      title={`A test of ${campaign.name}`}
-      description="Goes to one member of the team, marked as a test; it leaves no trace in the figures."
+      title={`Send a test of ${campaign.name}`}
+      description="Goes to one team member, marked as a test. It isn’t counted in results."
       onClose={onClose}
     >
       <Form onSubmit={() => send.mutate()}>
@@ -40,7 +40,7 @@ export function TestDialog({ campaign, onClose }: { campaign: Campaign; onClose:
         <footer>
           <Button onClick={onClose}>Close</Button>
           <Button type="submit" look="primary" busy={send.isPending}>
-            Send the test
+            Send test
           </Button>
         </footer>
       </Form>

@@ -10,10 +10,10 @@ export type SavedCampaign = Omit<Campaign, 'segment' | 'held'>;
 /** How the states of a campaign are named and meant. */
 export const states: Record<Campaign['status'], { name: string; tone?: Tone }> = {
   DRAFT: { name: 'Draft' },
-  SCHEDULED: { name: 'Scheduled', tone: 'warn' },
+  SCHEDULED: { name: 'Scheduled', tone: 'info' },
   SENDING: { name: 'Sending', tone: 'info' },
   SENT: { name: 'Sent', tone: 'good' },
-  CANCELLED: { name: 'Cancelled', tone: 'bad' },
+  CANCELLED: { name: 'Canceled', tone: 'warn' },
 };
 
 /** Whether the campaign can still be changed. */

@@ -1,15 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
+import { useProjectId } from '../../app/address.ts';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/Dialog.tsx';
-import { count } from '../../ui/numbers.ts';
+import { count, counted } from '../../ui/numbers.ts';
 import { Note, Shown } from '../../ui/States.tsx';
 
 const changes = {
-  subscribe: { name: 'Subscribe all', path: '/contacts/bulk-subscribe' },
-  unsubscribe: { name: 'Unsubscribe all', path: '/contacts/bulk-unsubscribe' },
-  delete: { name: 'Delete all', path: '/contacts/bulk-delete' },
+  subscribe: { name: 'Subscribe all', verb: 'Subscribe', path: '/contacts/bulk-subscribe' },
+  unsubscribe: { name: 'Unsubscribe all', verb: 'Unsubscribe', path: '/contacts/bulk-unsubscribe' },
+  delete: { name: 'Delete all', verb: 'Delete', path: '/contacts/bulk-delete' },
 } as const;
 type Change = keyof typeof changes;
 
@@ -33,8 +34,6 @@ export function BulkMenu({ filter, total, onDone }: { filter: Filter; total: num
     const job = await answer(api.POST(changes[change].path, { body }));
     setJobId(job.jobId);
   };
-  const isFiltered = Boolean(filter.search || filter.subscribed);
-  const whom = `${count(total)} ${total === 1 ? 'contact' : 'contacts'}${isFiltered ? ' that the filter finds' : ', everybody in this project'}`;
   return (
     <>
       {(Object.keys(changes) as Change[]).map((change) => (
@@ -49,18 +48,16 @@ export function BulkMenu({ filter, total, onDone }: { filter: Filter; total: num
         </Button>
       ))}
       {asked ? (
-        <ConfirmDialog
-          title={changes[asked].name}
-          action={`${changes[asked].name}: ${count(total)}`}
-          {...(asked === 'delete' ? { typed: String(total) } : {})}
+        <Confirm
+          change={asked}
+          filter={filter}
+          total={total}
           onConfirm={() => start(asked)}
           onClose={() => setAsked(null)}
-        >
-          This concerns {whom}.
-        </ConfirmDialog>
+        />
       ) : null}
       {jobId ? (
-        <Dialog title="Changing contacts" onClose={() => setJobId(null)}>
+        <Dialog title="Updating contacts" onClose={() => setJobId(null)}>
           <BulkProgress jobId={jobId} onDone={onDone} />
           <footer>
             <Button onClick={() => setJobId(null)}>Close</Button>
@@ -68,6 +65,64 @@ export function BulkMenu({ filter, total, onDone }: { filter: Filter; total: num
         </Dialog>
       ) : null}
     </>
+  );
+}
+
+function Confirm({
+  change,
+  filter,
+  total,
+  onConfirm,
+  onClose,
+}: {
+  change: Change;
+  filter: Filter;
+  total: number;
+  onConfirm: () => Promise<unknown>;
+  onClose: () => void;
+}) {
+  const project = useProjectId();
+  // Whoever is subscribed already is not concerned.
+  const unsubscribed = useQuery({
+    queryKey: ['contacts', project, 'unsubscribed', filter],
+    enabled: change === 'subscribe' && filter.subscribed === undefined,
+    queryFn: async () => {
+      const query = { limit: '1', search: filter.search, subscribed: 'false' };
+      return (await answer(api.GET('/contacts', { params: { query } }))).total;
+    },
+  });
+  const concerned = change === 'subscribe' ? (filter.subscribed === 'true' ? 0 : (unsubscribed.data ?? total)) : total;
+  const whom = [
+    filter.search ? `contacts matching “${filter.search}”` : 'all contacts of this project',
+    filter.subscribed === undefined
+      ? ''
+      : filter.subscribed === 'true'
+        ? 'who are subscribed'
+        : 'who are not subscribed',
+  ].filter(Boolean);
+  return (
+    <ConfirmDialog
+      title={`${changes[change].verb} ${counted(concerned, 'contact')}?`}
+      action={`${changes[change].verb} ${counted(concerned, 'contact')}`}
+      {...(change === 'unsubscribe' ? {} : { typed: String(concerned) })}
+      look={change === 'delete' ? 'danger' : 'primary'}
+      isReady={concerned > 0}
+      onConfirm={onConfirm}
+      onClose={onClose}
+    >
+      <div className="stack">
+        <p className="break">This applies to {whom.join(' ')}.</p>
+        {change === 'subscribe' ? (
+          <Note tone="warn">
+            Contacts who unsubscribed themselves are included. Only subscribe contacts who gave their consent.
+          </Note>
+        ) : change === 'delete' ? (
+          <p>Their events, emails and segment memberships are deleted permanently.</p>
+        ) : (
+          <p>They no longer receive marketing email.</p>
+        )}
+      </div>
+    </ConfirmDialog>
   );
 }
 
@@ -87,14 +142,14 @@ function BulkProgress({ jobId, onDone }: { jobId: string; onDone: () => void }) 
       {({ progress, result, failedReason, state }) => (
         <div className="stack" aria-live="polite">
           {hasEnded ? null : <progress aria-label="Progress" max={100} value={progress} />}
-          {state === 'failed' ? <Note tone="bad">It has failed: {failedReason}</Note> : null}
+          {state === 'failed' ? <Note tone="bad">The update failed: {failedReason}</Note> : null}
           {result ? (
             <p>
-              {count(result.successCount)} changed, {count(result.unchangedCount)} were so already,{' '}
+              {count(result.successCount)} changed, {count(result.unchangedCount)} unchanged,{' '}
               {count(result.failureCount)} failed.
             </p>
           ) : (
-            <p>You may close this; the work goes on.</p>
+            <p>You can close this dialog; the update continues.</p>
           )}
         </div>
       )}

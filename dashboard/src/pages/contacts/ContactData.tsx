@@ -21,36 +21,48 @@ export function ContactData({ contact, onSaved }: { contact: Contact; onSaved: (
   const save = useMutation({
     mutationFn: (data: Record<string, unknown>) =>
       answer(api.PATCH('/contacts/{id}', { params: { path: { id: contact.id } }, body: { data } })),
-    onSuccess: async () => {
-      toast('Data saved');
-      setKey('');
-      setValue('');
-      await onSaved();
-    },
+    onSuccess: onSaved,
   });
+  const set = () =>
+    save.mutate(
+      { [key]: typed(value) },
+      {
+        onSuccess: () => {
+          toast('Field saved');
+          setKey('');
+          setValue('');
+        },
+      },
+    );
+  const remove = (name: string) =>
+    save.mutate(
+      { [name]: null },
+      {
+        onSuccess: () =>
+          toast(`“${name}” deleted`, 'good', {
+            text: 'Undo',
+            run: () => save.mutate({ [name]: contact.data[name] }),
+          }),
+      },
+    );
   return (
-    <Card title="Data">
+    <Card title="Fields">
       <div className="stack">
         {keys.length === 0 ? (
-          <Empty title="Nothing is known yet">Keys arrive with imports, events and calls of the API.</Empty>
+          <Empty title="No data yet">Fields arrive with imports, events and API calls, or are added here.</Empty>
         ) : (
           <dl className="facts">
             {keys.map((each) => (
-              <DataLine
-                key={each}
-                name={each}
-                value={contact.data[each]}
-                onRemove={() => save.mutate({ [each]: null })}
-              />
+              <DataLine key={each} name={each} value={contact.data[each]} onRemove={() => remove(each)} />
             ))}
           </dl>
         )}
         {save.error ? <Problem error={save.error} /> : null}
-        <Form className="filters" onSubmit={() => save.mutate({ [key]: typed(value) })}>
-          <TextField label="Key" required value={key} onChange={(event) => setKey(event.target.value)} />
+        <Form className="filters" onSubmit={set}>
+          <TextField label="Field" required value={key} onChange={(event) => setKey(event.target.value)} />
           <TextField label="Value" required value={value} onChange={(event) => setValue(event.target.value)} />
           <Button type="submit" busy={save.isPending}>
-            Set
+            Save
           </Button>
         </Form>
       </div>
@@ -64,7 +76,7 @@ function DataLine({ name, value, onRemove }: { name: string; value: unknown; onR
       <dt>{name}</dt>
       <dd>
         {typeof value === 'string' ? value : <code>{JSON.stringify(value)}</code>}{' '}
-        <Button size="small" look="plain" aria-label={`Remove ${name}`} onClick={onRemove}>
+        <Button size="small" look="plain" aria-label={`Delete ${name}`} onClick={onRemove}>
           ×
         </Button>
       </dd>
@@ -75,5 +87,7 @@ function DataLine({ name, value, onRemove }: { name: string; value: unknown; onR
 // As imports read cells: plain decimals are numbers, true and false are truth values, everything else stays text.
 function typed(text: string): unknown {
   if (text === 'true' || text === 'false') return text === 'true';
-  return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text) ? Number(text) : text;
+  if (!/^-?(0|[1-9]\d*)(\.\d+)?$/.test(text)) return text;
+  // Beyond this a number, such as the ID of an order, would come back as another one.
+  return Math.abs(Number(text)) <= Number.MAX_SAFE_INTEGER ? Number(text) : text;
 }

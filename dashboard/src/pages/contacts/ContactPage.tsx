@@ -15,12 +15,13 @@ import { toast } from '../../ui/toasts.tsx';
 import { ActivityRow } from '../activity/ActivityRow.tsx';
 import { isToldTwice } from '../activity/kinds.ts';
 import { ContactData } from './ContactData.tsx';
+import { Resubscribe, useLeft } from './Resubscribe.tsx';
 
 /** One person: who they are, what is known of them, and their whole story. */
 export function ContactPage() {
   const project = useProjectId();
   const { contact: id = '' } = useParams({ strict: false });
-  const [deleting, setDeleting] = useState(false);
+  const [dialog, setDialog] = useState<'delete' | 'resubscribe' | null>(null);
   const queries = useQueryClient();
   const navigate = useNavigate();
   const path = { id };
@@ -32,9 +33,10 @@ export function ContactPage() {
     await queries.invalidateQueries({ queryKey: ['contacts', project] });
     await queries.invalidateQueries({ queryKey: ['activity', project, id] });
   };
+  const left = useLeft(id, contact.data?.subscribed ?? true);
   const flip = useMutation({
-    mutationFn: (subscribed: boolean) =>
-      answer(api.PATCH('/contacts/{id}', { params: { path }, body: { subscribed } })),
+    mutationFn: (change: { subscribed: boolean; reason?: string }) =>
+      answer(api.PATCH('/contacts/{id}', { params: { path }, body: change })),
     onSuccess: async ({ email, subscribed }) => {
       toast(`${email} is ${subscribed ? 'subscribed' : 'unsubscribed'}`);
       await refresh();
@@ -42,7 +44,7 @@ export function ContactPage() {
   });
   const remove = async () => {
     await answer(api.DELETE('/contacts/{id}', { params: { path } }));
-    toast(`${contact.data?.email ?? 'The contact'} is deleted`);
+    toast(`${contact.data?.email ?? 'Contact'} deleted`);
     await navigate({ to: '/app/$project/contacts', params: { project } });
     await queries.invalidateQueries({ queryKey: ['contacts', project] });
   };
@@ -59,10 +61,19 @@ export function ContactPage() {
           above={above}
           actions={
             <>
-              <Button busy={flip.isPending} onClick={() => flip.mutate(!person.subscribed)}>
+              <Button
+                busy={flip.isPending}
+                // Not before it is known whether they have left.
+                disabled={!person.subscribed && left.data === undefined}
+                onClick={() =>
+                  left.data && !person.subscribed
+                    ? setDialog('resubscribe')
+                    : flip.mutate({ subscribed: !person.subscribed })
+                }
+              >
                 {person.subscribed ? 'Unsubscribe' : 'Subscribe'}
               </Button>
-              <Button look="danger" onClick={() => setDeleting(true)}>
+              <Button look="danger" onClick={() => setDialog('delete')}>
                 Delete
               </Button>
             </>
@@ -71,25 +82,25 @@ export function ContactPage() {
           <div className="stack">
             {flip.error ? <Problem error={flip.error} /> : null}
             <div className="stretch">
-              <Card title="Person">
+              <Card title="Profile">
                 <dl className="facts">
-                  <dt>Address</dt>
+                  <dt>Email</dt>
                   <dd>{person.email}</dd>
-                  <dt>Marketing mail</dt>
+                  <dt>Marketing email</dt>
                   <dd>
                     <Badge tone={person.subscribed ? 'good' : undefined}>
                       {person.subscribed ? 'Subscribed' : 'Not subscribed'}
                     </Badge>
                   </dd>
-                  <dt>Known since</dt>
+                  <dt>Added</dt>
                   <dd>
                     <Timestamp at={person.createdAt} />
                   </dd>
-                  <dt>Last change</dt>
+                  <dt>Last updated</dt>
                   <dd>
                     <Timestamp at={person.updatedAt} />
                   </dd>
-                  <dt>Id</dt>
+                  <dt>ID</dt>
                   <dd>
                     <code>{person.id}</code>
                   </dd>
@@ -97,19 +108,27 @@ export function ContactPage() {
               </Card>
               <ContactData contact={person} onSaved={refresh} />
             </div>
-            <Card title="Story">
+            <Card title="Activity">
               <Story project={project} contact={id} />
             </Card>
           </div>
-          {deleting ? (
+          {dialog === 'resubscribe' && left.data ? (
+            <Resubscribe
+              email={person.email}
+              left={left.data}
+              onConfirm={(reason) => flip.mutateAsync({ subscribed: true, reason })}
+              onClose={() => setDialog(null)}
+            />
+          ) : null}
+          {dialog === 'delete' ? (
             <ConfirmDialog
-              title={`Delete ${person.email}`}
-              action="Delete the contact"
+              title={`Delete ${person.email}?`}
+              action="Delete contact"
               onConfirm={remove}
-              onClose={() => setDeleting(false)}
+              onClose={() => setDialog(null)}
             >
-              {person.email} is deleted with all events, mails and segment memberships; workflows under way for them
-              stop.
+              {person.email} is deleted with all events, emails and segment memberships. Running workflows for this
+              contact stop.
             </ConfirmDialog>
           ) : null}
         </Page>
@@ -135,11 +154,11 @@ function Story({ project, contact }: { project: string; contact: string }) {
   });
   return (
     <EndlessRows
-      label="Everything that happened to this contact"
+      label="Activity of this contact"
       query={story}
       rowsOf={(page) => page.data.filter((item) => !isToldTwice(item))}
       rowKey={({ id }) => id}
-      empty={<Empty title="Nothing has happened yet">Mail, events and workflows of this person appear here.</Empty>}
+      empty={<Empty title="No activity yet">Emails, events and workflows of this contact appear here.</Empty>}
     >
       {(item) => <ActivityRow item={item} who={false} />}
     </EndlessRows>

@@ -4,10 +4,11 @@ import { Upload, UserPlus } from 'lucide-react';
 import { answer, api } from '../../api/client.ts';
 import { useDialog, useFilters, useProjectId } from '../../app/address.ts';
 import { ChoiceFilter, SearchFilter } from '../../app/filters.tsx';
+import { Address } from '../../ui/Address.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { EndlessRows } from '../../ui/EndlessRows.tsx';
-import { count } from '../../ui/numbers.ts';
+import { counted } from '../../ui/numbers.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Empty } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
@@ -40,11 +41,13 @@ export function Contacts() {
   return (
     <Page
       title="Contacts"
-      about={total === undefined ? undefined : `${count(total)} ${isFiltered ? 'found' : 'people'}`}
+      about={
+        total === undefined ? undefined : isFiltered ? `${counted(total, 'contact')} match` : counted(total, 'contact')
+      }
       actions={
         <>
           <Button onClick={() => setDialog('add')}>
-            <UserPlus aria-hidden /> Add a contact
+            <UserPlus aria-hidden /> Add contact
           </Button>
           <Button look="primary" onClick={() => setDialog('import')}>
             <Upload aria-hidden /> Import
@@ -53,11 +56,11 @@ export function Contacts() {
       }
     >
       <div className="filters">
-        <SearchFilter label="Search addresses" />
+        <SearchFilter label="Search contacts" />
         <ChoiceFilter
           name="subscribed"
           label="Subscription"
-          all="Everybody"
+          all="All contacts"
           choices={[
             ['true', 'Subscribed'],
             ['false', 'Not subscribed'],
@@ -74,10 +77,10 @@ export function Contacts() {
         rowKey={({ id }) => id}
         empty={
           isFiltered ? (
-            <Empty title="Nobody fits">Try a shorter part of the address, or everybody.</Empty>
+            <Empty title="No contacts match">Try a different search, or clear the filters.</Empty>
           ) : (
             <Empty title="No contacts yet">
-              People appear here as soon as you send them mail, track an event of theirs, or import a file.
+              Contacts appear here when you import a file, track an event or send an email.
             </Empty>
           )
         }
@@ -85,7 +88,7 @@ export function Contacts() {
         {(contact) => (
           <div className="grid grid-cols-[minmax(0,1fr)_auto] items-center gap-3 sm:grid-cols-[minmax(0,1fr)_9rem_12rem]">
             <Link className="break" to="/app/$project/contacts/$contact" params={{ project, contact: contact.id }}>
-              {contact.email}
+              <Address>{contact.email}</Address>
             </Link>
             <Badge tone={contact.subscribed ? 'good' : undefined}>
               {contact.subscribed ? 'Subscribed' : 'Not subscribed'}

@@ -5,7 +5,7 @@ import { answer, api } from '../../api/client.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
-import { count } from '../../ui/numbers.ts';
+import { counted, rate } from '../../ui/numbers.ts';
 import { Card, Page } from '../../ui/Page.tsx';
 import { SearchField } from '../../ui/SearchField.tsx';
 import { Empty, Note, Shown } from '../../ui/States.tsx';
@@ -25,7 +25,7 @@ export function Fields() {
   return (
     <Page
       title="Contact fields"
-      about="Every field that a contact of this project has, for segments and for placeholders in mail."
+      about="Fields of your contacts, for segments and for variables in emails."
       above={
         <Link to="/app/$project/contacts" params={{ project }}>
           Contacts
@@ -43,7 +43,7 @@ export function Fields() {
           {(found) => {
             const shown = found.fields.filter((each) => each.field.toLowerCase().includes(search.toLowerCase()));
             return shown.length === 0 ? (
-              <Empty title="No field fits">Try a shorter part of the name.</Empty>
+              <Empty title="No fields match">Try a different search.</Empty>
             ) : (
               <Table
                 label="Fields"
@@ -52,7 +52,7 @@ export function Fields() {
                 columns={[
                   { key: 'field', title: 'Field', cell: (each) => <code dir="auto">{each.field}</code> },
                   { key: 'type', title: 'Type', cell: ({ type }) => typeNames[type] },
-                  { key: 'coverage', title: 'Have a value', number: true, cell: ({ coverage }) => `${coverage} %` },
+                  { key: 'coverage', title: 'Filled', number: true, cell: ({ coverage }) => rate(coverage) },
                   {
                     key: 'usage',
                     title: 'Usage',
@@ -60,13 +60,13 @@ export function Fields() {
                       each.isCustom ? (
                         <Button
                           size="small"
-                          aria-label={`Who uses it: ${each.field}`}
+                          aria-label={`View usage of ${each.field}`}
                           onClick={() => change({ field: each.field })}
                         >
-                          Who uses it
+                          View usage
                         </Button>
                       ) : (
-                        <span className="muted">Part of every contact</span>
+                        <span className="muted">Built in</span>
                       ),
                   },
                 ]}
@@ -89,7 +89,7 @@ function Usage({ project, field, onClose }: { project: string; field: string; on
   });
   const remove = async () => {
     const { deletedFrom } = await answer(api.DELETE('/contacts/fields/{field}', { params }));
-    toast(`“${field}” removed from ${count(deletedFrom)} contacts`);
+    toast(`“${field}” removed from ${counted(deletedFrom, 'contact')}`);
     onClose();
     await queries.invalidateQueries({ queryKey: ['contacts', project] });
   };
@@ -104,10 +104,10 @@ function Usage({ project, field, onClose }: { project: string; field: string; on
           ] as const;
           return (
             <div className="stack">
-              <p>{count(told.contactCount)} contacts have it.</p>
+              <p>{counted(told.contactCount, 'contact')} have this field.</p>
               {told.canDelete ? null : (
                 <Note>
-                  <p>It is used, so it cannot be removed:</p>
+                  <p>This field is in use and can’t be deleted:</p>
                   <dl className="facts">
                     {users
                       .filter(([, uses]) => uses.length > 0)
@@ -123,7 +123,7 @@ function Usage({ project, field, onClose }: { project: string; field: string; on
               <div className="row">
                 {told.canDelete ? (
                   <Button look="danger" size="small" onClick={() => setAsking(true)}>
-                    Remove from every contact
+                    Delete from all contacts
                   </Button>
                 ) : null}
                 <Button size="small" onClick={onClose}>
@@ -132,13 +132,13 @@ function Usage({ project, field, onClose }: { project: string; field: string; on
               </div>
               {asking ? (
                 <ConfirmDialog
-                  title={`Remove ${field}`}
-                  action={`Remove it from ${count(told.contactCount)} contacts`}
+                  title={`Delete the field ${field}?`}
+                  action={`Delete from ${counted(told.contactCount, 'contact')}`}
                   typed={field}
                   onConfirm={remove}
                   onClose={() => setAsking(false)}
                 >
-                  The value of {field} is deleted from {count(told.contactCount)} contacts for good. The contacts stay.
+                  All values of {field} are deleted permanently. The contacts are kept.
                 </ConfirmDialog>
               ) : null}
             </div>

@@ -39,7 +39,7 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
   return (
     <Dialog
       title="Import contacts"
-      description="A CSV file, UTF-8, up to 5 MB, with a header row and a column “email”. Every other column becomes data of the contact."
+      description="A CSV file in UTF-8, up to 5 MB, with a header row and an “email” column. Other columns become fields of the contact."
       onClose={onClose}
     >
       {upload.data ? (
@@ -50,15 +50,15 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
             <span>File</span>
             <input className={inputClass} type="file" accept=".csv,text/csv" onChange={(event) => void choose(event)} />
           </label>
-          {file && file.size > most ? <Note tone="bad">This file is larger than 5 MB: cut it into parts.</Note> : null}
+          {file && file.size > most ? (
+            <Note tone="bad">This file is larger than 5 MB. Split it into smaller files.</Note>
+          ) : null}
           {preview && !preview.hasEmail ? (
-            <Note tone="bad">
-              There is no column “email” in the first row; the service could not tell whom a row is about.
-            </Note>
+            <Note tone="bad">The first row has no “email” column. Add one and choose the file again.</Note>
           ) : null}
           {preview ? (
             <>
-              <p className="muted">The first rows, as they will be read:</p>
+              <p className="muted">Preview of the first rows:</p>
               <Table
                 label="First rows of the file"
                 rows={preview.rows}

@@ -3,7 +3,7 @@ import { useEffect } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Figure } from '../../ui/Figure.tsx';
-import { count } from '../../ui/numbers.ts';
+import { count, rate } from '../../ui/numbers.ts';
 import { Note, Shown } from '../../ui/States.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 
@@ -28,12 +28,12 @@ export function ImportProgress({ jobId, onDone }: { jobId: string; onDone: () =>
           {hasEnded ? null : (
             <label className="field">
               <span>
-                {state === 'waiting' ? 'Waiting for its turn' : 'Importing'}: {progress} %
+                {state === 'waiting' ? 'Queued' : 'Importing'}: {rate(progress)}
               </span>
               <progress max={100} value={progress} />
             </label>
           )}
-          {state === 'failed' ? <Note tone="bad">The import has failed: {failedReason}</Note> : null}
+          {state === 'failed' ? <Note tone="bad">The import failed: {failedReason}</Note> : null}
           {result ? (
             <>
               <dl className="figures">
@@ -53,7 +53,7 @@ export function ImportProgress({ jobId, onDone }: { jobId: string; onDone: () =>
                     ))}
                   </ul>
                   <Button size="small" onClick={() => download(result.errors)}>
-                    Download the failed rows
+                    Download failed rows
                   </Button>
                 </Note>
               ) : null}

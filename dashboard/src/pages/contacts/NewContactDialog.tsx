@@ -24,13 +24,13 @@ export function NewContactDialog({ onClose, onDone }: { onClose: () => void; onD
       return { ...(await answer(api.POST('/contacts', { body: { email, subscribed } }))), isNew: true };
     },
     onSuccess: async (contact) => {
-      toast(contact.isNew ? `${contact.email} is added` : `${contact.email} was here already`);
+      toast(contact.isNew ? `${contact.email} added` : `${contact.email} is already a contact`);
       onDone();
       await navigate({ to: '/app/$project/contacts/$contact', params: { project, contact: contact.id } });
     },
   });
   return (
-    <Dialog title="Add a contact" onClose={onClose}>
+    <Dialog title="Add contact" onClose={onClose}>
       <Form onSubmit={() => add.mutate()}>
         <FormProblem error={add.error} fields={['email']} />
         <TextField
@@ -42,15 +42,15 @@ export function NewContactDialog({ onClose, onDone }: { onClose: () => void; onD
           onChange={(event) => setEmail(event.target.value)}
         />
         <CheckField
-          label="They are subscribed to marketing mail"
-          hint="Only where you have their consent."
+          label="Subscribed to marketing email"
+          hint="Only with their consent."
           checked={subscribed}
           onChange={(event) => setSubscribed(event.target.checked)}
         />
         <footer>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" busy={add.isPending}>
-            Add the contact
+            Add contact
           </Button>
         </footer>
       </Form>

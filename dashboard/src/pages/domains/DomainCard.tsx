@@ -14,11 +14,11 @@ import { toast } from '../../ui/toasts.tsx';
 type Domain = paths['/domains/project/{projectId}']['get']['responses'][200]['content']['application/json'][number];
 
 const states: Record<Domain['status'], { name: string; tone: Tone }> = {
-  NotStarted: { name: 'Not looked at yet', tone: 'info' },
-  Pending: { name: 'Waiting for the records', tone: 'warn' },
+  NotStarted: { name: 'Not checked yet', tone: 'info' },
+  Pending: { name: 'Waiting for DNS records', tone: 'warn' },
   Success: { name: 'Verified', tone: 'good' },
-  Failed: { name: 'Records are wrong', tone: 'bad' },
-  TemporaryFailure: { name: 'DNS does not answer; mail still leaves', tone: 'warn' },
+  Failed: { name: 'DNS records don’t match', tone: 'bad' },
+  TemporaryFailure: { name: 'DNS doesn’t respond; sending continues', tone: 'warn' },
 };
 const tones: Record<string, Tone> = { verified: 'good', failed: 'bad', pending: 'warn' };
 
@@ -48,17 +48,18 @@ export function DomainCard({ domain, isAdmin }: { domain: Domain; isAdmin: boole
     >
       <div className="stack">
         {domain.records.length === 0 ? (
-          <p className="muted">It needs no records here: nothing leaves this machine.</p>
+          <p className="muted">No DNS records needed: nothing leaves this machine.</p>
         ) : (
           <Table
             label={`DNS records of ${domain.domain}`}
+            stacks
             rows={domain.records}
             rowKey={({ type, name, value }) => `${type} ${name} ${value}`}
             columns={[
               {
                 key: 'purpose',
-                title: 'For',
-                cell: ({ purpose, required }) => `${purpose}${required ? '' : ' (advised)'}`,
+                title: 'Purpose',
+                cell: ({ purpose, required }) => `${purpose}${required ? '' : ' (recommended)'}`,
               },
               {
                 key: 'type',
@@ -85,7 +86,7 @@ export function DomainCard({ domain, isAdmin }: { domain: Domain; isAdmin: boole
               },
               {
                 key: 'found',
-                title: 'Found',
+                title: 'Status',
                 cell: ({ status, finding }) => (
                   <>
                     <Badge tone={tones[status]}>{status}</Badge> {finding}
@@ -98,7 +99,7 @@ export function DomainCard({ domain, isAdmin }: { domain: Domain; isAdmin: boole
         {check.error ? <Problem error={check.error} /> : null}
         <div className="row">
           <Button busy={check.isPending} onClick={() => check.mutate()}>
-            Look at the records now
+            Check records now
           </Button>
           {isAdmin ? (
             <Button look="danger" onClick={() => setRemoving(true)}>
@@ -109,16 +110,15 @@ export function DomainCard({ domain, isAdmin }: { domain: Domain; isAdmin: boole
       </div>
       {removing ? (
         <ConfirmDialog
-          title={`Remove ${domain.domain}`}
-          action="Remove the domain"
+          title={`Remove ${domain.domain}?`}
+          action="Remove domain"
           onConfirm={async () => {
             await answer(api.DELETE('/domains/{id}', { params: { path: { id: domain.id } } }));
             await refresh();
           }}
           onClose={() => setRemoving(false)}
         >
-          Nothing can be sent from addresses of {domain.domain} afterwards. Its records in your DNS stay; delete them
-          there.
+          You can no longer send from {domain.domain}. Its DNS records stay until you delete them at your DNS provider.
         </ConfirmDialog>
       ) : null}
     </Card>

@@ -23,14 +23,14 @@ export function Domains() {
   return (
     <Page
       title="Domains"
-      about="Mail leaves only from domains whose DNS records prove that they are yours. Copy the records to your DNS; they are looked at every five minutes."
+      about="Verify the domains you send from. Copy the records to your DNS provider. We check them every five minutes."
     >
       <div className="stack">
-        {isAdmin ? <AddDomain project={project} /> : <Note>Only admins and the owner add and remove domains.</Note>}
+        {isAdmin ? <AddDomain project={project} /> : <Note>Only admins and the owner can add or remove domains.</Note>}
         <Shown query={domains}>
           {(all) =>
             all.length === 0 ? (
-              <Empty title="No domain yet">Add the domain of your sender address, such as example.com.</Empty>
+              <Empty title="No domains yet">Add the domain of your From address, such as example.com.</Empty>
             ) : (
               all.map((domain) => <DomainCard key={domain.id} domain={domain} isAdmin={isAdmin} />)
             )
@@ -52,7 +52,7 @@ function AddDomain({ project }: { project: string }) {
     },
   });
   return (
-    <Card title="Add a domain">
+    <Card title="Add domain">
       <Form className="filters" onSubmit={() => add.mutate()}>
         <TextField
           label="Domain"

@@ -5,9 +5,10 @@ import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
 import { ChoiceFilter } from '../../app/filters.tsx';
+import { Address } from '../../ui/Address.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
-import { count } from '../../ui/numbers.ts';
+import { count, counted } from '../../ui/numbers.ts';
 import { Card, Page } from '../../ui/Page.tsx';
 import { Empty, Note, Shown } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
@@ -29,7 +30,7 @@ export function Events() {
     queryFn: () => answer(api.GET('/events', { params: { query: { eventName: name, limit: String(most) } } })),
   });
   return (
-    <Page title="Events" about="Tracked by your own code, and recorded by the service itself.">
+    <Page title="Events" about="Tracked by your application and recorded by Posthorn.">
       <div className="filters">
         <ChoiceFilter
           name="name"
@@ -44,7 +45,7 @@ export function Events() {
           {({ events }) =>
             events.length === 0 ? (
               <Empty title="No events yet">
-                POST /v1/track with the public key records one; the contact is made when it is new.
+                Call POST /v1/track with your public key. New contacts are created automatically.
               </Empty>
             ) : (
               <>
@@ -61,7 +62,7 @@ export function Events() {
                       cell: ({ contact, contactId }) =>
                         contact && contactId ? (
                           <Link to="/app/$project/contacts/$contact" params={{ project, contact: contactId }}>
-                            {contact.email}
+                            <Address>{contact.email}</Address>
                           </Link>
                         ) : (
                           '–'
@@ -77,7 +78,7 @@ export function Events() {
                           '–'
                         ),
                     },
-                    { key: 'at', title: 'When', cell: (event) => <Timestamp at={event.createdAt} /> },
+                    { key: 'at', title: 'Date', cell: (event) => <Timestamp at={event.createdAt} /> },
                   ]}
                 />
               </>
@@ -98,7 +99,7 @@ function Usage({ project, name, onDeleted }: { project: string; name: string; on
   });
   const remove = async () => {
     const { deletedCount } = await answer(api.DELETE('/events/{eventName}', { params: { path: { eventName: name } } }));
-    toast(`${count(deletedCount)} events “${name}” deleted`);
+    toast(`${counted(deletedCount, 'event')} deleted`);
     onDeleted();
     await queries.invalidateQueries({ queryKey: ['events', project] });
   };
@@ -108,30 +109,31 @@ function Usage({ project, name, onDeleted }: { project: string; name: string; on
         {(told) => (
           <div className="stack">
             <p>
-              {count(told.totalCount)} times, to {count(told.uniqueContacts)} people.
+              {counted(told.totalCount, 'event')} from {counted(told.uniqueContacts, 'contact')}.
             </p>
             {told.canDelete ? (
               <div>
                 <Button look="danger" size="small" onClick={() => setAsking(true)}>
-                  <Trash2 aria-hidden /> Delete these events
+                  <Trash2 aria-hidden /> Delete events
                 </Button>
               </div>
             ) : (
               <Note>
                 Used by{' '}
                 {[...told.usedInSegments, ...told.usedInWorkflows].map((user) => user.name).join(', ') ||
-                  'the service itself'}
-                , so it cannot be deleted.
+                  'Posthorn itself'}
+                , so these events can’t be deleted.
               </Note>
             )}
             {asking ? (
               <ConfirmDialog
-                title={`Delete all events “${name}”`}
-                action={`Delete ${count(told.totalCount)} events`}
+                title={`Delete all “${name}” events?`}
+                action={`Delete ${counted(told.totalCount, 'event')}`}
                 onConfirm={remove}
                 onClose={() => setAsking(false)}
               >
-                {count(told.totalCount)} events of {count(told.uniqueContacts)} people are deleted for good.
+                {counted(told.totalCount, 'event')} of {counted(told.uniqueContacts, 'contact')} are deleted
+                permanently.
               </ConfirmDialog>
             ) : null}
           </div>

@@ -10,10 +10,10 @@ import { imageTag } from './image.ts';
 export function ImageDialog({ onInsert, onClose }: { onInsert: (tag: string) => void; onClose: () => void }) {
   const [description, setDescription] = useState('');
   return (
-    <Dialog title="Insert a picture" onClose={onClose}>
+    <Dialog title="Insert image" onClose={onClose}>
       <TextField
-        label="What it shows"
-        hint="Read out to people who do not see it, and shown where pictures are turned off. Leave it empty for decoration."
+        label="Alt text"
+        hint="Read by screen readers and shown when images are blocked. Leave empty for decorative images."
         value={description}
         onChange={(event) => setDescription(event.target.value)}
       />

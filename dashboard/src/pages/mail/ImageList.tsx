@@ -22,12 +22,12 @@ export function ImageList({ actions }: { actions?: (image: UploadedImage) => Rea
   });
   return (
     <EndlessRows
-      label="Uploaded pictures"
+      label="Uploaded images"
       query={images}
       rowsOf={(page) => page.images}
       rowKey={({ id }) => id}
       rowHeight={150}
-      empty={<Empty title="No pictures yet">Those that you upload appear here.</Empty>}
+      empty={<Empty title="No images yet">Images you upload appear here.</Empty>}
     >
       {(image) => (
         <div className="uploaded">
@@ -41,7 +41,7 @@ export function ImageList({ actions }: { actions?: (image: UploadedImage) => Rea
             </span>
             <code className="break">{image.url}</code>
             <div className="row">
-              <CopyButton text={image.url} what={`the address of ${image.filename}`} />
+              <CopyButton text={image.url} what={`URL of ${image.filename}`} />
               {actions?.(image)}
             </div>
           </div>
@@ -53,6 +53,6 @@ export function ImageList({ actions }: { actions?: (image: UploadedImage) => Rea
 
 function Preview({ image: { url, filename } }: { image: UploadedImage }) {
   const [missing, setMissing] = useState(false);
-  if (missing) return <span className="muted">The file cannot be loaded</span>;
+  if (missing) return <span className="muted">The file can’t be loaded</span>;
   return <img src={url} alt={filename} loading="lazy" onError={() => setMissing(true)} />;
 }

@@ -15,7 +15,7 @@ export function ImageUpload() {
     mutationFn: uploadImage,
     onSuccess: async ({ filename }) => {
       await queries.invalidateQueries({ queryKey: ['uploads', project] });
-      toast(`“${filename}” is uploaded`);
+      toast(`“${filename}” uploaded`);
     },
   });
   const choose = (event: ChangeEvent<HTMLInputElement>) => {
@@ -29,10 +29,10 @@ export function ImageUpload() {
   return (
     <div className="stack">
       <label className="field">
-        <span>Picture: JPEG, PNG, GIF or WebP, up to 10 MB</span>
+        <span>Image: JPEG, PNG, GIF or WebP, up to 10 MB</span>
         <input className={inputClass} type="file" accept={imageTypes} disabled={upload.isPending} onChange={choose} />
       </label>
-      {tooLarge ? <Note tone="bad">This picture is larger than 10 MB: make it smaller.</Note> : null}
+      {tooLarge ? <Note tone="bad">This image is larger than 10 MB. Choose a smaller one.</Note> : null}
       {upload.isPending ? <Loading what="Uploading" /> : null}
       {upload.error ? <Problem error={upload.error} /> : null}
     </div>

@@ -23,21 +23,21 @@ export function MailForm({
   });
   return (
     <div className="stack">
-      <TextField label="Name" hint="For your team; recipients never see it." required {...field('name')} />
+      <TextField label="Name" hint="For your team. Recipients never see it." required {...field('name')} />
       <div className="stretch">
         <TextField
           label="From"
           type="email"
           required
           placeholder="news@example.com"
-          hint="On a domain that is verified under Domains."
+          hint="An address on a verified domain."
           {...field('from')}
         />
-        <TextField label="Sender’s name" placeholder="The name of the project" {...field('fromName')} />
-        <TextField label="Replies go to" type="email" placeholder="The sender" {...field('replyTo')} />
+        <TextField label="From name" placeholder="Project name" {...field('fromName')} />
+        <TextField label="Reply-to" type="email" placeholder="From address" {...field('replyTo')} />
       </div>
       <SelectField
-        label="Kind"
+        label="Type"
         value={content.type}
         onChange={(event) => onChange({ type: event.target.value as MailContent['type'] })}
       >

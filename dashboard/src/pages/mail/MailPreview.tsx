@@ -45,8 +45,8 @@ export function MailPreview({ content }: { content: MailContent }) {
         <TextField
           label="Preview as"
           type="search"
-          placeholder="Part of an address"
-          hint={person ? `Filled in for ${person.email}` : 'Nobody fits: shown as it is written'}
+          placeholder="Search contacts"
+          hint={person ? `Shown for ${person.email}` : 'No contact matches: shown without data'}
           value={search}
           onChange={(event) => setSearch(event.target.value)}
         />
@@ -61,7 +61,7 @@ export function MailPreview({ content }: { content: MailContent }) {
             </option>
           ))}
         </SelectField>
-        <SelectField label="On" value={width} onChange={(event) => setWidth(event.target.value as keyof typeof widths)}>
+        <SelectField label="View" value={width} onChange={(event) => setWidth(event.target.value as keyof typeof widths)}>
           {Object.entries(widths).map(([value, name]) => (
             <option key={value} value={value}>
               {name}
@@ -81,7 +81,7 @@ export function MailPreview({ content }: { content: MailContent }) {
             </pre>
           ) : (
             <iframe
-              title="The message as it is shown"
+              title="Email preview"
               className="mail-preview"
               data-width={width}
               // Nothing in a mail may run, open windows or send forms here.
@@ -92,7 +92,7 @@ export function MailPreview({ content }: { content: MailContent }) {
           )}
         </>
       ) : preview.error ? null : subject === '' || body === '' ? (
-        <Note>Write a subject and a body, and see them here.</Note>
+        <Note>Write a subject and a body to see the preview.</Note>
       ) : (
         <Loading />
       )}

@@ -16,9 +16,9 @@ export interface MailContent {
 
 /** What the kinds of mail mean to those who choose one. */
 export const mailTypes: Record<MailContent['type'], string> = {
-  MARKETING: 'Marketing: to subscribers, with an unsubscribe footer',
-  TRANSACTIONAL: 'Transactional: to everybody, without a footer',
-  HEADLESS: 'Headless: to subscribers, without a footer of ours',
+  MARKETING: 'Marketing: subscribed contacts only, with an unsubscribe footer',
+  TRANSACTIONAL: 'Transactional: all contacts, without a footer',
+  HEADLESS: 'Headless: subscribed contacts only, with your own footer',
 };
 
 /** What the parts of a message are called. */

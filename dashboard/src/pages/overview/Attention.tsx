@@ -14,8 +14,8 @@ export function Attention({ project }: { project: string }) {
     <Note tone={status.violations.length > 0 ? 'bad' : 'warn'}>
       <p>
         {status.violations.length > 0
-          ? 'Too much of this project’s mail bounces or is reported as spam:'
-          : 'Bounces or complaints are getting many:'}
+          ? 'Sending is at risk: too many emails bounce or are reported as spam.'
+          : 'Bounce or complaint rates are rising.'}
       </p>
       <ul>
         {[...status.violations, ...status.warnings].map((sentence) => (

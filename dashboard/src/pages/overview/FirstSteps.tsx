@@ -21,26 +21,26 @@ export function FirstSteps({ project }: { project: string }) {
   const steps = [
     {
       isDone: state.hasVerifiedDomain,
-      name: 'Verify the domain you send from',
-      how: 'Add it, copy its records to your DNS; it is checked every five minutes.',
+      name: 'Verify your sending domain',
+      how: 'Add the domain and copy its records to your DNS. We check them every five minutes.',
       to: '/app/$project/domains' as const,
     },
     {
       isDone: state.contactCount > 0,
-      name: 'Add a first contact',
-      how: 'Import a file, or track an event of somebody.',
+      name: 'Add your first contact',
+      how: 'Import a CSV file, or track an event.',
       to: '/app/$project/contacts' as const,
     },
     {
       isDone: stats.data.totalEmailsSent > 0 || state.lastCampaignSentAt !== null,
-      name: 'Send a first email',
-      how: 'A campaign, or POST /v1/send with the secret key.',
+      name: 'Send your first email',
+      how: 'Create a campaign, or call POST /v1/send with your secret key.',
       to: '/app/$project/campaigns' as const,
     },
   ];
   if (steps.every(({ isDone }) => isDone)) return null;
   return (
-    <Card title="First steps">
+    <Card title="Get started">
       <ol className="stack">
         {steps.map(({ isDone, name, how, to }) => (
           <li key={name} className="row">

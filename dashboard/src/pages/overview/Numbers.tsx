@@ -17,12 +17,12 @@ export function Numbers({ project, startDate }: { project: string; startDate: st
     queryFn: () => answer(api.GET('/activity/stats', { params: { query: { startDate } } })),
   });
   return (
-    <Card title="The last 30 days">
+    <Card title="Last 30 days">
       <Shown query={stats}>
         {(told) => (
           <dl className="figures">
-            <Figure name="Contacts now" value={setup.data ? count(setup.data.data.contactCount) : '…'} />
-            <Figure name="Mails sent" value={count(told.totalEmailsSent)} />
+            <Figure name="Contacts" value={setup.data ? count(setup.data.data.contactCount) : '…'} />
+            <Figure name="Emails sent" value={count(told.totalEmailsSent)} />
             <Figure name="Opened" value={rate(told.openRate)} />
             <Figure name="Clicked" value={rate(told.clickRate)} />
             <Figure name="Events" value={count(told.totalEvents)} />

@@ -31,15 +31,15 @@ export function Overview() {
         <Attention project={project} />
         <FirstSteps project={project} />
         <Numbers project={project} startDate={startOf('30')} />
-        <Card title="Mail by day">
+        <Card title="Emails by day">
           <MailChart project={project} startDate={startOf('30')} />
         </Card>
         <div className="stretch">
-          <Card title="Lately">
+          <Card title="Recent activity">
             <Shown query={recent}>
               {({ data }) =>
                 data.length === 0 ? (
-                  <Empty title="Nothing yet">Send a mail or track an event, and it appears here.</Empty>
+                  <Empty title="No activity yet">Send an email or track an event to see it here.</Empty>
                 ) : (
                   <Rows items={latestOf(data)} />
                 )
@@ -51,13 +51,11 @@ export function Overview() {
               </Link>
             </p>
           </Card>
-          <Card title="Coming up">
+          <Card title="Upcoming">
             <Shown query={upcoming}>
               {({ activities }) =>
                 activities.length === 0 ? (
-                  <Empty title="Nothing is scheduled">
-                    Campaigns with a time and mail that workflows will send appear here.
-                  </Empty>
+                  <Empty title="Nothing scheduled">Scheduled campaigns and workflow emails appear here.</Empty>
                 ) : (
                   <Rows items={activities} />
                 )
@@ -70,12 +68,12 @@ export function Overview() {
   );
 }
 
-const mostLately = 8;
+const mostRecent = 8;
 
 // After a campaign everything on the first page may be an event of a mail; then those are what happened lately.
 function latestOf(items: readonly ActivityItem[]): readonly ActivityItem[] {
   const once = items.filter((item) => !isToldTwice(item));
-  return (once.length < Math.min(mostLately, items.length) ? items : once).slice(0, mostLately);
+  return (once.length < Math.min(mostRecent, items.length) ? items : once).slice(0, mostRecent);
 }
 
 function Rows({ items }: { items: readonly ActivityItem[] }) {

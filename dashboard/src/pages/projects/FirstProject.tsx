@@ -20,8 +20,8 @@ export function FirstProject() {
     },
   });
   return (
-    <Outside title="A new project">
-      <p className="muted">A project has its own contacts, mail, keys and team; projects never see each other.</p>
+    <Outside title="Create a project">
+      <p className="muted">Each project has its own contacts, emails, API keys and team.</p>
       <Form onSubmit={() => create.mutate()}>
         <FormProblem error={create.error} fields={['name']} />
         <TextField
@@ -30,11 +30,11 @@ export function FirstProject() {
           maxLength={100}
           value={name}
           problem={problemOf(create.error, 'name')}
-          hint="Recipients see it as the sender's name where you give none."
+          hint="Used as the From name unless you set another one."
           onChange={(event) => setName(event.target.value)}
         />
         <Button type="submit" look="primary" busy={create.isPending}>
-          Create the project
+          Create project
         </Button>
       </Form>
     </Outside>

@@ -4,7 +4,7 @@ import { answer, api } from '../../api/client.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { CheckField, TextArea } from '../../ui/Field.tsx';
-import { count } from '../../ui/numbers.ts';
+import { count, counted } from '../../ui/numbers.ts';
 import { Note, Problem } from '../../ui/States.tsx';
 import type { Segment } from './segment.ts';
 
@@ -36,18 +36,18 @@ export function MembersDialog({
   });
   const done = change.data;
   return (
-    <Dialog title={mode === 'add' ? `Add people to ${name}` : `Remove people from ${name}`} onClose={onClose}>
+    <Dialog title={mode === 'add' ? `Add contacts to ${name}` : `Remove contacts from ${name}`} onClose={onClose}>
       <div className="stack">
         {done ? (
           <Note tone="good">
             {'added' in done
-              ? `${count(done.added)} of them are in the segment now; ${count(done.created)} contacts were created.`
-              : `${count(done.removed)} left the segment.`}
+              ? `${count(done.added)} added to the segment, ${counted(done.created, 'contact')} were created.`
+              : `${counted(done.removed, 'contact')} removed from the segment.`}
           </Note>
         ) : (
           <>
             <TextArea
-              label="Addresses"
+              label="Email addresses"
               hint="One per line, or separated by commas."
               rows={8}
               value={text}
@@ -62,8 +62,8 @@ export function MembersDialog({
                 />
                 {createMissing ? (
                   <CheckField
-                    label="The new ones are subscribed"
-                    hint="Only where you have their consent. Contacts that exist are not changed."
+                    label="Subscribe new contacts"
+                    hint="Only with their consent. Existing contacts don’t change."
                     checked={subscribed}
                     onChange={(event) => setSubscribed(event.target.checked)}
                   />
@@ -74,7 +74,7 @@ export function MembersDialog({
         )}
         {done && 'notFound' in done && done.notFound.length > 0 ? (
           <Note tone="warn">
-            <p>{count(done.notFound.length)} were not found or are no addresses:</p>
+            <p>{count(done.notFound.length)} not found or not valid:</p>
             <ul className="break">
               {done.notFound.slice(0, 50).map((email) => (
                 <li key={email}>{email}</li>

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
 import { PagedTable } from '../../app/PagedTable.tsx';
+import { Address } from '../../ui/Address.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
@@ -38,7 +39,7 @@ export function SegmentContacts({ segment, onAdd }: { segment: Segment; onAdd: (
       title: 'Email',
       cell: (contact) => (
         <Link to="/app/$project/contacts/$contact" params={{ project, contact: contact.id }}>
-          {contact.email}
+          <Address>{contact.email}</Address>
         </Link>
       ),
     },
@@ -64,22 +65,22 @@ export function SegmentContacts({ segment, onAdd }: { segment: Segment; onAdd: (
   return (
     <>
       <PagedTable
-        label="People in the segment"
+        label="Contacts in the segment"
         query={contacts}
         columns={columns}
         none={
           type === 'STATIC' ? (
-            <Empty title="Nobody is in it yet" action={<Button onClick={onAdd}>Add people</Button>} />
+            <Empty title="No contacts in this segment yet" action={<Button onClick={onAdd}>Add contacts</Button>} />
           ) : (
-            <Empty title="Nobody fits now">Edit the condition, or wait until somebody fits.</Empty>
+            <Empty title="No contacts match">Edit the conditions to include more contacts.</Empty>
           )
         }
-        noneFits="Nobody fits"
+        noneFits="No contacts match"
       />
       {leaving ? (
         <ConfirmDialog
-          title={`Remove ${leaving}`}
-          action="Remove from the segment"
+          title={`Remove ${leaving}?`}
+          action="Remove from segment"
           onConfirm={async () => {
             await answer(
               api.DELETE('/segments/{id}/members', { params: { path: { id } }, body: { emails: [leaving] } }),
@@ -88,7 +89,7 @@ export function SegmentContacts({ segment, onAdd }: { segment: Segment; onAdd: (
           }}
           onClose={() => setLeaving(null)}
         >
-          {leaving} leaves the segment {segment.name} and stays a contact.
+          {leaving} leaves the segment {segment.name}. The contact is kept.
         </ConfirmDialog>
       ) : null}
     </>

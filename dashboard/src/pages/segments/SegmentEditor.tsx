@@ -6,6 +6,7 @@ import { ApiError } from '../../api/errors.ts';
 import { useProjectId } from '../../app/address.ts';
 import { ConflictDialog } from '../../app/ConflictDialog.tsx';
 import { isEqual, useDraft } from '../../app/draft.ts';
+import { useUnsaved } from '../../app/unsaved.tsx';
 import { ConditionEditor } from '../../conditions/ConditionEditor.tsx';
 import { inOrder, missingIn, type Tree, treeText } from '../../conditions/tree.ts';
 import { Button, buttonClass } from '../../ui/Button.tsx';
@@ -13,7 +14,6 @@ import { CheckField, SelectField, TextArea, TextField } from '../../ui/Field.tsx
 import { Card, Page } from '../../ui/Page.tsx';
 import { Note, Problem, Shown } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { useUnsaved } from '../mail/unsaved.ts';
 import { type Segment, typeNames } from './segment.ts';
 
 /** A new segment. */
@@ -100,15 +100,15 @@ function SegmentForm({ segment }: { segment: Segment | null }) {
   const stored = draftOf(segment);
   const isDynamic = draft.type === 'DYNAMIC';
   const hasNewCondition = isDynamic && !isEqual(draft.condition, stored.condition);
-  useUnsaved(hasChanges && !saving.isSaving);
+  const unsaved = useUnsaved(hasChanges && !saving.isSaving);
   const submit = () => {
     const open =
       draft.name.trim() === ''
-        ? 'Give the segment a name.'
+        ? 'Enter a name.'
         : !isDynamic
           ? null
           : draft.condition === null
-            ? 'Fill in at least one filter.'
+            ? 'Add at least one filter.'
             : hasNewCondition
               ? missingIn(draft.condition)
               : null;
@@ -143,7 +143,7 @@ function SegmentForm({ segment }: { segment: Segment | null }) {
       <div className="stack">
         {missing ? <Note tone="bad">{missing}</Note> : null}
         {saving.error ? <Problem error={saving.error} /> : null}
-        <Card title="About">
+        <Card title="Details">
           <div className="stack">
             <TextField
               label="Name"
@@ -162,8 +162,8 @@ function SegmentForm({ segment }: { segment: Segment | null }) {
             />
             {segment === null ? (
               <SelectField
-                label="Kind"
-                hint="A segment by hand holds those whom you put into it. This cannot be changed later."
+                label="Type"
+                hint="Dynamic segments update by conditions. Static segments hold the contacts you add. This can’t be changed later."
                 value={draft.type}
                 onChange={(event) => change({ type: event.target.value as Segment['type'] })}
               >
@@ -175,15 +175,15 @@ function SegmentForm({ segment }: { segment: Segment | null }) {
               </SelectField>
             ) : null}
             <CheckField
-              label="Track who enters and leaves"
-              hint="Each change becomes an event that workflows can begin with and wait for."
+              label="Track entries and exits"
+              hint="Each change becomes an event that workflows can start on or wait for."
               checked={draft.trackMembership}
               onChange={(event) => change({ trackMembership: event.target.checked })}
             />
           </div>
         </Card>
         {isDynamic ? (
-          <Card title="Who belongs">
+          <Card title="Conditions">
             <ConditionEditor
               key={saving.generation}
               initial={draft.condition}
@@ -205,6 +205,7 @@ function SegmentForm({ segment }: { segment: Segment | null }) {
           onClose={saving.decideLater}
         />
       ) : null}
+      {unsaved}
     </Page>
   );
 }

@@ -6,7 +6,7 @@ import { useProjectId } from '../../app/address.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button, buttonClass } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
-import { count } from '../../ui/numbers.ts';
+import { count, counted } from '../../ui/numbers.ts';
 import { Page } from '../../ui/Page.tsx';
 import { ShownPage } from '../../ui/ShownPage.tsx';
 import { Problem } from '../../ui/States.tsx';
@@ -49,10 +49,10 @@ function OneSegment({ segment, above }: { segment: Segment; above: ReactNode }) 
     mutationFn: async () => {
       if (isTracked) {
         const { added, removed, total } = await answer(api.POST('/segments/{id}/compute', { params: path }));
-        return `${count(total)} people: ${count(added)} came, ${count(removed)} left`;
+        return `${counted(total, 'contact')}: ${count(added)} added, ${count(removed)} removed`;
       }
-      const counted = await answer(api.POST('/segments/{id}/refresh', { params: path }));
-      return `${count(counted.memberCount)} people`;
+      const { memberCount: members } = await answer(api.POST('/segments/{id}/refresh', { params: path }));
+      return counted(members, 'contact');
     },
     onSuccess: async (told) => {
       toast(told);
@@ -65,8 +65,8 @@ function OneSegment({ segment, above }: { segment: Segment; above: ReactNode }) 
       above={above}
       about={
         <>
-          {count(memberCount)} people at the last count. {typeNames[type]}.{' '}
-          {trackMembership ? <Badge tone="info">Entries and exits are tracked</Badge> : null}
+          {typeNames[type]} segment with {counted(memberCount, 'contact')} at the last count.{' '}
+          {trackMembership ? <Badge tone="info">Entries and exits tracked</Badge> : null}
           {description ? (
             <span dir="auto" className="break">
               <br />
@@ -80,13 +80,13 @@ function OneSegment({ segment, above }: { segment: Segment; above: ReactNode }) 
           {type === 'STATIC' ? (
             <>
               <Button look="primary" onClick={() => setDialog('add')}>
-                Add people
+                Add contacts
               </Button>
-              <Button onClick={() => setDialog('remove')}>Remove people</Button>
+              <Button onClick={() => setDialog('remove')}>Remove contacts</Button>
             </>
           ) : null}
           <Button busy={bringUpToDate.isPending} onClick={() => bringUpToDate.mutate()}>
-            {isTracked ? 'Compute now' : 'Count anew'}
+            {isTracked ? 'Recompute' : 'Refresh count'}
           </Button>
           <Link className={buttonClass()} to="/app/$project/segments/$segment/edit" params={{ project, segment: id }}>
             Edit
@@ -106,8 +106,8 @@ function OneSegment({ segment, above }: { segment: Segment; above: ReactNode }) 
       ) : null}
       {dialog === 'delete' ? (
         <ConfirmDialog
-          title={`Delete ${name}`}
-          action="Delete the segment"
+          title={`Delete ${name}?`}
+          action="Delete segment"
           onConfirm={async () => {
             await answer(api.DELETE('/segments/{id}', { params: path }));
             toast(`Segment “${name}” deleted`);
@@ -116,8 +116,8 @@ function OneSegment({ segment, above }: { segment: Segment; above: ReactNode }) 
           }}
           onClose={close}
         >
-          The segment {name} is deleted with its {count(memberCount)} memberships. The people in it stay. Filters of
-          other segments that ask about it find nobody then.
+          The segment and its {counted(memberCount, 'membership')} are deleted. The contacts are kept. Segments with a
+          filter on it match no contacts by it.
         </ConfirmDialog>
       ) : null}
     </Page>

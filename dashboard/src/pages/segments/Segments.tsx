@@ -23,10 +23,10 @@ export function Segments() {
     </Link>
   );
   return (
-    <Page title="Segments" about="Parts of your audience, for campaigns and workflows." actions={create}>
+    <Page title="Segments" about="Groups of contacts for campaigns and workflows." actions={create}>
       <div className="filters">
         <SearchFilter label="Search names" />
-        <ChoiceFilter name="type" label="Kind" all="Every kind" choices={Object.entries(typeNames)} />
+        <ChoiceFilter name="type" label="Type" all="All types" choices={Object.entries(typeNames)} />
       </div>
       <Shown query={segments}>
         {(all) => {
@@ -36,10 +36,10 @@ export function Segments() {
           if (all.length === 0)
             return (
               <Empty title="No segments yet" action={create}>
-                A segment finds people by what you know of them, or holds those whom you put into it.
+                Group contacts by their data and activity, or pick them yourself.
               </Empty>
             );
-          if (shown.length === 0) return <Empty title="No segment fits">Try a shorter part of the name.</Empty>;
+          if (shown.length === 0) return <Empty title="No segments match">Try a different search.</Empty>;
           return (
             <Table
               label="Segments"
@@ -62,15 +62,15 @@ export function Segments() {
                     </>
                   ),
                 },
-                { key: 'people', title: 'People', number: true, cell: ({ memberCount }) => count(memberCount) },
-                { key: 'type', title: 'Kind', cell: (each) => typeNames[each.type] },
+                { key: 'people', title: 'Contacts', number: true, cell: ({ memberCount }) => count(memberCount) },
+                { key: 'type', title: 'Type', cell: (each) => typeNames[each.type] },
                 {
                   key: 'tracking',
                   title: 'Tracking',
                   cell: ({ trackMembership }) =>
                     trackMembership ? <Badge tone="info">Entries and exits</Badge> : <span className="muted">Off</span>,
                 },
-                { key: 'changed', title: 'Changed', cell: ({ updatedAt }) => <Timestamp at={updatedAt} /> },
+                { key: 'changed', title: 'Updated', cell: ({ updatedAt }) => <Timestamp at={updatedAt} /> },
               ]}
             />
           );

@@ -5,6 +5,6 @@ export type Segment = paths['/segments/{id}']['get']['responses'][200]['content'
 
 /** How the kinds of segments are called. */
 export const typeNames: Record<Segment['type'], string> = {
-  DYNAMIC: 'By a condition',
-  STATIC: 'By hand',
+  DYNAMIC: 'Dynamic',
+  STATIC: 'Static',
 };

@@ -16,10 +16,7 @@ export function Billing({ project }: { project: Project }) {
           features.billing.enabled ? (
             <Payments project={project} />
           ) : (
-            <Note>
-              This installation takes no payments: the operator has set up no payment processor. The limits above hold
-              all the same.
-            </Note>
+            <Note>Payments are not set up on this installation. The limits above still apply.</Note>
           )
         }
       </Shown>

@@ -19,7 +19,7 @@ export function Keys({ project }: { project: Project }) {
       <Card title="Secret key">
         <div className="stack">
           <p className="muted">
-            For your servers: it may do everything in this project. Never put it into a page or an app.
+            For your servers. It has full access to this project. Never use it in a website or an app.
           </p>
           {project.secret === null ? <MissingSecret project={project} /> : <SecretKey secret={project.secret} />}
           {mayAdminister(project) ? <Visibility project={project} /> : null}
@@ -27,7 +27,7 @@ export function Keys({ project }: { project: Project }) {
       </Card>
       <Card title="Public key">
         <div className="stack">
-          <p className="muted">For browsers and apps: it can only track events.</p>
+          <p className="muted">For browsers and apps. It can only track events.</p>
           {project.public === null ? (
             <Note tone="bad">{unreadable}</Note>
           ) : (
@@ -41,24 +41,24 @@ export function Keys({ project }: { project: Project }) {
       {mayAdminister(project) ? (
         <div>
           <Button look="danger" onClick={() => setRotating(true)}>
-            Replace both keys
+            Roll both keys
           </Button>
         </div>
       ) : null}
       {rotating ? (
         <ConfirmDialog
-          title="Replace both keys"
-          action="Replace the keys"
+          title="Roll both keys?"
+          action="Roll keys"
           onConfirm={async () => {
             await answer(
               api.POST('/users/@me/projects/{id}/regenerate-keys', { params: { path: { id: project.id } } }),
             );
             await queries.invalidateQueries({ queryKey: ['projects'] });
-            toast('Both keys are new');
+            toast('Both keys were rolled');
           }}
           onClose={() => setRotating(false)}
         >
-          The present keys of {project.name} stop working at once, everywhere. Have the places at hand that use them.
+          The current keys of {project.name} stop working immediately. Update every place that uses them.
         </ConfirmDialog>
       ) : null}
     </div>
@@ -66,7 +66,7 @@ export function Keys({ project }: { project: Project }) {
 }
 
 const unreadable =
-  'This key still works, but it cannot be shown: the encryption key of this service has changed. Replace both keys, or ask the operator to set the previous encryption key.';
+  'This key still works but can’t be shown: the encryption key of this installation has changed. Roll both keys, or ask your administrator to restore the previous encryption key.';
 
 function SecretKey({ secret }: { secret: string }) {
   const [isShown, setShown] = useState(false);
@@ -83,7 +83,7 @@ function SecretKey({ secret }: { secret: string }) {
 
 function MissingSecret({ project }: { project: Project }) {
   if (project.hideSecretKey && !mayAdminister(project))
-    return <Note>Only admins and the owner of this project see the secret key.</Note>;
+    return <Note>Only admins and the owner can see the secret key.</Note>;
   return <Note tone="bad">{unreadable}</Note>;
 }
 
@@ -94,14 +94,14 @@ function Visibility({ project }: { project: Project }) {
     mutationFn: (hideSecretKey: boolean) =>
       answer(api.PATCH('/users/@me/projects/{id}', { params: { path: { id: project.id } }, body: { hideSecretKey } })),
     onSuccess: ({ hideSecretKey }) =>
-      toast(hideSecretKey ? 'Members no longer see the secret key' : 'Members see the secret key'),
+      toast(hideSecretKey ? 'Members can no longer see the secret key' : 'Members can see the secret key'),
     onSettled: () => queries.invalidateQueries({ queryKey: ['projects'] }),
   });
   return (
     <>
       <CheckField
         label="Hide the secret key from members"
-        hint="The secret key has the rights of an admin. Replace both keys afterwards if members have seen it."
+        hint="The secret key has admin access. Roll both keys afterwards if members have seen it."
         checked={change.isPending ? change.variables : project.hideSecretKey}
         disabled={change.isPending}
         onChange={(event) => change.mutate(event.target.checked)}

@@ -6,7 +6,7 @@ import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { TextField } from '../../ui/Field.tsx';
 import { Form, FormProblem, problemOf } from '../../ui/Form.tsx';
-import { count } from '../../ui/numbers.ts';
+import { count, rate } from '../../ui/numbers.ts';
 import { Card } from '../../ui/Page.tsx';
 import { Shown } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
@@ -31,16 +31,16 @@ export function Limits({ project }: { project: Project }) {
     queryFn: () => answer(api.GET('/users/@me/projects/{id}/billing-limits', { params: { path: { id: project.id } } })),
   });
   return (
-    <Card title="Mail of this month">
+    <Card title="Emails this month">
       <Shown query={limits}>
         {(told) => (
           <div className="stack">
             <Table
-              label="Mail of this month by kind"
+              label="Emails this month by type"
               rows={kinds.map(([kind, name]) => ({ kind, name, ...told[kind] }))}
               rowKey={({ kind }) => kind}
               columns={[
-                { key: 'name', title: 'Kind', cell: ({ name }) => name },
+                { key: 'name', title: 'Type', cell: ({ name }) => name },
                 { key: 'used', title: 'Used', number: true, cell: ({ usage }) => count(usage) },
                 {
                   key: 'limit',
@@ -50,23 +50,23 @@ export function Limits({ project }: { project: Project }) {
                 },
                 {
                   key: 'state',
-                  title: 'State',
+                  title: 'Status',
                   cell: ({ isBlocked, isWarning, limit, percentage }) =>
                     isBlocked ? (
-                      <Badge tone="bad">Used up: nothing more is sent</Badge>
+                      <Badge tone="bad">Limit reached: sending stopped</Badge>
                     ) : isWarning ? (
-                      <Badge tone="warn">{Math.round(percentage)} % used</Badge>
+                      <Badge tone="warn">{rate(Math.round(percentage))} used</Badge>
                     ) : limit === null ? (
-                      <span className="muted">Without limit</span>
+                      <span className="muted">No limit</span>
                     ) : (
-                      <Badge tone="good">{Math.round(percentage)} % used</Badge>
+                      <Badge tone="good">{rate(Math.round(percentage))} used</Badge>
                     ),
                 },
               ]}
             />
             {mayAdminister(project) ? (
               <div>
-                <Button onClick={() => setChanging(true)}>Change the limits</Button>
+                <Button onClick={() => setChanging(true)}>Change limits</Button>
               </div>
             ) : null}
             {changing ? (
@@ -117,12 +117,16 @@ function LimitsDialog({
     },
     onSuccess: async () => {
       await onSaved();
-      toast('The limits hold from now on');
+      toast('Limits saved');
       onClose();
     },
   });
   return (
-    <Dialog title="Limits of a month" description="Mails of each kind; an empty field is no limit." onClose={onClose}>
+    <Dialog
+      title="Monthly limits"
+      description="Emails of each type. Leave a field empty for no limit."
+      onClose={onClose}
+    >
       <Form onSubmit={() => save.mutate()}>
         <FormProblem error={save.error} fields={kinds.map(([kind]) => kind)} />
         {kinds.map(([kind, name]) => (
@@ -141,7 +145,7 @@ function LimitsDialog({
         <footer>
           <Button onClick={onClose}>Close</Button>
           <Button type="submit" look="primary" busy={save.isPending}>
-            Save the limits
+            Save limits
           </Button>
         </footer>
       </Form>

@@ -36,7 +36,7 @@ export function Payments({ project }: { project: Project }) {
             ) : (
               <div className="stack">
                 <dl className="figures">
-                  <Figure name="Mails this month" value={count(told.usage.total)} />
+                  <Figure name="Emails this month" value={count(told.usage.total)} />
                   {told.upcomingInvoice ? (
                     <Figure
                       name="Next invoice so far"
@@ -57,11 +57,11 @@ export function Payments({ project }: { project: Project }) {
         <Shown query={invoices}>
           {(told) =>
             told === null || told.invoices.length === 0 ? (
-              <Empty title="No invoices yet">The first one comes at the end of the first paid month.</Empty>
+              <Empty title="No invoices yet">Your first invoice arrives at the end of the first paid month.</Empty>
             ) : (
               <div className="stack">
                 {told.hasUnpaidInvoices ? (
-                  <Note tone="warn">{count(told.unpaidInvoices.length)} unpaid: open them below to pay.</Note>
+                  <Note tone="warn">{count(told.unpaidInvoices.length)} unpaid. Open them below to pay.</Note>
                 ) : null}
                 <Table
                   label="Invoices"
@@ -69,7 +69,7 @@ export function Payments({ project }: { project: Project }) {
                   rowKey={({ id }) => id}
                   columns={[
                     { key: 'number', title: 'Number', cell: ({ number, id }) => number ?? id },
-                    { key: 'created', title: 'Of', cell: ({ created }) => <Timestamp at={created} /> },
+                    { key: 'created', title: 'Date', cell: ({ created }) => <Timestamp at={created} /> },
                     {
                       key: 'total',
                       title: 'Total',
@@ -78,7 +78,7 @@ export function Payments({ project }: { project: Project }) {
                     },
                     {
                       key: 'paid',
-                      title: 'State',
+                      title: 'Status',
                       cell: ({ paid }) => <Badge tone={paid ? 'good' : 'warn'}>{paid ? 'Paid' : 'Unpaid'}</Badge>,
                     },
                     {
@@ -117,7 +117,7 @@ function Subscribe({ project }: { project: Project }) {
       {checkout.error ? <Problem error={checkout.error} /> : null}
       {mayAdminister(project) ? (
         <div className="filters">
-          <SelectField label="Pay in" value={currency} onChange={(event) => setCurrency(event.target.value)}>
+          <SelectField label="Currency" value={currency} onChange={(event) => setCurrency(event.target.value)}>
             {currencies.map((each) => (
               <option key={each} value={each}>
                 {each.toUpperCase()}
@@ -129,7 +129,7 @@ function Subscribe({ project }: { project: Project }) {
           </Button>
         </div>
       ) : (
-        <p className="muted">Only admins and the owner subscribe.</p>
+        <p className="muted">Only admins and the owner can subscribe.</p>
       )}
     </div>
   );
@@ -146,7 +146,7 @@ function Portal({ project }: { project: Project }) {
       {open.error ? <Problem error={open.error} /> : null}
       <div>
         <Button busy={open.isPending} onClick={() => open.mutate()}>
-          Manage payment and subscription
+          Manage billing
         </Button>
       </div>
     </div>

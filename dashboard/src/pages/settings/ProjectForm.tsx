@@ -12,9 +12,9 @@ import { toast } from '../../ui/toasts.tsx';
 import { mayAdminister, type Project } from './project.ts';
 
 const trackings: Record<Project['tracking'], string> = {
-  ENABLED: 'All mail',
+  ENABLED: 'All emails',
   MARKETING_ONLY: 'Campaigns and workflows only',
-  DISABLED: 'No mail',
+  DISABLED: 'No emails',
 };
 
 /** Name, tracking and language, and what ends a project. */
@@ -42,7 +42,7 @@ export function ProjectForm({ project }: { project: Project }) {
           This project is disabled ({project.disabledReason ?? 'by the operator'}): nothing is sent.
         </Note>
       ) : null}
-      {isAdmin ? null : <Note>Only admins and the owner change these settings.</Note>}
+      {isAdmin ? null : <Note>Only admins and the owner can change these settings.</Note>}
       <Card title="Project">
         <Form onSubmit={() => save.mutate()}>
           <FormProblem error={save.error} fields={['name', 'language']} />
@@ -55,7 +55,7 @@ export function ProjectForm({ project }: { project: Project }) {
             onChange={(event) => setName(event.target.value)}
           />
           <SelectField
-            label="Track opens and clicks of"
+            label="Track opens and clicks"
             disabled={!isAdmin}
             value={tracking}
             onChange={(event) => setTracking(event.target.value as Project['tracking'])}
@@ -68,7 +68,7 @@ export function ProjectForm({ project }: { project: Project }) {
           </SelectField>
           <TextField
             label="Language"
-            hint="A language tag such as en, de or pt; footers and recipient pages speak it where a contact has no locale."
+            hint="A language tag such as en, de or pt. Used in email footers and recipient pages when a contact has no locale."
             disabled={!isAdmin}
             value={language}
             problem={problemOf(save.error, 'language')}
@@ -82,37 +82,37 @@ export function ProjectForm({ project }: { project: Project }) {
         </Form>
       </Card>
       {isAdmin ? (
-        <Card title="What cannot be undone">
+        <Card title="Danger zone">
           <div className="row">
             <Button look="danger" onClick={() => setEnding('reset')}>
-              Empty the project
+              Reset project
             </Button>
             <Button look="danger" onClick={() => setEnding('delete')}>
-              Delete the project
+              Delete project
             </Button>
           </div>
         </Card>
       ) : null}
       {ending === 'reset' ? (
         <ConfirmDialog
-          title={`Empty ${project.name}`}
+          title={`Reset ${project.name}?`}
           action="Delete all data"
           typed={project.name}
           onConfirm={async () => {
             await answer(api.POST('/users/@me/projects/{id}/reset', { params: { path } }));
             await queries.invalidateQueries();
-            toast(`${project.name} is being emptied`);
+            toast(`${project.name} is being reset`);
           }}
           onClose={() => setEnding(null)}
         >
-          All contacts, events, mail, campaigns, templates, segments and workflows of {project.name} are deleted. Keys,
-          members and domains stay.
+          All contacts, events, emails, campaigns, templates, segments and workflows of {project.name} are deleted.
+          Keys, members and domains are kept.
         </ConfirmDialog>
       ) : null}
       {ending === 'delete' ? (
         <ConfirmDialog
-          title={`Delete ${project.name}`}
-          action="Delete the project"
+          title={`Delete ${project.name}?`}
+          action="Delete project"
           typed={project.name}
           onConfirm={async () => {
             await answer(api.DELETE('/users/@me/projects/{id}', { params: { path } }));
@@ -121,7 +121,7 @@ export function ProjectForm({ project }: { project: Project }) {
           }}
           onClose={() => setEnding(null)}
         >
-          {project.name} and everything in it is deleted, its keys stop working at once, and its team loses access.
+          {project.name} and everything in it are deleted. Its keys stop working immediately, and its team loses access.
         </ConfirmDialog>
       ) : null}
     </div>

@@ -22,7 +22,9 @@ export function Settings() {
           const project = all.find((each) => each.id === id);
           if (project === undefined)
             return (
-              <Empty title="You are not a member of this project">Choose another one at the top of the menu.</Empty>
+              <Empty title="You’re not a member of this project">
+                Choose another project at the top of the sidebar.
+              </Empty>
             );
           const tabs = [
             { key: 'project', name: 'Project', content: <ProjectForm key={project.id} project={project} /> },

@@ -34,7 +34,7 @@ export function Team({ project }: { project: Project }) {
   const change = useMutation({
     mutationFn: ({ userId, role }: { userId: string; role: 'ADMIN' | 'MEMBER' }) =>
       answer(api.PATCH('/projects/{id}/members/{userId}', { params: { path: { ...path, userId } }, body: { role } })),
-    onSuccess: ({ data }) => toast(`${data.email} is ${data.role === 'ADMIN' ? 'an admin' : 'a member'} now`),
+    onSuccess: ({ data }) => toast(`${data.email} is ${data.role === 'ADMIN' ? 'an admin' : 'a member'}`),
     onSettled: () => queries.invalidateQueries({ queryKey: key }),
   });
   const isAdmin = mayAdminister(project);
@@ -49,7 +49,7 @@ export function Team({ project }: { project: Project }) {
             rows={all}
             rowKey={({ userId }) => userId}
             columns={[
-              { key: 'email', title: 'Address', cell: ({ email }) => email },
+              { key: 'email', title: 'Email', cell: ({ email }) => email },
               {
                 key: 'role',
                 title: 'Role',
@@ -84,22 +84,22 @@ export function Team({ project }: { project: Project }) {
         )}
       </Shown>
       <Note>
-        Members do all the work with content; admins also change settings, keys, domains, billing and the team.
+        Members work with contacts and emails. Admins can also change settings, keys, domains, billing and the team.
       </Note>
       {leaving ? (
         <ConfirmDialog
-          title={`Remove ${leaving.email}`}
-          action="Remove from the team"
+          title={`Remove ${leaving.email}?`}
+          action="Remove from team"
           onConfirm={async () => {
             await answer(
               api.DELETE('/projects/{id}/members/{userId}', { params: { path: { ...path, userId: leaving.userId } } }),
             );
-            toast(`${leaving.email} is off the team`);
+            toast(`${leaving.email} was removed from the team`);
             await queries.invalidateQueries({ queryKey: key });
           }}
           onClose={() => setLeaving(null)}
         >
-          {leaving.email} loses access to {project.name} at once.
+          {leaving.email} loses access to {project.name} immediately.
         </ConfirmDialog>
       ) : null}
     </div>
@@ -113,17 +113,17 @@ function Invite({ project, onAdded }: { project: Project; onAdded: () => unknown
     mutationFn: () =>
       answer(api.POST('/projects/{id}/members', { params: { path: { id: project.id } }, body: { email, role } })),
     onSuccess: async () => {
-      toast(`${email} is on the team`);
+      toast(`${email} joined the team`);
       setEmail('');
       await onAdded();
     },
   });
   return (
-    <Card title="Add a colleague">
+    <Card title="Add team member">
       <Form className="filters" onSubmit={() => add.mutate()}>
         <TextField
           label="Email address"
-          hint="They need an account here first."
+          hint="They need a Posthorn account first."
           type="email"
           required
           value={email}

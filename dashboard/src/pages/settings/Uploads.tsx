@@ -16,11 +16,11 @@ import type { UploadedImage } from '../mail/image.ts';
 export function Uploads() {
   const [deleting, setDeleting] = useState<UploadedImage | null>(null);
   return (
-    <Card title="Pictures for mail">
+    <Card title="Images">
       <div className="stack">
         <p className="muted">
-          An uploaded picture has an address that never changes and that everybody can load. Copy it from here into mail
-          that your own programs send; in the editors of campaigns and templates there is a button for it.
+          Images for your emails. Each one has a public URL that never changes: use it from your own code, or insert the
+          image in the editor.
         </p>
         <ImageUpload />
         <ImageList
@@ -46,30 +46,29 @@ function DeleteImage({ image, onClose }: { image: UploadedImage; onClose: () => 
   });
   return (
     <ConfirmDialog
-      title={`Delete ${image.filename}`}
-      action="Delete the picture"
+      title={`Delete ${image.filename}?`}
+      action="Delete image"
       onConfirm={async () => {
         await answer(api.DELETE('/uploads/{id}', { params }));
-        toast(`“${image.filename}” is deleted`);
+        toast(`“${image.filename}” deleted`);
         await queries.invalidateQueries({ queryKey: ['uploads', project] });
       }}
       onClose={onClose}
     >
       <div className="stack">
         <p>
-          The picture is gone for good. All mail that shows it, also what was delivered long ago, has a gap in its place
-          from then on, except where a mail program has kept the picture.
+          The image is deleted permanently. Emails that use it show a gap instead, including those already delivered.
         </p>
         <Shown query={usage}>
           {({ templates, campaigns, searchedCampaigns }) =>
             templates.length + campaigns.length === 0 ? (
               <Note>
-                No template and none of the newest {searchedCampaigns} campaigns shows it. Mail that your own programs
-                wrote is not looked at.
+                No template and none of the latest {searchedCampaigns} campaigns use it. Emails sent by your own code
+                aren’t checked.
               </Note>
             ) : (
               <Note tone="warn">
-                It is shown by
+                It is used in
                 <ul>
                   {templates.map(({ id, name }) => (
                     <li key={id}>

@@ -2,6 +2,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
+import { Address } from '../../ui/Address.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { EndlessRows } from '../../ui/EndlessRows.tsx';
@@ -22,15 +23,15 @@ export function CaughtMail() {
   return (
     <>
       <EndlessRows
-        label="Caught mail"
+        label="Suppressed emails"
         query={mail}
         rowsOf={(page) => page.emails}
         rowKey={({ id }) => id}
-        empty={<Empty title="No mail was caught">What a rule catches appears here.</Empty>}
+        empty={<Empty title="No suppressed emails">Emails that a rule suppresses appear here.</Empty>}
       >
         {(email) => (
           <div className="flex flex-wrap items-center gap-x-3 gap-y-1 @2xl:grid @2xl:grid-cols-[minmax(0,3fr)_minmax(0,4fr)_minmax(0,2fr)_9rem_auto]">
-            <span className="break">{email.recipientAddress}</span>
+            <Address>{email.recipientAddress}</Address>
             <span className="break" dir="auto">
               {email.renderedSubject}
             </span>
@@ -40,7 +41,7 @@ export function CaughtMail() {
             </span>
             <Button
               size="small"
-              aria-label={`Show the mail to ${email.recipientAddress}`}
+              aria-label={`Show the email to ${email.recipientAddress}`}
               onClick={() => setShown(email.id)}
             >
               Show
@@ -60,7 +61,7 @@ function OneMail({ id, onClose }: { id: string; onClose: () => void }) {
     queryFn: () => answer(api.GET('/suppressions/emails/{id}', { params: { path: { id } } })),
   });
   return (
-    <Dialog title="Caught mail" onClose={onClose}>
+    <Dialog title="Suppressed email" onClose={onClose}>
       <Shown query={mail}>
         {({ subject, from, recipientAddress, suppression, body }) => (
           <div className="stack">
@@ -71,14 +72,14 @@ function OneMail({ id, onClose }: { id: string; onClose: () => void }) {
               <dd>{from}</dd>
               <dt>Subject</dt>
               <dd>{subject}</dd>
-              <dt>Caught by</dt>
+              <dt>Suppressed by</dt>
               <dd>
                 {suppression.name}, <Timestamp at={suppression.matchedAt} />
               </dd>
             </dl>
             <iframe
               className="h-96 w-full rounded-lg border border-line bg-white"
-              title="Body of the mail"
+              title="Body of the email"
               sandbox=""
               srcDoc={body}
             />

@@ -49,7 +49,7 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | null; onClose: () =
           onChange={(event) => setDraft({ ...draft, name: event.target.value })}
         />
         <SelectField
-          label="Catches"
+          label="Suppresses"
           value={draft.kind}
           onChange={(event) => setDraft({ ...draft, kind: event.target.value as Rule['kind'] })}
         >
@@ -69,7 +69,7 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | null; onClose: () =
           onChange={(event) => setDraft({ ...draft, pattern: event.target.value })}
         />
         <CheckField
-          label="The rule is on"
+          label="Rule enabled"
           checked={draft.enabled}
           onChange={(event) => setDraft({ ...draft, enabled: event.target.checked })}
         />

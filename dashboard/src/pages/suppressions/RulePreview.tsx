@@ -21,7 +21,7 @@ export function RulePreview() {
     preview.mutate(address);
   };
   return (
-    <Card title="Would it be caught?">
+    <Card title="Test an address">
       <form className="filters" onSubmit={submit}>
         <TextField
           label="Address"
@@ -31,7 +31,7 @@ export function RulePreview() {
           onChange={(event) => setAddress(event.target.value)}
         />
         <Button type="submit" busy={preview.isPending}>
-          Ask
+          Test
         </Button>
       </form>
       {preview.error ? <Problem error={preview.error} /> : null}
@@ -39,12 +39,12 @@ export function RulePreview() {
         <div aria-live="polite">
           {preview.data.match ? (
             <Note tone="warn">
-              <span className="break">{preview.data.asked}</span> is caught by “{preview.data.match.name}” (
+              <span className="break">{preview.data.asked}</span> is suppressed by “{preview.data.match.name}” (
               {kinds[preview.data.match.kind].name.toLowerCase()}: <code>{preview.data.match.pattern}</code>).
             </Note>
           ) : (
             <Note tone="good">
-              No rule catches mail to <span className="break">{preview.data.asked}</span>.
+              No rule suppresses email to <span className="break">{preview.data.asked}</span>.
             </Note>
           )}
         </div>

@@ -23,7 +23,7 @@ export function Suppressions() {
   return (
     <Page
       title="Suppressions"
-      about="Mail to an address that a rule matches is kept here and never handed to the mail provider."
+      about="Emails to addresses that match a rule are never sent. They are kept here instead."
       actions={
         <Button look="primary" onClick={() => setDialog('new')}>
           New rule
@@ -68,9 +68,7 @@ function Rules({ onEdit }: { onEdit: (rule: Rule) => void }) {
       <Shown query={rules}>
         {(all) =>
           all.length === 0 ? (
-            <Empty title="No rules yet">
-              A rule catches mail to one address, a domain, or addresses that begin, end or look in a certain way.
-            </Empty>
+            <Empty title="No rules yet">Suppress emails to an address, a domain, or a pattern.</Empty>
           ) : (
             <Table
               label="Rules"
@@ -78,11 +76,11 @@ function Rules({ onEdit }: { onEdit: (rule: Rule) => void }) {
               rowKey={({ id }) => id}
               columns={[
                 { key: 'name', title: 'Name', cell: ({ name }) => <span dir="auto">{name}</span> },
-                { key: 'kind', title: 'Catches', cell: ({ kind }) => kinds[kind].name },
+                { key: 'kind', title: 'Suppresses', cell: ({ kind }) => kinds[kind].name },
                 { key: 'pattern', title: 'Pattern', cell: ({ pattern }) => <code>{pattern}</code> },
                 {
                   key: 'state',
-                  title: 'State',
+                  title: 'Status',
                   cell: ({ enabled }) => <Badge tone={enabled ? 'good' : undefined}>{enabled ? 'On' : 'Off'}</Badge>,
                 },
                 {
@@ -111,24 +109,24 @@ function Rules({ onEdit }: { onEdit: (rule: Rule) => void }) {
       </Shown>
       {deleting ? (
         <ConfirmDialog
-          title={`Delete ${deleting.name}`}
-          action="Delete the rule"
+          title={`Delete ${deleting.name}?`}
+          action="Delete rule"
           onConfirm={async () => {
             await answer(api.DELETE('/suppressions/{id}', { params: { path: { id: deleting.id } } }));
-            toast(`“${deleting.name}” is deleted`);
+            toast(`“${deleting.name}” deleted`);
             await queries.invalidateQueries({ queryKey: ['suppressions', project] });
           }}
           onClose={() => setDeleting(null)}
         >
-          The rule for <code>{deleting.pattern}</code> is gone for good
-          {deleting.enabled ? ', and mail that it catches goes out from now on' : ''}. The mail it has caught stays here
-          and is not sent afterwards.
+          The rule for <code>{deleting.pattern}</code> is deleted
+          {deleting.enabled ? ', and matching emails are sent from now on' : ''}. Emails it has suppressed stay here and
+          are not sent.
         </ConfirmDialog>
       ) : null}
       {leaving ? (
         <ConfirmDialog
-          title={`Turn off ${leaving.name}`}
-          action="Turn it off"
+          title={`Turn off ${leaving.name}?`}
+          action="Turn off rule"
           onConfirm={async () => {
             const { id, name, kind, pattern } = leaving;
             await answer(
@@ -137,12 +135,12 @@ function Rules({ onEdit }: { onEdit: (rule: Rule) => void }) {
                 body: { name, kind, pattern, enabled: false },
               }),
             );
-            toast(`“${name}” is off`);
+            toast(`“${name}” turned off`);
             await queries.invalidateQueries({ queryKey: ['suppressions', project] });
           }}
           onClose={() => setLeaving(null)}
         >
-          Mail that <code>{leaving.pattern}</code> catches goes out from now on. What was caught is not sent afterwards.
+          Emails matching <code>{leaving.pattern}</code> are sent from now on. Emails already suppressed are not sent.
         </ConfirmDialog>
       ) : null}
     </>

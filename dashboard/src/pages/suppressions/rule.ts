@@ -5,9 +5,9 @@ export type Rule = paths['/suppressions']['get']['responses'][200]['content']['a
 
 /** How the kinds of rules are called, and what their patterns look like. */
 export const kinds: Record<Rule['kind'], { name: string; hint: string }> = {
-  ADDRESS: { name: 'One address', hint: 'such as anna@example.com' },
-  DOMAIN: { name: 'A whole domain', hint: 'such as example.com' },
-  PREFIX: { name: 'What begins with', hint: 'the beginning of the part before the @, such as test-' },
-  SUFFIX: { name: 'What ends with', hint: 'the end of the part before the @, such as +spam' },
-  WILDCARD: { name: 'A pattern', hint: 'with * for any characters, such as *@*.example.com' },
+  ADDRESS: { name: 'Address', hint: 'Such as anna@example.com' },
+  DOMAIN: { name: 'Domain', hint: 'Such as example.com' },
+  PREFIX: { name: 'Starts with', hint: 'The start of the part before the @, such as test-' },
+  SUFFIX: { name: 'Ends with', hint: 'The end of the part before the @, such as +spam' },
+  WILDCARD: { name: 'Pattern', hint: 'With * for any characters, such as *@*.example.com' },
 };

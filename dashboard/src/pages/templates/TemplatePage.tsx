@@ -6,6 +6,7 @@ import { ApiError } from '../../api/errors.ts';
 import { useProjectId } from '../../app/address.ts';
 import { ConflictDialog } from '../../app/ConflictDialog.tsx';
 import { useDraft } from '../../app/draft.ts';
+import { useUnsaved } from '../../app/unsaved.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { Page } from '../../ui/Page.tsx';
@@ -15,7 +16,6 @@ import { toast } from '../../ui/toasts.tsx';
 import { contentBody, contentNames, contentOf, contentText, emptyContent, type MailContent } from '../mail/content.ts';
 import { MailForm } from '../mail/MailForm.tsx';
 import { MailPreview } from '../mail/MailPreview.tsx';
-import { useUnsaved } from '../mail/unsaved.ts';
 
 const unsaved = { content: emptyContent, revision: null };
 const storedOf = (template: Parameters<typeof contentOf>[0] & { revision: number }) => ({
@@ -87,7 +87,7 @@ function Editor({ id, stored, above }: { id: string | null; stored: Stored; abov
     await navigate({ to: '/app/$project/templates', params: { project }, ignoreBlocker: true });
     await queries.invalidateQueries({ queryKey: ['templates', project] });
   };
-  useUnsaved(hasChanges && !draft.isSaving);
+  const unsaved = useUnsaved(hasChanges && !draft.isSaving);
   return (
     <Page
       title={content.name || 'New template'}
@@ -131,13 +131,14 @@ function Editor({ id, stored, above }: { id: string | null; stored: Stored; abov
       {deleting ? (
         <ConfirmDialog
           title={`Delete the template ${stored.content.name}`}
-          action="Delete the template"
+          action="Delete template"
           onConfirm={remove}
           onClose={() => setDeleting(false)}
         >
-          {stored.content.name} is deleted. Mail that was sent with it keeps its content.
+          {stored.content.name} is deleted. Emails already sent keep their content.
         </ConfirmDialog>
       ) : null}
+      {unsaved}
     </Page>
   );
 }

@@ -28,7 +28,7 @@ export function Templates() {
     </Link>
   );
   return (
-    <Page title="Templates" about="Messages for workflow steps and for POST /v1/send." actions={create}>
+    <Page title="Templates" about="Reusable emails for workflows and POST /v1/send." actions={create}>
       <div className="filters">
         <SearchFilter />
       </div>
@@ -37,10 +37,10 @@ export function Templates() {
         query={templates}
         none={
           <Empty title="No templates yet" action={create}>
-            A template is a message that workflows and your own programs send again and again.
+            Write an email once, then send it from workflows and your own code.
           </Empty>
         }
-        noneFits="No template fits"
+        noneFits="No templates match"
         columns={[
           {
             key: 'name',
@@ -52,8 +52,8 @@ export function Templates() {
             ),
           },
           { key: 'subject', title: 'Subject', cell: ({ subject }) => <span dir="auto">{subject}</span> },
-          { key: 'type', title: 'Kind', cell: ({ type }) => type.toLowerCase() },
-          { key: 'changed', title: 'Changed', cell: ({ updatedAt }) => <Timestamp at={updatedAt} /> },
+          { key: 'type', title: 'Type', cell: ({ type }) => type.toLowerCase() },
+          { key: 'changed', title: 'Updated', cell: ({ updatedAt }) => <Timestamp at={updatedAt} /> },
         ]}
       />
     </Page>

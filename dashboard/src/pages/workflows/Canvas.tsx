@@ -18,7 +18,7 @@ import {
 import '@xyflow/react/dist/style.css';
 import './designer.css';
 import { type DragEvent, type KeyboardEvent, memo, type ReactNode, useEffect, useRef } from 'react';
-import { count } from '../../ui/numbers.ts';
+import { count, counted } from '../../ui/numbers.ts';
 import { pathCountOf, stepNames, stepSize, summary, type WayOut, wayKey, wayOf, waysOut } from './graph/graph.ts';
 import type { Issue, People, Step, Transition } from './workflow.ts';
 
@@ -68,11 +68,7 @@ const StepBox = memo(function StepBox({ data: { shown, handles, isEditable }, se
         {summary(step)}
       </div>
       {trace ? <div className="step-trace">{trace}</div> : null}
-      {issues.length > 0 ? (
-        <div className="step-issue">
-          ⚠ {issues.length} {issues.length === 1 ? 'problem' : 'problems'}
-        </div>
-      ) : null}
+      {issues.length > 0 ? <div className="step-issue">⚠ {counted(issues.length, 'problem')}</div> : null}
       {inside > 0 ? (
         <div className="step-people">
           {count(inside)} here{people?.waiting ? `, ${count(people.waiting)} waiting` : ''}
@@ -166,8 +162,8 @@ export function Canvas({
             summary(step),
             shown.trace ?? '',
             shown.mark ?? '',
-            inside > 0 ? `${inside} people here` : '',
-            issues.length > 0 ? `${issues.length} problems` : '',
+            inside > 0 ? `${counted(inside, 'contact')} here` : '',
+            issues.length > 0 ? counted(issues.length, 'problem') : '',
           ]
             .filter(Boolean)
             .join('. '),
@@ -210,7 +206,7 @@ export function Canvas({
       color: way.taken ? 'var(--accent)' : 'var(--line-strong)',
     },
     className: way.taken === undefined ? '' : way.taken ? 'taken' : 'not-taken',
-    ariaLabel: `Way from ${nameOf(steps, way.fromStepId)} to ${nameOf(steps, way.toStepId)}${way.label ? `: ${way.label}` : ''}`,
+    ariaLabel: `Path from ${nameOf(steps, way.fromStepId)} to ${nameOf(steps, way.toStepId)}${way.label ? `: ${way.label}` : ''}`,
   }));
 
   const focusOn = (id: string) => {
@@ -245,7 +241,7 @@ export function Canvas({
         onMove([{ id: nodeId, position: { x: step.position.x + by.x, y: step.position.y + by.y } }]);
         return;
       }
-      const next = neighbour(event.key, nodeId, steps, ways);
+      const next = neighbor(event.key, nodeId, steps, ways);
       if (next) focusOn(next);
     }
   };
@@ -304,7 +300,7 @@ export function Canvas({
         </ReactFlow>
         <div className="canvas-foot">
           <p className="muted">{foot}</p>
-          <MiniMap pannable zoomable style={miniSize} ariaLabel="Small map of the workflow" />
+          <MiniMap pannable zoomable style={miniSize} ariaLabel="Minimap of the workflow" />
         </div>
       </ReactFlowProvider>
     </div>
@@ -323,7 +319,7 @@ function nameOf(steps: readonly ShownStep[], id: string): string {
 }
 
 /** The step that an arrow leads to: up and down along the ways, else the nearest on that side. */
-function neighbour(
+function neighbor(
   key: string,
   from: string,
   steps: readonly ShownStep[],
@@ -361,7 +357,7 @@ export function shownWays(
     const siblings = transitions.filter((each) => each.fromStepId === fromStepId && each.id !== id);
     const taken = pathCountOf(transition, siblings, people);
     const passed =
-      taken.count === 0 ? '' : `${count(taken.count)}${taken.failed > 0 ? ` (${count(taken.failed)} refused)` : ''}`;
+      taken.count === 0 ? '' : `${count(taken.count)}${taken.failed > 0 ? ` (${count(taken.failed)} failed)` : ''}`;
     return { id, fromStepId, toStepId, branch, waitOutcome, label: [label, passed].filter(Boolean).join(' · ') };
   });
 }

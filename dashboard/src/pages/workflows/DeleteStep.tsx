@@ -1,5 +1,6 @@
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
+import { counted } from '../../ui/numbers.ts';
 import type { DraftStep, Graph } from './graph/draft.ts';
 import { reachable } from './graph/graph.ts';
 
@@ -25,26 +26,28 @@ export function DeleteStep({
     onClose();
   };
   return (
-    <Dialog title={`Delete the step ${step.name}`} onClose={onClose}>
+    <Dialog title={`Delete the step ${step.name}?`} onClose={onClose}>
       <div className="stack break">
         {canSplice ? (
-          <p>Taken out alone, what led to it leads to what followed it{targets.size === 0 ? ': nothing' : ''}.</p>
+          <p>
+            Deleting only this step connects its previous steps to {targets.size === 0 ? 'nothing' : 'the next one'}.
+          </p>
         ) : (
-          <p>It leads to several steps, so it cannot be taken out alone.</p>
+          <p>Several paths leave this step, so it can’t be deleted alone.</p>
         )}
-        {names.length > 0 ? <p>With everything behind it these go too: {names.join(', ')}.</p> : null}
-        <p className="muted">Undo brings it back, and nobody is touched before you publish.</p>
+        {names.length > 0 ? <p>The steps after it: {names.join(', ')}.</p> : null}
+        <p className="muted">You can undo this. No contacts are affected until you publish.</p>
       </div>
       <footer>
         <Button onClick={onClose}>Keep it</Button>
         {canSplice ? (
           <Button look="danger" onClick={() => remove(true)}>
-            Take it out alone
+            Delete only this step
           </Button>
         ) : null}
         {names.length > 0 || !canSplice ? (
           <Button look="danger" onClick={() => remove(false)}>
-            Delete {names.length + 1} {names.length === 0 ? 'step' : 'steps'}
+            Delete {counted(names.length + 1, 'step')}
           </Button>
         ) : null}
       </footer>

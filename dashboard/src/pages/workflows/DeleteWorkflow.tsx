@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
-import { count } from '../../ui/numbers.ts';
+import { counted } from '../../ui/numbers.ts';
 import { refreshWorkflows } from './workflow.ts';
 
 /** Asks before an automation is deleted, and names what goes with it. */
@@ -20,8 +20,8 @@ export function DeleteWorkflow({
   const queries = useQueryClient();
   return (
     <ConfirmDialog
-      title={`Delete the workflow ${name}`}
-      action="Delete the workflow"
+      title={`Delete the workflow ${name}?`}
+      action="Delete workflow"
       onConfirm={async () => {
         const header = revision === undefined ? {} : { 'If-Match': `"${revision}"` };
         await answer(api.DELETE('/workflows/{id}', { params: { path: { id }, header } }));
@@ -31,11 +31,9 @@ export function DeleteWorkflow({
       }}
       onClose={onClose}
     >
-      {name} is deleted with its {count(steps)} {steps === 1 ? 'step' : 'steps'} and{' '}
-      {executions === undefined
-        ? 'the history of everybody who went through'
-        : `the history of ${count(executions)} ${executions === 1 ? 'execution' : 'executions'}`}
-      . Mail that it sent stays. While contacts are inside, the service refuses: cancel their executions first.
+      {name} is deleted with its {counted(steps, 'step')} and{' '}
+      {executions === undefined ? 'its execution history' : `the history of ${counted(executions, 'execution')}`}.
+      Emails it sent are kept. Workflows with running executions can’t be deleted: cancel those first.
     </ConfirmDialog>
   );
 }

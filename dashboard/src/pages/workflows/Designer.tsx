@@ -1,14 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
+import { Plus } from 'lucide-react';
 import { useMemo, useState } from 'react';
+import { fieldSentence } from '../../api/sentences.ts';
 import { useProjectId } from '../../app/address.ts';
+import { useUnsaved } from '../../app/unsaved.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button, buttonClass } from '../../ui/Button.tsx';
-import { count } from '../../ui/numbers.ts';
+import { count, counted } from '../../ui/numbers.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Note, Problem } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { useUnsaved } from '../mail/unsaved.ts';
 import { Canvas, type Selection, shownWays } from './Canvas.tsx';
 import { useCheck } from './check.ts';
 import { DeleteStep } from './DeleteStep.tsx';
@@ -57,7 +59,7 @@ export function Designer({ workflow }: { workflow: Workflow }) {
   const step = selection?.kind === 'step' ? graph.steps.find((each) => each.id === selection.id) : undefined;
   const way = selection?.kind === 'way' ? graph.transitions.find((each) => each.id === selection.id) : undefined;
   // What the browser keeps is there when one comes back.
-  useUnsaved(!editing.isKept);
+  const unsaved = useUnsaved(!editing.isKept);
 
   const shownSteps = useMemo(() => {
     const published = new Map(workflow.steps.map((each) => [each.id, each]));
@@ -141,9 +143,9 @@ export function Designer({ workflow }: { workflow: Workflow }) {
   };
   const blocked =
     editing.conflicts.length > 0
-      ? 'Decide first on the steps that two people have changed.'
+      ? 'Resolve the conflicting steps first.'
       : graph.steps.some(hasBrokenBody)
-        ? 'The body of a webhook is no JSON yet.'
+        ? 'The body of a webhook is not valid JSON.'
         : null;
 
   const general = issues.filter(({ stepId }) => stepId === null);
@@ -160,8 +162,8 @@ export function Designer({ workflow }: { workflow: Workflow }) {
           <Badge {...(enabled ? { tone: 'good' as const } : {})}>{enabled ? 'Enabled' : 'Disabled'}</Badge>{' '}
           {people.data ? (
             <>
-              {count(people.data.active)} inside
-              {people.data.arriving > 0 ? `, ${count(people.data.arriving)} arriving` : ''}
+              {counted(people.data.active, 'contact')} in this workflow
+              {people.data.arriving > 0 ? `, ${count(people.data.arriving)} entering` : ''}
             </>
           ) : null}
           {workflow.description ? <span dir="auto"> · {workflow.description}</span> : null}
@@ -176,7 +178,7 @@ export function Designer({ workflow }: { workflow: Workflow }) {
           >
             Executions
           </Link>
-          <Button onClick={() => setDialog('migrate')}>Move people inside …</Button>
+          <Button onClick={() => setDialog('migrate')}>Migrate contacts</Button>
           <Button look="danger" onClick={() => setDialog('workflow')}>
             Delete
           </Button>
@@ -207,9 +209,7 @@ export function Designer({ workflow }: { workflow: Workflow }) {
           <Note tone="warn">
             <ul>
               {general.map(({ field, message }) => (
-                <li key={`${field} ${message}`}>
-                  <code>{field}</code> {message}
-                </li>
+                <li key={`${field} ${message}`}>{fieldSentence({ field: field ?? '', message })}</li>
               ))}
             </ul>
           </Note>
@@ -224,7 +224,7 @@ export function Designer({ workflow }: { workflow: Workflow }) {
             onDragStart={(event) => event.dataTransfer.setData('text/step-type', type)}
             onClick={() => add(type)}
           >
-            Add {stepNames[type].toLowerCase()}
+            <Plus aria-hidden /> {stepNames[type]}
           </Button>
         ))}
         <Button size="small" disabled={!editing.canUndo} onClick={editing.undo}>
@@ -245,7 +245,7 @@ export function Designer({ workflow }: { workflow: Workflow }) {
           <span className="muted" role="status">
             {changes === 0
               ? 'No changes'
-              : `${count(changes)} ${changes === 1 ? 'change' : 'changes'} not ${needsDialog ? 'published' : 'saved'}${isChecking ? ', checking …' : ''}`}
+              : `${counted(changes, 'change')} not ${needsDialog ? 'published' : 'saved'}${isChecking ? ', checking…' : ''}`}
           </span>
           {changes > 0 ? (
             <Button size="small" look="plain" onClick={editing.discard}>
@@ -260,7 +260,7 @@ export function Designer({ workflow }: { workflow: Workflow }) {
             title={blocked ?? undefined}
             onClick={() => void save()}
           >
-            {needsDialog ? 'Publish …' : 'Save'}
+            {needsDialog ? 'Review and publish' : 'Save'}
           </Button>
         </span>
       </div>
@@ -285,9 +285,9 @@ export function Designer({ workflow }: { workflow: Workflow }) {
           }}
           onUndo={editing.undo}
           onRedo={editing.redo}
-          foot="Numbers on the ways say how many people have taken them so far."
+          foot="Numbers on paths show how many contacts have taken them."
         />
-        <aside className="card" aria-label="What is selected">
+        <aside className="min-w-0 rounded-lg border border-line bg-surface p-4" aria-label="Selection">
           {step ? (
             <div className="stack" key={step.id}>
               {step.type === 'TRIGGER' ? <TriggerForm workflow={workflow} editing={editing} /> : null}
@@ -305,16 +305,16 @@ export function Designer({ workflow }: { workflow: Workflow }) {
             <div className="stack">
               <h2>Nothing selected</h2>
               <p>
-                Select a step to change it, or a way to put a step into it. A step that you add follows the selected
-                one. Drag from the lower edge of a step to connect it.
+                Select a step to edit it, or a path to insert a step. New steps follow the selected one. Drag from the
+                lower edge of a step to connect it.
               </p>
               <p>
-                Your changes are kept in this browser and touch nobody until you {needsDialog ? 'publish' : 'save'}{' '}
-                them.
+                Your changes are kept in this browser and affect no contacts until you{' '}
+                {needsDialog ? 'publish' : 'save'} them.
               </p>
               <p className="muted">
-                By keyboard: Tab to a step, arrows to its neighbours, Alt and arrows to move it, Enter to open it,
-                Delete to delete it, Escape to let go, Ctrl+Z and Ctrl+Y to undo and redo.
+                Keyboard: Tab to a step, arrow keys to move between steps, Alt and arrow keys to move the step, Enter to
+                open it, Delete to delete it, Escape to deselect, Ctrl+Z and Ctrl+Y to undo and redo.
               </p>
             </div>
           )}
@@ -338,6 +338,7 @@ export function Designer({ workflow }: { workflow: Workflow }) {
           onClose={close}
         />
       ) : null}
+      {unsaved}
     </Page>
   );
 }

@@ -15,10 +15,10 @@ export function EditState({ editing, onSelect }: { editing: Editing; onSelect: (
             <p>
               <strong className="break">{editorName(news.by)}</strong> has changed this workflow{' '}
               {news.at ? <Timestamp at={news.at} /> : null} while you had it open.{' '}
-              {news.wasRefused ? 'So yours was not saved, and nothing of theirs is lost. ' : ''}
+              {news.wasRefused ? 'Your changes were not saved over theirs. ' : ''}
               {news.isMerged
-                ? 'You see theirs now, with your own changes on top: look it over before you publish.'
-                : 'What you see includes it.'}
+                ? 'You see their version with your changes on top. Review it before you publish.'
+                : 'It is included in what you see.'}
             </p>
             <Button size="small" onClick={editing.dismissNews}>
               Close
@@ -29,8 +29,8 @@ export function EditState({ editing, onSelect }: { editing: Editing; onSelect: (
       {conflicts.length > 0 ? (
         <Note tone="warn">
           <p>
-            {conflicts.length === 1 ? 'This step was' : 'These steps were'} changed by both of you. Yours is shown;
-            decide which one stays:
+            {conflicts.length === 1 ? 'This step was' : 'These steps were'} changed by both of you. You see your
+            version. Choose which one to keep:
           </p>
           <span className="row">
             {conflicts.map(({ stepId }) => (
@@ -43,14 +43,11 @@ export function EditState({ editing, onSelect }: { editing: Editing; onSelect: (
       ) : null}
       {foundFrom && !news ? (
         <Note tone="info">
-          You have changes here from <Timestamp at={foundFrom} /> that are not published yet. This browser has kept
-          them.
+          You have unpublished changes from <Timestamp at={foundFrom} />, kept in this browser.
         </Note>
       ) : null}
       {isKept ? null : (
-        <Note tone="warn">
-          This browser keeps nothing for pages: publish before you leave, or your changes are lost.
-        </Note>
+        <Note tone="warn">This browser can’t keep drafts. Publish before you leave, or your changes are lost.</Note>
       )}
     </>
   );

@@ -7,7 +7,7 @@ import { Badge, type Tone } from '../../ui/Badge.tsx';
 import { Button, buttonClass } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { Card, Page } from '../../ui/Page.tsx';
-import { Shown } from '../../ui/States.tsx';
+import { Note, Shown } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { Canvas, type Selection, type ShownStep, type ShownWay, shownWays } from './Canvas.tsx';
 import { stepNames, stepSize } from './graph/graph.ts';
@@ -21,15 +21,25 @@ import {
   type Version,
 } from './workflow.ts';
 
-const tones: Record<StepExecution['status'], Tone | undefined> = {
-  PENDING: 'info',
-  SCHEDULED: 'warn',
-  WAITING: 'warn',
-  RUNNING: 'info',
-  COMPLETED: 'good',
-  SKIPPED: undefined,
-  FAILED: 'bad',
+const states: Record<StepExecution['status'], { name: string; tone?: Tone }> = {
+  PENDING: { name: 'Pending', tone: 'info' },
+  SCHEDULED: { name: 'Scheduled', tone: 'info' },
+  WAITING: { name: 'Waiting', tone: 'info' },
+  RUNNING: { name: 'Running', tone: 'info' },
+  COMPLETED: { name: 'Completed', tone: 'good' },
+  SKIPPED: { name: 'Skipped', tone: 'warn' },
+  FAILED: { name: 'Failed', tone: 'bad' },
 };
+
+/** What became of a step: one that ran through without doing its work is not called completed, and says why. */
+function outcomeOf({ status, output }: StepExecution): { name: string; tone?: Tone; why?: string } {
+  if (status !== 'COMPLETED' || output?.skipped === undefined) return states[status];
+  const why =
+    output.skipped === 'unsubscribed'
+      ? 'Email not sent: the contact is unsubscribed.'
+      : `Nothing was done: ${String(output.skipped)}.`;
+  return { ...states.SKIPPED, why };
+}
 
 /** One contact's way through an automation. */
 export function ExecutionPage() {
@@ -97,21 +107,21 @@ function Story({ version, execution }: { version: Version; execution: Execution 
             to="/app/$project/contacts/$contact"
             params={{ project, contact: contact.id }}
           >
-            The contact
+            View contact
           </Link>
           <a className={buttonClass()} href={temporal.url} target="_blank" rel="noreferrer">
             Open in Temporal
           </a>
           {isActive(execution) ? (
             <Button look="danger" onClick={() => setCancelling(true)}>
-              Cancel …
+              Cancel execution
             </Button>
           ) : null}
         </>
       }
     >
       <div className="stack">
-        <Card title="Now">
+        <Card title="Status">
           <dl className="facts">
             <dt>Entered</dt>
             <dd>
@@ -119,7 +129,7 @@ function Story({ version, execution }: { version: Version; execution: Execution 
             </dd>
             {execution.completedAt ? (
               <>
-                <dt>Ended</dt>
+                <dt>Completed</dt>
                 <dd>
                   <Timestamp at={execution.completedAt} />
                 </dd>
@@ -133,12 +143,12 @@ function Story({ version, execution }: { version: Version; execution: Execution 
             ) : null}
             {waitingFor ? (
               <>
-                <dt>Waits for</dt>
+                <dt>Waiting for</dt>
                 <dd>
                   {waitingFor}
                   {execution.waitingUntil ? (
                     <>
-                      , until <Timestamp at={execution.waitingUntil} />
+                      , until <Timestamp at={execution.waitingUntil} after />
                     </>
                   ) : null}
                   {execution.waitingSince ? (
@@ -152,39 +162,37 @@ function Story({ version, execution }: { version: Version; execution: Execution 
             <dt>Version</dt>
             <dd>
               {execution.version}
-              {version.isCurrent ? ', the one that is published' : ', an older one: the graph below is as it was then'}
-              {execution.nextVersion === null ? '' : `; from the next step it follows version ${execution.nextVersion}`}
+              {version.isCurrent ? ' (published)' : ' (older: shown below as it was then)'}
+              {execution.nextVersion === null ? '' : `. Moves to version ${execution.nextVersion} at the next step`}
             </dd>
           </dl>
         </Card>
         <Canvas
-          label={`Way of ${contact.email}`}
+          label={`Path of ${contact.email}`}
           steps={steps}
           ways={ways}
           selection={selection}
           onSelect={setSelection}
           foot={
             <>
-              Version {version.version} of the graph, made <Timestamp at={version.createdAt} />.{' '}
+              Version {version.version}, published <Timestamp at={version.createdAt} />.{' '}
               {version.isCurrent ? null : (
                 <Link to="/app/$project/workflows/$workflow" params={{ project, workflow: workflow.id }}>
-                  The graph as it is now
+                  Current version
                 </Link>
               )}
             </>
           }
         />
-        <Card
-          title={selection ? `At ${steps.find(({ step }) => step.id === selection.id)?.step.name ?? ''}` : 'Each step'}
-        >
+        <Card title={selection ? `At ${steps.find(({ step }) => step.id === selection.id)?.step.name ?? ''}` : 'Steps'}>
           {selection ? (
             <p>
               <Button size="small" onClick={() => setSelection(null)}>
-                Show every step
+                Show all steps
               </Button>
             </p>
           ) : null}
-          {shown.length === 0 ? <p>The way has not led here.</p> : null}
+          {shown.length === 0 ? <p>This execution hasn’t reached this step.</p> : null}
           <ol className="stack">
             {shown.map((each) => (
               <li key={each.id}>
@@ -201,8 +209,9 @@ function Story({ version, execution }: { version: Version; execution: Execution 
       </div>
       {isCancelling ? (
         <ConfirmDialog
-          title={`Cancel the execution of ${contact.email}`}
-          action="Cancel the execution"
+          title={`Cancel the execution for ${contact.email}?`}
+          action="Cancel execution"
+          wayOut="Keep running"
           onConfirm={async () => {
             const path = { id: workflow.id, executionId: execution.id };
             await answer(api.DELETE('/workflows/{id}/executions/{executionId}', { params: { path } }));
@@ -210,8 +219,7 @@ function Story({ version, execution }: { version: Version; execution: Execution 
           }}
           onClose={() => setCancelling(false)}
         >
-          {contact.email} leaves {workflow.name} where they stand; no further step is taken. Mail that is queued still
-          goes out.
+          {contact.email} exits {workflow.name} at the current step. Queued emails are still sent.
         </ConfirmDialog>
       ) : null}
     </Page>
@@ -219,28 +227,30 @@ function Story({ version, execution }: { version: Version; execution: Execution 
 }
 
 function StepStory({ run, number }: { run: StepExecution; number: number }) {
+  const outcome = outcomeOf(run);
   return (
     <article>
       <h3 className="break">
-        {number}. {run.step.name} <Badge tone={tones[run.status]}>{run.status.toLowerCase()}</Badge>
+        {number}. {run.step.name} <Badge tone={outcome.tone}>{outcome.name}</Badge>
       </h3>
       <p className="muted">
-        {stepNames[run.step.type]}, began <Timestamp at={run.startedAt} />
+        {stepNames[run.step.type]}, started <Timestamp at={run.startedAt} />
         {run.completedAt ? `, took ${took(run.durationMs)}` : ''}
         {run.scheduledFor && !run.completedAt ? (
           <>
-            , goes on <Timestamp at={run.scheduledFor} />
+            , continues <Timestamp at={run.scheduledFor} />
           </>
         ) : null}
         {run.executeAfter && !run.completedAt ? (
           <>
-            , at most until <Timestamp at={run.executeAfter} />
+            , until <Timestamp at={run.executeAfter} after /> at most
           </>
         ) : null}
       </p>
+      {outcome.why ? <Note tone="warn">{outcome.why}</Note> : null}
       {run.error ? <div className="break rounded-lg bg-bad-soft px-3 py-2 text-bad">{run.error}</div> : null}
       {run.input ? <Json label={`Input of ${run.step.name}`} title="Input" value={run.input} /> : null}
-      {run.output ? <Json label={`Outcome of ${run.step.name}`} title="Outcome" value={run.output} /> : null}
+      {run.output ? <Json label={`Output of ${run.step.name}`} title="Output" value={run.output} /> : null}
     </article>
   );
 }
@@ -317,10 +327,11 @@ function traced(shown: ShownStep, runs: readonly StepExecution[]): ShownStep {
   const index = runs.findLastIndex(({ stepId }) => stepId === shown.step.id);
   const run = runs[index];
   if (run === undefined) return shown;
+  const state = outcomeOf(run);
   const outcome = run.output?.branch ?? run.output?.waitOutcome ?? run.output?.statusCode;
   return {
     ...shown,
-    trace: `${index + 1}. ${run.status.toLowerCase()}${outcome === undefined ? '' : `: ${String(outcome)}`}`,
-    tone: tones[run.status],
+    trace: `${index + 1}. ${state.name}${outcome === undefined ? '' : `: ${String(outcome)}`}`,
+    tone: state.tone,
   };
 }

@@ -3,11 +3,12 @@ import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
+import { Address } from '../../ui/Address.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { SelectField } from '../../ui/Field.tsx';
-import { count } from '../../ui/numbers.ts';
+import { counted } from '../../ui/numbers.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Pager } from '../../ui/Pager.tsx';
 import { Empty, Shown } from '../../ui/States.tsx';
@@ -58,21 +59,21 @@ function List({ workflow: { id, name, enabled, steps } }: { workflow: Workflow }
           </Link>
         </>
       }
-      about="Each is one contact's way through the workflow."
+      about="Each execution is one contact’s path through the workflow."
       actions={
         <>
           <Button look="danger" disabled={active === 0} onClick={() => setDialog('cancel')}>
-            Cancel all …
+            Cancel all executions
           </Button>
           <Button look="primary" disabled={!enabled} onClick={() => setDialog('start')}>
-            Start for a contact
+            Start for contact
           </Button>
         </>
       }
     >
       <div className="filters">
         <SelectField
-          label="State"
+          label="Status"
           value={status ?? ''}
           onChange={(event) => change({ status: event.target.value, page: undefined })}
         >
@@ -84,11 +85,11 @@ function List({ workflow: { id, name, enabled, steps } }: { workflow: Workflow }
           ))}
         </SelectField>
         <SelectField
-          label="Standing at"
+          label="Current step"
           value={stepId ?? ''}
           onChange={(event) => change({ stepId: event.target.value, page: undefined })}
         >
-          <option value="">Any step, or none</option>
+          <option value="">Any step</option>
           {steps.map((step) => (
             <option key={step.id} value={step.id}>
               {step.name}
@@ -99,12 +100,12 @@ function List({ workflow: { id, name, enabled, steps } }: { workflow: Workflow }
       <Shown query={executions}>
         {(found) =>
           found.total === 0 ? (
-            <Empty title={isFiltered ? 'No execution fits' : 'Nobody has entered yet'}>
+            <Empty title={isFiltered ? 'No executions match' : 'No executions yet'}>
               {isFiltered
                 ? undefined
                 : enabled
-                  ? 'Contacts enter when the trigger meets them, or when you start one.'
-                  : 'The workflow is disabled: enable it, so that contacts can enter.'}
+                  ? 'Contacts enter when the trigger fires, or when you start one.'
+                  : 'Enable the workflow so that contacts can enter.'}
             </Empty>
           ) : (
             <>
@@ -121,13 +122,13 @@ function List({ workflow: { id, name, enabled, steps } }: { workflow: Workflow }
                         to="/app/$project/workflows/$workflow/executions/$execution"
                         params={{ project, workflow: id, execution }}
                       >
-                        {contact.email}
+                        <Address>{contact.email}</Address>
                       </Link>
                     ),
                   },
                   {
                     key: 'status',
-                    title: 'State',
+                    title: 'Status',
                     cell: (each) => (
                       <Badge tone={executionStates[each.status].tone}>{executionStates[each.status].name}</Badge>
                     ),
@@ -155,19 +156,20 @@ function List({ workflow: { id, name, enabled, steps } }: { workflow: Workflow }
       {dialog === 'start' ? <StartDialog workflow={id} onClose={() => setDialog(null)} /> : null}
       {dialog === 'cancel' ? (
         <ConfirmDialog
-          title={`Cancel everybody in ${name}`}
-          action={`Cancel ${count(active)} ${active === 1 ? 'execution' : 'executions'}`}
+          title={`Cancel all executions of ${name}?`}
+          action={`Cancel ${counted(active, 'execution')}`}
+          wayOut="Keep running"
           onConfirm={async () => {
             const { cancelled } = await answer(
               api.POST('/workflows/{id}/executions/cancel-all', { params: { path: { id } } }),
             );
-            toast(`${count(cancelled)} ${cancelled === 1 ? 'execution' : 'executions'} cancelled`);
+            toast(`${counted(cancelled, 'execution')} canceled`);
             await refreshWorkflows(queries, project);
           }}
           onClose={() => setDialog(null)}
         >
-          {count(active)} {active === 1 ? 'contact leaves' : 'contacts leave'} {name} where they stand; no further step
-          is taken for them. The workflow stays {enabled ? 'enabled' : 'disabled'}.
+          {counted(active, 'contact exits', 'contacts exit')} {name} at the current step. No further step is taken for
+          them. The workflow stays {enabled ? 'enabled' : 'disabled'}.
         </ConfirmDialog>
       ) : null}
     </Page>

@@ -34,7 +34,7 @@ export function MigrateDialog({ workflow, onClose }: { workflow: Workflow; onClo
   });
   if (job)
     return (
-      <Dialog title="Moving people" onClose={onClose}>
+      <Dialog title="Migrating contacts" onClose={onClose}>
         <MoveProgress workflow={id} job={job} onEnded={() => void refreshWorkflows(queries, project)} />
         <footer>
           <Button onClick={onClose}>Close</Button>
@@ -43,14 +43,14 @@ export function MigrateDialog({ workflow, onClose }: { workflow: Workflow; onClo
     );
   return (
     <Dialog
-      title={`People inside ${workflow.name}`}
-      description="Everybody inside follows the graph as it was when they entered, until they are moved to the one that is published now."
+      title={`Migrate contacts in ${workflow.name}`}
+      description="Contacts follow the version they entered with until you migrate them to the published one."
       onClose={onClose}
     >
       <Shown query={inside}>
         {(told) =>
           told === null || told.people === 0 ? (
-            <p>Everybody inside follows the graph as it is published. There is nobody to move.</p>
+            <p>All contacts are in the published version.</p>
           ) : (
             <MovePlan
               standing={told.rules}
@@ -74,7 +74,7 @@ export function MigrateDialog({ workflow, onClose }: { workflow: Workflow; onClo
             disabled={plan.length === 0 || isUnfinished(rules)}
             onClick={() => move.mutate()}
           >
-            Move them
+            Migrate contacts
           </Button>
         ) : null}
       </footer>

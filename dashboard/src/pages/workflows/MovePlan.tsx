@@ -5,7 +5,7 @@ import { useProjectId } from '../../app/address.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { SelectField, TextField } from '../../ui/Field.tsx';
-import { count } from '../../ui/numbers.ts';
+import { count, counted } from '../../ui/numbers.ts';
 import { Note, Problem, Shown } from '../../ui/States.tsx';
 import type { DraftStep } from './graph/draft.ts';
 import type { PutGraph } from './workflow.ts';
@@ -24,10 +24,10 @@ export type MoveRules = Record<string, MoveRule>;
 
 /** How the actions read. */
 const actionNames: Record<Action, string> = {
-  finish: 'Finish in the graph they began with',
-  moveAtNextStep: 'Follow the new graph from their next step',
-  moveNow: 'Go to another step now',
-  exit: 'Leave the workflow',
+  finish: 'Finish in their version',
+  moveAtNextStep: 'Move to the new version at their next step',
+  moveNow: 'Move to another step now',
+  exit: 'Exit the workflow',
 };
 
 const stay: MoveRule = { action: 'finish', toStepId: '', reason: '' };
@@ -85,7 +85,7 @@ export function MovePlan({
     <div className="grid gap-3">
       {named.length > 1 ? (
         <span className="row">
-          <span>Everybody:</span>
+          <span>All contacts:</span>
           {(['finish', 'moveAtNextStep', 'exit'] as const).map((action) => (
             <Button key={action} size="small" onClick={() => all(action)}>
               {actionNames[action]}
@@ -96,17 +96,17 @@ export function MovePlan({
       {standing
         .filter(({ people }) => people > 0)
         .map(({ stepId, stepName, people }) => {
-          const title = `${count(people)} at ${stepName ?? 'the beginning'}`;
-          if (stepId === null) return <p key="none">{title} finish in the graph they began with.</p>;
+          const title = `${count(people)} at ${stepName ?? 'the start'}`;
+          if (stepId === null) return <p key="none">{title} finish in their version.</p>;
           const rule = rules[stepId] ?? stay;
           return (
             <fieldset className="field" key={stepId}>
               <legend className="break">
                 {title}
-                {isThere(stepId) ? '' : ' (the new graph has no such step)'}
+                {isThere(stepId) ? '' : ' (removed in the new version)'}
               </legend>
               <SelectField
-                label={`What they do (${stepName ?? ''})`}
+                label={`Action (${stepName ?? ''})`}
                 value={rule.action}
                 onChange={(event) => change(stepId, { action: event.target.value as Action })}
               >
@@ -120,12 +120,12 @@ export function MovePlan({
               </SelectField>
               {rule.action === 'moveNow' ? (
                 <SelectField
-                  label={`To the step (${stepName ?? ''})`}
-                  hint="The step itself gives those who wait there its new times."
+                  label={`Target step (${stepName ?? ''})`}
+                  hint="Contacts waiting there get the new times of the step."
                   value={rule.toStepId}
                   onChange={(event) => change(stepId, { toStepId: event.target.value })}
                 >
-                  <option value="">Choose one</option>
+                  <option value="">Select one</option>
                   {steps
                     .filter(({ type }) => type !== 'TRIGGER')
                     .map((step) => (
@@ -175,24 +175,26 @@ export function MoveProgress({ workflow, job, onEnded }: { workflow: string; job
       {({ state, progress, expected, completedAt, failedReason, ...counts }) => (
         <div className="stack" aria-live="polite">
           <p>
-            <Badge>{state.toLowerCase()}</Badge> of {count(expected)} {expected === 1 ? 'person' : 'people'}
+            <Badge>{state.toLowerCase()}</Badge> of {counted(expected, 'contact')}
           </p>
           {completedAt === null ? <progress aria-label="Progress" max={100} value={progress} /> : null}
           <ul>
-            <li>{count(counts.movedAtNextStep)} follow the new graph from their next step</li>
-            <li>{count(counts.movedNow)} went to another step or got new times</li>
-            <li>{count(counts.exited)} left</li>
-            <li>{count(counts.finished)} finish in the graph they began with</li>
-            <li>{count(counts.passedOver)} could not be reached by their rule and stay as they are</li>
+            <li>{count(counts.movedAtNextStep)} move to the new version at their next step</li>
+            <li>{count(counts.movedNow)} moved to another step or got new times</li>
+            <li>{count(counts.exited)} exited</li>
+            <li>{count(counts.finished)} finish in their version</li>
+            <li>{count(counts.passedOver)} couldn’t be moved by their rule and stay as they are</li>
           </ul>
           {failedReason ? <Note tone="bad">{failedReason}</Note> : null}
           {cancel.error ? <Problem error={cancel.error} /> : null}
           {completedAt === null ? (
             <div>
               <Button look="danger" busy={cancel.isPending} onClick={() => cancel.mutate()}>
-                Stop the move
+                Stop migration
               </Button>
-              <p className="muted">Whom it has moved stays moved. You may close this; it goes on.</p>
+              <p className="muted">
+                Contacts already moved stay moved. You can close this dialog; the migration continues.
+              </p>
             </div>
           ) : null}
         </div>

@@ -26,7 +26,7 @@ export function NewWorkflow({ onClose }: { onClose: () => void }) {
     create.mutate();
   };
   return (
-    <Dialog title="New workflow" description="It stays disabled until you enable it." onClose={onClose}>
+    <Dialog title="New workflow" description="New workflows are disabled until you enable them." onClose={onClose}>
       <form className="stack" onSubmit={submit}>
         <TextField
           label="Name"
@@ -37,16 +37,16 @@ export function NewWorkflow({ onClose }: { onClose: () => void }) {
           onChange={(event) => setName(event.target.value)}
         />
         <EventField
-          label="Starts with the event"
-          hint="Exactly as it is tracked, capitals included. A schedule or starts by hand can be chosen later."
+          label="Trigger event"
+          hint="Exactly as tracked. Case matters. A schedule or starts by hand can be chosen later."
           required
           value={eventName}
           problem={refused?.problemOf('eventName')}
           onChange={setEventName}
         />
         <CheckField
-          label="Let the same contact in again"
-          hint="Otherwise each contact goes through once."
+          label="Allow re-entry"
+          hint="Otherwise each contact enters only once."
           checked={allowReentry}
           onChange={(event) => setAllowReentry(event.target.checked)}
         />

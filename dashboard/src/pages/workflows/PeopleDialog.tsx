@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
+import { Address } from '../../ui/Address.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
@@ -36,15 +37,15 @@ export function PeopleDialog({
       ),
   });
   return (
-    <Dialog title={`Who is at ${step.name}`} onClose={onClose}>
+    <Dialog title={`Contacts at ${step.name}`} onClose={onClose}>
       <Shown query={people}>
         {(found) =>
           found.total === 0 ? (
-            <p>Nobody is at this step now.</p>
+            <p>No contacts at this step.</p>
           ) : (
             <div>
               <Table
-                label={`People at ${step.name}`}
+                label={`Contacts at ${step.name}`}
                 rows={found.data}
                 rowKey={({ id }) => id}
                 columns={[
@@ -56,20 +57,20 @@ export function PeopleDialog({
                         to="/app/$project/workflows/$workflow/executions/$execution"
                         params={{ project, workflow, execution: id }}
                       >
-                        {contact.email}
+                        <Address>{contact.email}</Address>
                       </Link>
                     ),
                   },
                   {
                     key: 'status',
-                    title: 'State',
+                    title: 'Status',
                     cell: ({ status }) => (
                       <Badge tone={executionStates[status].tone}>{executionStates[status].name}</Badge>
                     ),
                   },
                   {
                     key: 'since',
-                    title: 'Here since',
+                    title: 'At this step since',
                     cell: ({ currentStepSince, startedAt }) => <Timestamp at={currentStepSince ?? startedAt} />,
                   },
                 ]}

@@ -5,7 +5,7 @@ import type { paths } from '../../api/schema.d.ts';
 import { useProjectId } from '../../app/address.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
-import { count } from '../../ui/numbers.ts';
+import { counted } from '../../ui/numbers.ts';
 import { Note, Problem, Shown } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import type { Editing } from './editing.ts';
@@ -62,7 +62,7 @@ export function PublishDialog({
   });
   if (job)
     return (
-      <Dialog title="Published, and moving people" onClose={onClose}>
+      <Dialog title="Published, migrating contacts" onClose={onClose}>
         <MoveProgress workflow={id} job={job} onEnded={() => void refreshWorkflows(queries, project)} />
         <footer>
           <Button onClick={onClose}>Close</Button>
@@ -73,27 +73,27 @@ export function PublishDialog({
   const isBlocked = !preview.data || (enabled && issues.length > 0);
   return (
     <Dialog
-      title={`Publish ${name}`}
+      title={`Publish ${name}?`}
       description={
         enabled
-          ? 'In one go: whoever enters from then on follows the new graph. The workflow is never off, so no event is missed.'
-          : 'The workflow is disabled, so nobody enters until you enable it.'
+          ? 'Contacts who enter from now on follow the new version. The workflow stays enabled, so no event is missed.'
+          : 'The workflow is disabled. No contacts enter until you enable it.'
       }
       onClose={onClose}
     >
       <Shown query={preview}>
         {(told) => (
           <div className="stack">
-            <section aria-label="What changes">
-              <h3>What changes</h3>
+            <section aria-label="Changes">
+              <h3>Changes</h3>
               <ChangeList changes={told.changes} graph={graph} ids={told.ids} workflow={workflow} />
             </section>
             {issues.length > 0 ? (
               <Note tone={enabled ? 'bad' : 'warn'}>
                 <p>
                   {enabled
-                    ? 'People enter this workflow, so these have to be put right first:'
-                    : 'Before it can be enabled, these have to be put right:'}
+                    ? 'Fix these problems before you publish:'
+                    : 'Fix these problems before you enable the workflow:'}
                 </p>
                 <ul>
                   {issues.map(({ field, message }) => (
@@ -104,15 +104,15 @@ export function PublishDialog({
                 </ul>
               </Note>
             ) : null}
-            <section className="stack" aria-label="People inside">
-              <h3>People inside</h3>
+            <section className="stack" aria-label="Contacts in this workflow">
+              <h3>Contacts in this workflow</h3>
               {told.people.people === 0 ? (
-                <p>Nobody inside is in an older graph, so there is nobody to move.</p>
+                <p>No contacts are in an older version.</p>
               ) : (
                 <>
                   <p>
-                    {count(told.people.people)} {told.people.people === 1 ? 'person is' : 'people are'} in an older
-                    graph. Unless you say otherwise they finish there.
+                    {counted(told.people.people, 'contact is', 'contacts are')} in an older version. By default they
+                    finish there.
                   </p>
                   <MovePlan standing={told.people.rules} steps={graph.steps} rules={rules} onChange={setRules} />
                 </>
@@ -124,21 +124,21 @@ export function PublishDialog({
       </Shown>
       {publish.error ? <Problem error={publish.error} /> : null}
       <footer>
-        <Button onClick={onClose}>Go on editing</Button>
+        <Button onClick={onClose}>Keep editing</Button>
         <Button
           look="primary"
           busy={publish.isPending}
           disabled={isBlocked || isUnfinished(rules) || (migrate !== null && !plan.data)}
           onClick={() => publish.mutate()}
         >
-          {migrate ? 'Publish and move them' : 'Publish'}
+          {migrate ? 'Publish and migrate' : 'Publish'}
         </Button>
       </footer>
     </Dialog>
   );
 }
 
-const verbs = { added: 'New', removed: 'Removed', changed: 'Changed', moved: 'Only at another place' } as const;
+const verbs = { added: 'New', removed: 'Removed', changed: 'Changed', moved: 'Repositioned' } as const;
 const fieldNames: Record<string, string> = { name: 'name', config: 'settings', templateId: 'template' };
 
 function ChangeList({
@@ -156,7 +156,7 @@ function ChangeList({
     ...workflow.steps.map((step) => [step.id, step.name] as const),
     ...graph.steps.map((step) => [ids[step.id] ?? step.id, step.name] as const),
   ]);
-  if (steps.length + transitions.length === 0) return <p>Nothing: the graph is as it is published.</p>;
+  if (steps.length + transitions.length === 0) return <p>No changes.</p>;
   return (
     <ul>
       {steps.map(({ id, name, change, fields }) => (
@@ -167,7 +167,7 @@ function ChangeList({
       ))}
       {transitions.map(({ fromStepId, toStepId, branch, waitOutcome, change }) => (
         <li key={`${fromStepId} ${toStepId} ${branch} ${waitOutcome} ${change}`} className="break">
-          {verbs[change]} way: {names.get(fromStepId) ?? '…'} → {names.get(toStepId) ?? '…'}
+          {verbs[change]} path: {names.get(fromStepId) ?? '…'} → {names.get(toStepId) ?? '…'}
           {branch || waitOutcome ? ` (${branch ?? waitOutcome?.toLowerCase()})` : ''}
         </li>
       ))}

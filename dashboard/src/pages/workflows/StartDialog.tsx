@@ -42,18 +42,18 @@ export function StartDialog({ workflow: id, onClose }: { workflow: string; onClo
       setProblem(undefined);
       start.mutate(context);
     } catch {
-      setProblem('This is no JSON.');
+      setProblem('Enter valid JSON.');
     }
   };
   return (
-    <Dialog title="Start for a contact" onClose={onClose}>
+    <Dialog title="Start for contact" onClose={onClose}>
       <form className="stack" onSubmit={submit}>
-        <SearchField label="Find the contact" value={search} onChange={setSearch} />
+        <SearchField label="Search contacts" value={search} onChange={setSearch} />
         <Shown query={contacts}>
           {({ data }) => (
             <fieldset className="field">
               <legend>Contact</legend>
-              {data.length === 0 ? <p>No contact fits.</p> : null}
+              {data.length === 0 ? <p>No contacts match.</p> : null}
               {data.map((contact) => (
                 <label key={contact.id} className="row break">
                   <input
@@ -69,8 +69,8 @@ export function StartDialog({ workflow: id, onClose }: { workflow: string; onClo
           )}
         </Shown>
         <TextArea
-          label="Context (JSON, may stay empty)"
-          hint="As the data of an event would be: its keys are there for templates and as event.… for conditions."
+          label="Context (JSON, optional)"
+          hint="Like the data of an event: available in templates, and as event.… in conditions."
           spellCheck={false}
           dir="ltr"
           value={text}

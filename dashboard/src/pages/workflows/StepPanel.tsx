@@ -60,11 +60,11 @@ export function StepPanel({
       <Ways graph={editing.graph} step={step} editing={editing} />
       <div className="row">
         <Button size="small" onClick={onPeople}>
-          Who is here
+          View contacts here
         </Button>
         {step.type === 'TRIGGER' ? null : (
           <Button size="small" look="danger" onClick={onDelete}>
-            Delete the step …
+            Delete step
           </Button>
         )}
       </div>
@@ -79,8 +79,8 @@ function Decision({ conflict, editing }: { conflict: Conflict; editing: Editing 
     <Note tone="warn">
       <p>
         {theirs
-          ? 'Somebody else has changed this step too. What you see is yours; theirs is:'
-          : 'Somebody else has deleted this step. What you see is yours.'}
+          ? 'Someone else changed this step too. You see your version. Theirs is:'
+          : 'Someone else deleted this step. You see your version.'}
       </p>
       {theirs ? (
         <p className="break">
@@ -89,10 +89,10 @@ function Decision({ conflict, editing }: { conflict: Conflict; editing: Editing 
       ) : null}
       <span className="row">
         <Button size="small" onClick={() => editing.decide(conflict, 'theirs')}>
-          {theirs ? 'Take theirs' : 'Let it be deleted'}
+          {theirs ? 'Use theirs' : 'Delete it'}
         </Button>
         <Button size="small" onClick={() => editing.decide(conflict, 'mine')}>
-          Go on with mine
+          Keep mine
         </Button>
       </span>
     </Note>
@@ -111,7 +111,7 @@ function Ways({ graph, step, editing }: { graph: Graph; step: DraftStep; editing
           value={own.find((way) => wayKey(way) === key)?.toStepId ?? ''}
           onChange={(event) => editing.edit((before) => withWay(before, step.id, key, event.target.value))}
         >
-          <option value="">Nothing: the way ends</option>
+          <option value="">Nothing (ends here)</option>
           {graph.steps
             .filter(({ id }) => connectProblem(graph, step.id, id) === null)
             .map(({ id, name }) => (

@@ -8,6 +8,7 @@ import { filtersIn, formOf, inOrder, type Tree } from '../../conditions/tree.ts'
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { CheckField, SelectField, TextArea, TextField } from '../../ui/Field.tsx';
+import { counted } from '../../ui/numbers.ts';
 import { Problem } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import type { Editing } from './editing.ts';
@@ -99,22 +100,22 @@ export function TriggerForm({
   };
   return (
     <form className="stack" onSubmit={submit}>
-      <h2>Start and settings</h2>
+      <h2>Trigger and settings</h2>
       {byOthers ? (
         <div className="rounded-lg bg-warn-soft px-3 py-2 text-warn">
-          <p>Somebody else has saved these settings while you wrote. Your text is kept here.</p>
+          <p>Someone else saved these settings while you were editing. Your version is kept here.</p>
           <span className="row">
             <Button size="small" onClick={() => onWrite(null)}>
-              Take theirs
+              Use theirs
             </Button>
             <Button size="small" onClick={() => setBase(saved)}>
-              Go on with mine
+              Keep mine
             </Button>
           </span>
         </div>
       ) : null}
       <TextField
-        label="Name of the workflow"
+        label="Workflow name"
         required
         maxLength={255}
         value={shown.name}
@@ -128,18 +129,18 @@ export function TriggerForm({
         onChange={(event) => change({ description: event.target.value })}
       />
       <SelectField
-        label="Starts by"
+        label="Trigger"
         value={shown.triggerType}
         onChange={(event) => change({ triggerType: event.target.value as Settings['triggerType'] })}
       >
-        <option value="EVENT">An event</option>
+        <option value="EVENT">Event</option>
         <option value="SCHEDULE">A schedule</option>
-        <option value="MANUAL">Hand or API alone</option>
+        <option value="MANUAL">Manual or API only</option>
       </SelectField>
       {shown.triggerType === 'EVENT' ? (
         <EventField
           label="Event"
-          hint="Exactly as it is tracked, capitals included."
+          hint="Exactly as tracked. Case matters."
           required
           value={shown.eventName}
           problem={refused?.problemOf('triggerConfig.eventName')}
@@ -150,7 +151,7 @@ export function TriggerForm({
         <>
           <TextField
             label="Schedule (cron)"
-            hint="Minute, hour, day, month, weekday: “0 9 * * 1” is Mondays at nine."
+            hint="Minute, hour, day, month, weekday. “0 9 * * 1” is Mondays at 9:00 AM."
             required
             value={shown.schedule}
             problem={refused?.problemOf('triggerConfig.schedule')}
@@ -158,15 +159,15 @@ export function TriggerForm({
           />
           <TextField
             label="Time zone"
-            hint="Such as Europe/Berlin."
+            hint="For example Europe/Berlin."
             required
             value={shown.timezone}
             problem={refused?.problemOf('triggerConfig.timezone')}
             onChange={(event) => change({ timezone: event.target.value })}
           />
           <SelectField
-            label="For the segment"
-            hint="Everybody in it at that time, or those of them whom the condition finds."
+            label="Segment"
+            hint="All contacts in it at that time, or those matching the conditions."
             value={shown.segmentId}
             problem={refused?.problemOf('triggerConfig.segmentId')}
             onChange={(event) => change({ segmentId: event.target.value })}
@@ -183,11 +184,11 @@ export function TriggerForm({
             <span className="text-sm text-muted">{conditionText(shown)}</span>
             <span className="row">
               <Button size="small" onClick={() => setConditionOpen(true)}>
-                {shown.audienceCondition ? 'Edit the condition …' : 'Add a condition …'}
+                {shown.audienceCondition ? 'Edit conditions' : 'Add conditions'}
               </Button>
               {shown.audienceCondition ? (
                 <Button size="small" look="plain" onClick={() => change({ audienceCondition: null })}>
-                  Remove the condition
+                  Remove conditions
                 </Button>
               ) : null}
             </span>
@@ -207,19 +208,19 @@ export function TriggerForm({
         </>
       ) : null}
       <CheckField
-        label="Let the same contact in again"
-        hint="Otherwise each contact goes through once."
+        label="Allow re-entry"
+        hint="Otherwise each contact enters only once."
         checked={shown.allowReentry}
         onChange={(event) => change({ allowReentry: event.target.checked })}
       />
       {save.error ? <Problem error={save.error} /> : null}
       <div className="row">
         <Button type="submit" look="primary" busy={save.isPending} disabled={draft === null || byOthers}>
-          Save the settings
+          Save settings
         </Button>
         {draft ? (
           <Button look="plain" onClick={() => onWrite(null)}>
-            Throw changes away
+            Discard changes
           </Button>
         ) : null}
       </div>
@@ -230,10 +231,10 @@ export function TriggerForm({
 function conditionText({ audienceCondition, segmentId }: Settings): string {
   if (audienceCondition === null)
     return segmentId
-      ? 'None: everybody in the segment is let in.'
-      : 'None yet: a schedule needs a segment or a condition.';
+      ? 'None: all contacts in the segment enter.'
+      : 'None yet: a schedule needs a segment or conditions.';
   const filters = [...filtersIn(formOf(audienceCondition))].length;
-  return filters === 1 ? 'One filter.' : `${filters} filters.`;
+  return `${counted(filters, 'filter')}.`;
 }
 
 /** Builds the condition of a schedule, beside the people whom it finds now. */
@@ -249,8 +250,8 @@ function ConditionDialog({
   const [tree, setTree] = useState(initial);
   return (
     <Dialog
-      title="Who is let in"
-      description="Asked anew at each time of the schedule; what you see is who would be let in now."
+      title="Conditions"
+      description="Checked at each scheduled time. The preview shows contacts matching now."
       onClose={onClose}
     >
       <ConditionEditor initial={initial} onChange={setTree} />
@@ -264,7 +265,7 @@ function ConditionDialog({
             onClose();
           }}
         >
-          Take this condition
+          Use conditions
         </Button>
       </footer>
     </Dialog>

@@ -24,7 +24,7 @@ export function WayPanel({
         {from?.name} → {to?.name}
       </h2>
       {label ? <p>Taken on “{label}”.</p> : null}
-      <h3>Put a step in between</h3>
+      <h3>Insert a step</h3>
       <div className="row">
         {addable
           .filter(({ type }) => type !== 'EXIT')
@@ -36,7 +36,7 @@ export function WayPanel({
       </div>
       <div>
         <Button size="small" look="danger" onClick={onRemove}>
-          Remove this way
+          Remove this path
         </Button>
       </div>
     </div>

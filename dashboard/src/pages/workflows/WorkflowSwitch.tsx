@@ -24,7 +24,7 @@ export function WorkflowSwitch({
     mutationFn: () => onTurn(!enabled),
     onSuccess: () => {
       onRefused(null);
-      toast(enabled ? `${name} lets nobody in any more; who is inside goes on` : `${name} is enabled`);
+      toast(enabled ? `${name} is disabled. Contacts already in it continue.` : `${name} is enabled`);
     },
     onError: onRefused,
     onSettled: () => refreshWorkflows(queries, project),

@@ -33,7 +33,7 @@ export function Workflows() {
   const copy = useMutation({
     mutationFn: ({ id }: ListedWorkflow) => answer(api.POST('/workflows/{id}/duplicate', { params: { path: { id } } })),
     onSuccess: async ({ name }) => {
-      toast(`${name} is there, disabled`);
+      toast(`${name} created, disabled`);
       await refreshWorkflows(queries, project);
     },
     onError: setRefused,
@@ -44,12 +44,12 @@ export function Workflows() {
     </Button>
   );
   return (
-    <Page title="Workflows" about="What happens by itself when a contact does something." actions={create}>
+    <Page title="Workflows" about="Automated emails and actions, started by events or on a schedule." actions={create}>
       <div className="filters">
         <SearchFilter />
         <ChoiceFilter
           name="status"
-          label="State"
+          label="Status"
           all="All"
           choices={[
             ['active', 'Enabled'],
@@ -63,10 +63,10 @@ export function Workflows() {
         query={workflows}
         none={
           <Empty title="No workflows yet" action={create}>
-            A workflow waits for an event, then sends mail, waits, decides and calls others.
+            Send emails automatically when an event happens: wait, branch, update contacts, call webhooks.
           </Empty>
         }
-        noneFits="No workflow fits"
+        noneFits="No workflows match"
         columns={[
           {
             key: 'name',
@@ -79,12 +79,12 @@ export function Workflows() {
           },
           {
             key: 'state',
-            title: 'State',
+            title: 'Status',
             cell: ({ enabled }) => (
               <Badge {...(enabled ? { tone: 'good' as const } : {})}>{enabled ? 'Enabled' : 'Disabled'}</Badge>
             ),
           },
-          { key: 'trigger', title: 'Starts by', cell: startedBy },
+          { key: 'trigger', title: 'Trigger', cell: startedBy },
           { key: 'steps', title: 'Steps', number: true, cell: ({ _count }) => count(_count.steps) },
           {
             key: 'executions',
@@ -96,7 +96,7 @@ export function Workflows() {
               </Link>
             ),
           },
-          { key: 'changed', title: 'Changed', cell: ({ updatedAt }) => <Timestamp at={updatedAt} /> },
+          { key: 'changed', title: 'Updated', cell: ({ updatedAt }) => <Timestamp at={updatedAt} /> },
           {
             key: 'actions',
             title: 'Actions',

@@ -42,7 +42,7 @@ export function useCheck(workflow: Workflow, { graph, revision, changes }: Editi
   }, [isStale, queries, project, workflow.id]);
   const typed = graph.steps
     .filter(hasBrokenBody)
-    .map(({ id }) => ({ stepId: id, field: 'config.body', message: 'This is no JSON yet.' }));
+    .map(({ id }) => ({ stepId: id, field: 'config.body', message: 'Enter valid JSON.' }));
   return {
     issues: [...(changes === 0 ? workflow.issues : (check.data ?? [])), ...typed],
     error: changes === 0 || isStale ? null : check.error,

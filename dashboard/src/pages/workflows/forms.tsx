@@ -51,7 +51,7 @@ function SendEmail(form: Form) {
   return (
     <>
       {isMany ? (
-        <TextField label="Find a template" value={search} onChange={(event) => setSearch(event.target.value)} />
+        <TextField label="Search templates" value={search} onChange={(event) => setSearch(event.target.value)} />
       ) : null}
       <SelectField
         label="Template"
@@ -68,7 +68,7 @@ function SendEmail(form: Form) {
           });
         }}
       >
-        <option value="">Choose one</option>
+        <option value="">Select one</option>
         {chosen.data && offered.every(({ id }) => id !== chosen.data.id) ? (
           <option value={chosen.data.id}>{chosen.data.name}</option>
         ) : null}
@@ -80,7 +80,7 @@ function SendEmail(form: Form) {
       </SelectField>
       {draft.templateId ? (
         <Link to="/app/$project/templates/$template" params={{ project, template: draft.templateId }}>
-          Open the template
+          Open template
         </Link>
       ) : null}
       <SelectField
@@ -92,8 +92,8 @@ function SendEmail(form: Form) {
           })
         }
       >
-        <option value="CONTACT">The contact</option>
-        <option value="CUSTOM">A fixed address</option>
+        <option value="CONTACT">Contact</option>
+        <option value="CUSTOM">Fixed address</option>
       </SelectField>
       {recipient.type === 'CUSTOM' ? (
         <TextField
@@ -113,7 +113,7 @@ function Delay(form: Form) {
   return (
     <div className="grid grid-cols-[minmax(0,1fr)_minmax(0,1fr)_auto] items-end gap-2">
       <TextField
-        label="How long"
+        label="Duration"
         type="number"
         min="0"
         step="any"
@@ -147,21 +147,21 @@ function WaitForEvent(form: Form) {
     <>
       <EventField
         label="Event"
-        hint="Counts from the moment the wait begins."
+        hint="Only events after the wait starts count."
         value={text(config.eventName)}
         problem={form.problemOf('eventName')}
         onChange={(eventName) => set(form, { eventName })}
       />
       <CheckField
-        label="Wait only for a time"
-        hint="Then the way “timeout” leads on."
+        label="Set a timeout"
+        hint="When it passes, the “timeout” path is taken."
         checked={seconds !== null}
         onChange={(event) => set(form, { timeout: event.target.checked ? unitSeconds[unit] : undefined })}
       />
       {seconds !== null ? (
         <div className="grid grid-cols-[minmax(0,1fr)_minmax(0,1fr)_auto] items-end gap-2">
           <TextField
-            label="At most"
+            label="Timeout"
             type="number"
             min="0"
             step="any"
@@ -231,7 +231,7 @@ function Condition(form: Form) {
   return (
     <>
       <SelectField
-        label="Kind"
+        label="Type"
         value={isMulti ? 'multi' : 'binary'}
         onChange={(event) => {
           const { field, operator = 'equals', value = '' } = config;
@@ -244,11 +244,11 @@ function Condition(form: Form) {
         }}
       >
         <option value="binary">Yes or no</option>
-        <option value="multi">Several branches</option>
+        <option value="multi">Multiple branches</option>
       </SelectField>
       <TextField
         label="Field"
-        hint="Such as data.plan, contact.email or event.total."
+        hint="For example data.plan, contact.email or event.total."
         list="condition-fields"
         value={text(config.field)}
         problem={form.problemOf('field')}
@@ -271,7 +271,7 @@ function Condition(form: Form) {
                 onChange={(event) => change(n, { name: event.target.value })}
               />
               <OperatorField
-                label={`Comparison of branch ${n + 1}`}
+                label={`Operator of branch ${n + 1}`}
                 value={branch.operator}
                 problem={form.problemOf(`branches.${n}.operator`)}
                 onChange={(operator) => change(n, { operator })}
@@ -301,14 +301,14 @@ function Condition(form: Form) {
               set(form, { branches: [...branches, branch] });
             }}
           >
-            Add a branch
+            Add branch
           </Button>
-          <p className="muted">The first branch that fits is taken; “otherwise” when none does.</p>
+          <p className="muted">The first matching branch is taken, or “otherwise” if none matches.</p>
         </>
       ) : (
         <>
           <OperatorField
-            label="Comparison"
+            label="Operator"
             value={config.operator}
             problem={form.problemOf('operator')}
             onChange={(operator) => set(form, { operator })}
@@ -401,7 +401,7 @@ function Webhook(form: Form) {
         label="Address"
         type="text"
         inputMode="url"
-        hint="Path and query may hold Liquid, such as {{data.region}}."
+        hint="Path and query can contain Liquid, such as {{data.region}}."
         value={text(config.url)}
         problem={form.problemOf('url')}
         onChange={(event) => set(form, { url: event.target.value })}
@@ -424,20 +424,20 @@ function Webhook(form: Form) {
       />
       <TextArea
         label="Body (JSON)"
-        hint="Empty sends the contact, the workflow, the execution and the event."
+        hint="Leave empty to send the contact, workflow, execution and event."
         spellCheck={false}
         dir="ltr"
         value={bodyText}
-        problem={form.problemOf('body') ?? (parsedBody(bodyText) === undefined ? 'This is no JSON yet.' : undefined)}
+        problem={form.problemOf('body') ?? (parsedBody(bodyText) === undefined ? 'Enter valid JSON.' : undefined)}
         onChange={(event) => write(event.target.value)}
       />
       <CheckField
-        label="End the execution when the answer is no success"
+        label="Fail the execution if the request fails"
         checked={config.failOnError === true}
         onChange={(event) => set(form, { failOnError: event.target.checked ? true : undefined })}
       />
       <TextField
-        label="Further attempts"
+        label="Retries"
         type="number"
         min="0"
         max="5"
@@ -466,7 +466,7 @@ function UpdateContact(form: Form) {
         problem={form.problemOf('subscriptionAction')}
         onChange={(event) => set(form, { subscriptionAction: event.target.value })}
       >
-        <option value="none">Leave it as it is</option>
+        <option value="none">Don’t change</option>
         <option value="subscribe">Subscribe</option>
         <option value="unsubscribe">Unsubscribe</option>
       </SelectField>
@@ -478,7 +478,7 @@ function Exit(form: Form) {
   return (
     <TextField
       label="Reason"
-      hint="Shown with the executions that end here."
+      hint="Shown on executions that end here."
       maxLength={200}
       value={text(form.draft.config.reason)}
       problem={form.problemOf('reason')}

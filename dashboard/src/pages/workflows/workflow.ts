@@ -29,11 +29,11 @@ export type StepExecution = Execution['stepExecutions'][number];
 /** How the states of an execution are named and meant. */
 export const executionStates: Record<Execution['status'], { name: string; tone?: Tone }> = {
   RUNNING: { name: 'Running', tone: 'info' },
-  WAITING: { name: 'Waiting', tone: 'warn' },
+  WAITING: { name: 'Waiting', tone: 'info' },
   COMPLETED: { name: 'Completed', tone: 'good' },
-  EXITED: { name: 'Exited', tone: 'good' },
+  EXITED: { name: 'Exited' },
   FAILED: { name: 'Failed', tone: 'bad' },
-  CANCELLED: { name: 'Cancelled' },
+  CANCELLED: { name: 'Canceled', tone: 'warn' },
 };
 
 /** Whether an execution still goes on. */
@@ -74,14 +74,14 @@ export function putGraph(
 
 /** Who made an edit, in words. */
 export function editorName(by: Workflow['editedBy']): string {
-  return by === null ? 'Somebody else' : by.kind === 'user' ? by.email : 'Somebody with an API key';
+  return by === null ? 'Someone else' : by.kind === 'user' ? by.email : 'An API key';
 }
 
 /** What an automation starts by, in words. */
 export function startedBy({ triggerType, triggerConfig }: Pick<Workflow, 'triggerType' | 'triggerConfig'>): string {
   if (triggerType === 'EVENT') return `Event ${String(triggerConfig?.eventName ?? '')}`;
   if (triggerType === 'SCHEDULE') return `Schedule ${String(triggerConfig?.schedule ?? '')}`;
-  return 'By hand';
+  return 'Manual';
 }
 
 /** Makes lists and graphs be asked for again. */

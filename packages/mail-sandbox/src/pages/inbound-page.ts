@@ -10,8 +10,8 @@ export interface InboundView {
 /** The form that makes a mail arrive, as if someone had written to one of the project's addresses. */
 export function inboundPage({ values, notice }: InboundView): string {
   const body = html`
-<h1>Receive a mail</h1>
-<p class="muted">Posts a mail to the inbound webhook, as if it had arrived from outside.</p>
+<h1>Receive email</h1>
+<p class="muted">Posts an email to the inbound webhook, as if it had arrived from outside.</p>
 ${notice && html`<p class="notice${notice.bad && ' bad'}" role="status">${notice.text}</p>`}
 <form class="card" method="post" action="/inbound">
 <p><label for="from">From</label><input type="text" id="from" name="from" required value="${values.from}" placeholder="Ada Lovelace &lt;ada@example.com&gt;"></p>
@@ -20,8 +20,8 @@ ${notice && html`<p class="notice${notice.bad && ' bad'}" role="status">${notice
 <p><label for="text">Text</label><textarea id="text" name="text" rows="5">${values.text}</textarea></p>
 <p><label for="html">HTML (optional)</label><textarea id="html" name="html" rows="3">${values.html}</textarea></p>
 <p><input type="checkbox" id="spam" name="spam" value="1"${values.spam && html` checked`}>
-<label class="beside" for="spam">The spam filter finds it to be spam</label></p>
-<button class="main">Receive it</button>
+<label class="beside" for="spam">Mark as spam</label></p>
+<button class="main">Receive email</button>
 </form>`;
-  return layout({ title: 'Receive a mail', here: 'inbound', body });
+  return layout({ title: 'Receive email', here: 'inbound', body });
 }

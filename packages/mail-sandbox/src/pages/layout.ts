@@ -30,11 +30,11 @@ ${refresh > 0 && html`<meta http-equiv="refresh" content="${refresh}">`}
 <strong>Posthorn mail sandbox</strong>
 <nav aria-label="Main">
 <a href="/"${current('inbox')}>Inbox</a>
-<a href="/inbound"${current('inbound')}>Receive a mail</a>
+<a href="/inbound"${current('inbound')}>Receive email</a>
 </nav>
 </header>
 <main id="main">${body}</main>
-<footer>Nothing here leaves this machine: messages are kept to look at and are delivered to nobody.</footer>
+<footer>Messages stay on this machine and are never delivered.</footer>
 </body>
 </html>
 `.markup;

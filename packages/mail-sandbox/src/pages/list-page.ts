@@ -27,7 +27,7 @@ ${view.deleted && html`<p class="notice" role="status">All messages were deleted
 <div class="grow"><label for="q">Search subject, sender, recipient or tag</label>
 <input type="search" id="q" name="q" value="${query}"></div>
 <button class="main">Search</button>
-${query !== '' && html`<a class="button" href="/">Show all</a>`}
+${query !== '' && html`<a class="button" href="/">Clear search</a>`}
 </form>
 <p class="muted">${totals.stored} kept, ${totals.accepted} accepted in total.
 ${query !== '' && html`${total} match “${query}”${before !== '' && ' from here on'}. `}
@@ -48,7 +48,7 @@ ${
   totals.stored > 0 &&
   html`<details><summary>Delete all messages</summary>
 <form method="post" action="/inbox/delete-all"><p>This cannot be undone.</p>
-<button class="danger">Delete them all</button></form></details>`
+<button class="danger">Delete all messages</button></form></details>`
 }`;
   return layout({ title: 'Inbox', here: 'inbox', refresh: refresh ? 5 : 0, body });
 }
@@ -89,7 +89,7 @@ function attachmentCount(count: number): string {
 
 function empty(query: string): Html {
   if (query !== '') return html`<p class="card">No message matches “${query}”.</p>`;
-  return html`<p class="card">No messages yet. Send one, for example with <code>POST /v1/send</code>, and it appears here.</p>`;
+  return html`<p class="card">No messages yet. Send one, for example with <code>POST /v1/send</code>.</p>`;
 }
 
 function address(parameters: Record<string, string>): string {

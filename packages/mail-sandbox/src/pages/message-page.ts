@@ -52,12 +52,12 @@ function facts(entry: Entry, message: SubmittedMessage): Html {
     ['To', mailboxes(entry.to)],
     ['Cc', mailboxes(entry.cc)],
     ['Bcc', mailboxes(entry.bcc)],
-    ['Reply to', message.ReplyTo ?? ''],
+    ['Reply-to', message.ReplyTo ?? ''],
     ['Accepted', moment(entry.at)],
     ['Message stream', entry.stream],
     ['Tag', entry.tag],
     ['Metadata', pairs(Object.entries(entry.metadata))],
-    ['Message id', entry.id],
+    ['Message ID', entry.id],
   ];
   const filled = rows.filter(([, value]) => value !== '');
   return html`<dl class="facts">${filled.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
@@ -92,19 +92,19 @@ function shown({ entry, message, view, images }: MessageView): Html {
 <div class="card"><pre>${shortened(messageSource(entry, message))}</pre></div>`;
   }
   const query = images ? '?images=1' : '';
-  return html`<iframe title="The message as HTML" src="/inbox/${entry.id}/html${query}"
+  return html`<iframe title="HTML version" src="/inbox/${entry.id}/html${query}"
 sandbox="allow-popups allow-popups-to-escape-sandbox" referrerpolicy="no-referrer"></iframe>
 <p class="muted">${
     images
-      ? html`Images from the web are loaded. <a href="/inbox/${entry.id}?view=html">Block them</a>`
-      : html`Images from the web are blocked. <a href="/inbox/${entry.id}?view=html&amp;images=1">Load them</a>`
+      ? html`Remote images are loaded. <a href="/inbox/${entry.id}?view=html">Block images</a>`
+      : html`Remote images are blocked. <a href="/inbox/${entry.id}?view=html&amp;images=1">Load images</a>`
   }</p>`;
 }
 
 // A page of forty megabytes helps nobody; the download has all of it.
 function shortened(source: string): string {
   const limit = 500_000;
-  return source.length > limit ? `${source.slice(0, limit)}\n… shortened, download it to see all` : source;
+  return source.length > limit ? `${source.slice(0, limit)}\n… shortened. Download it to see all` : source;
 }
 
 function attachments(entry: Entry, list: NonNullable<SubmittedMessage['Attachments']>): Html {
@@ -122,17 +122,17 @@ function events({ entry, webhooks }: MessageView): Html {
   return html`<h2>Events</h2>
 ${
   entry.events.length === 0
-    ? html`<p class="muted">Nothing has happened to this message yet.</p>`
+    ? html`<p class="muted">No events yet.</p>`
     : html`<div class="list"><table><caption class="hidden">Events, oldest first</caption>
 <thead><tr><th scope="col">Event</th><th scope="col">Recipient</th><th scope="col">Time</th><th scope="col">Webhook</th></tr></thead>
 <tbody>${entry.events.map(eventRow)}</tbody></table></div>`
 }
-<h2>Make something happen</h2>
+<h2>Simulate events</h2>
 <form method="post" action="/inbox/${entry.id}/events">
-<div class="buttons" role="group" aria-label="Events to cause">${buttons.map(
+<div class="buttons" role="group" aria-label="Events to simulate">${buttons.map(
     ([type, label]) => html`<button name="type" value="${type}">${label}</button>`,
   )}</div></form>
-${!webhooks && html`<p class="muted">No webhook address is set, so that events are only recorded here.</p>`}`;
+${!webhooks && html`<p class="muted">No webhook URL is set. Events are only recorded here.</p>`}`;
 }
 
 function eventRow(event: MailEvent): Html {

@@ -126,7 +126,7 @@ export function summary({ type, config, template }: Pick<Step, 'type' | 'config'
   const text = (value: unknown) => (value === undefined || value === null ? '' : String(value));
   switch (type) {
     case 'TRIGGER':
-      return config.eventName ? `On ${text(config.eventName)}` : 'By schedule or by hand';
+      return config.eventName ? `On ${text(config.eventName)}` : 'On a schedule or manually';
     case 'SEND_EMAIL': {
       const recipient = config.recipient as { type?: string; customEmail?: string } | undefined;
       const to = recipient?.type === 'CUSTOM' ? ` to ${text(recipient.customEmail)}` : '';
@@ -141,7 +141,7 @@ export function summary({ type, config, template }: Pick<Step, 'type' | 'config'
         ? `${text(config.field)}: ${branchesOf(config).length} branches`
         : `${text(config.field) || 'No field set'} ${operatorNames[text(config.operator)] ?? ''} ${text(config.value)}`;
     case 'WEBHOOK':
-      return `${text(config.method) || 'POST'} ${text(config.url) || 'no address set'}`;
+      return `${text(config.method) || 'POST'} ${text(config.url) || 'no URL set'}`;
     case 'UPDATE_CONTACT': {
       const fields = Object.keys((config.updates ?? config.data ?? {}) as object);
       const action =

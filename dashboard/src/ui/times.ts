@@ -1,0 +1,60 @@
+import { locale } from './numbers.ts';
+
+const full = { dateStyle: 'full', timeStyle: 'long' } as const;
+const exact = new Intl.DateTimeFormat(locale, full);
+const exactUtc = new Intl.DateTimeFormat(locale, { ...full, timeZone: 'UTC' });
+const thisYear = new Intl.DateTimeFormat(locale, {
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+});
+const anyYear = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'short' });
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'always' });
+const dayLength = 86_400_000;
+
+/** The date and time of an instant in the viewer's zone: `Nov 24, 6:27 AM`, with the year where it is another one. */
+export function dateText(at: number, now: number): string {
+  const isThisYear = new Date(at).getFullYear() === new Date(now).getFullYear();
+  return (isThisYear ? thisYear : anyYear).format(at);
+}
+
+/**
+ * How far an instant is, as people count: hours within a day, then days of the calendar of the viewer's zone, so that a date two
+ * days off is never called tomorrow. Null beyond a week.
+ */
+export function distanceText(at: number, now: number): string | null {
+  const distance = at - now;
+  const size = Math.abs(distance);
+  if (size < 60_000) return distance > 0 ? 'in less than a minute' : 'just now';
+  if (size < 3_600_000) return relative.format(Math.trunc(distance / 60_000), 'minute');
+  if (size < dayLength) return relative.format(Math.trunc(distance / 3_600_000), 'hour');
+  const days = Math.round((midnight(at) - midnight(now)) / dayLength);
+  return Math.abs(days) > 7 ? null : relative.format(days, 'day');
+}
+
+/**
+ * An instant as it is shown. What has passed is said by its distance. What is to come has both: `in 2 days (Nov 24, 6:27 AM)`,
+ * or after a preposition (`until …`) `Nov 24, 6:27 AM (in 2 days)`.
+ */
+export function momentText(at: number, now: number, isAfterPreposition = false): string {
+  const date = dateText(at, now);
+  const distance = distanceText(at, now);
+  if (isAfterPreposition) return distance === null ? date : `${date} (${distance})`;
+  if (distance === null) return date;
+  if (at - now < 60_000) return distance;
+  const isToday = midnight(at) === midnight(now);
+  return `${distance} (${isToday ? clock.format(at) : date})`;
+}
+
+/** An instant to the second, in the viewer's zone and in UTC, one line for each. */
+export function bothZones(at: number): string {
+  return `${exact.format(at)}\n${exactUtc.format(at)}`;
+}
+
+// Midnight in the viewer's zone, as if every day had 24 hours.
+function midnight(at: number): number {
+  const date = new Date(at);
+  return Date.UTC(date.getFullYear(), date.getMonth(), date.getDate());
+}
