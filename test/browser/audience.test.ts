@@ -85,7 +85,7 @@ test('a rule is written, asked about, changed and turned off, and what it caught
     await page.getByRole('tab', { name: 'Suppressed email' }).click();
     await page.getByText('Die Ringelgänse sind da').waitFor();
     await page.getByRole('button', { name: 'Show the email to anna@qa.vogel.example' }).click();
-    await page.frameLocator('iframe[title="Body of the mail"]').getByText('Moin!').waitFor();
+    await page.frameLocator('iframe[title="Body of the email"]').getByText('Moin!').waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
 

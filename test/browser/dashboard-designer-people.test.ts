@@ -50,9 +50,9 @@ test('an edit is published in one go while people are inside, who move by a plan
     await dialog.getByText('Changed: Wait a month (settings)').waitFor();
     await dialog.getByText('New: Mark as member').waitFor();
     await dialog.getByText('3 contacts are in an older version').waitFor();
-    await pick(page, 'What they do (Wait a month)', 'moveNow');
+    await pick(page, 'Action (Wait a month)', 'moveNow');
     expect(await dialog.getByRole('button', { name: 'Publish and migrate' }).isDisabled()).toBe(true);
-    await pick(page, 'To the step (Wait a month)', 'Mark as member');
+    await pick(page, 'Target step (Wait a month)', 'Mark as member');
     await expect.poll(() => dialog.getByRole('button', { name: 'Publish and migrate' }).isEnabled()).toBe(true);
     expect(await accessibilityProblems(page)).toEqual([]);
     await press(page, 'Publish and migrate');
@@ -117,7 +117,7 @@ test('people of an older graph are moved later as well, and leave with the reaso
     await type(page, 'Reason', 'member');
     await publish(page);
     await press(page, 'Migrate contacts');
-    await pick(page, 'What they do (Wait a month)', 'exit');
+    await pick(page, 'Action (Wait a month)', 'exit');
     await type(page, 'Reason (Wait a month)', 'new rules');
     await press(page, 'Migrate contacts');
     await page.getByRole('dialog').getByText('2 left').waitFor({ timeout: 60_000 });

@@ -220,7 +220,7 @@ export function TriggerForm({
         </Button>
         {draft ? (
           <Button look="plain" onClick={() => onWrite(null)}>
-            Discard changes
+            Discard settings
           </Button>
         ) : null}
       </div>
