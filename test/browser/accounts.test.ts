@@ -124,7 +124,7 @@ test('a colleague is added, becomes an admin and is removed; whoever has no acco
     const role = page.getByLabel(`Role of ${colleague.email}`);
     expect(await role.inputValue()).toBe('MEMBER');
     await role.selectOption('ADMIN');
-    await page.getByText(`${colleague.email} is an admin now`).waitFor();
+    await page.getByText(`${colleague.email} is an admin`).waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
 
     await page.getByRole('button', { name: `Remove ${colleague.email}` }).click();

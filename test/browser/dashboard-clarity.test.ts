@@ -268,7 +268,7 @@ test('the command palette finds pages, actions and people, and shortcuts are lis
     await open(page, 'campaigns');
     await page.getByRole('heading', { level: 1, name: 'Campaigns' }).waitFor();
     await page.keyboard.press('ControlOrMeta+k');
-    const input = page.getByRole('combobox');
+    const input = page.getByRole('dialog').getByRole('combobox');
     await input.fill('rike');
     await page.getByRole('option', { name: /rike\.petersen/ }).waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);

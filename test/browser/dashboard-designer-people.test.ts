@@ -120,7 +120,7 @@ test('people of an older graph are moved later as well, and leave with the reaso
     await pick(page, 'Action (Wait a month)', 'exit');
     await type(page, 'Reason (Wait a month)', 'new rules');
     await press(page, 'Migrate contacts');
-    await page.getByRole('dialog').getByText('2 left').waitFor({ timeout: 60_000 });
+    await page.getByRole('dialog').getByText('2 exited').waitFor({ timeout: 60_000 });
     await page.getByRole('dialog').getByText('completed', { exact: true }).waitFor();
   });
   const { data } = await own.done('GET', `/workflows/${id}/executions`);

@@ -228,7 +228,11 @@ test('what keeps an automation from being enabled is shown on the step it concer
   await inDashboard(async (page) => {
     await open(page, `workflows/${id}`);
     await press(page, 'Enable Unfertig');
-    await page.getByRole('alert').getByText(/^Event /).first().waitFor();
+    await page
+      .getByRole('alert')
+      .getByText(/Event is required/)
+      .first()
+      .waitFor();
     await stepOn(page, 'Wait for what').getByText('1 problem').waitFor();
     await stepOn(page, 'Wait for what').click();
     await type(page, 'Event', 'order.paid');

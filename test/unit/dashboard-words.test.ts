@@ -39,7 +39,8 @@ describe('problems of fields', () => {
     ['newPassword', 'must have at least 6 characters', 'Passwords have at least 6 characters.'],
     ['fromName', 'fromName must not be empty', 'From name must not be empty.'],
     ['to.1', 'must be an email address', 'To must be an email address.'],
-    ['steps.0.config.url', 'must be a URL', 'Url must be a URL.'],
+    ['steps.0.config.url', 'must be a URL', 'URL must be a URL.'],
+    ['steps.1.config.eventName', 'Step "Wait": is required', 'Step "Wait": Event is required.'],
     ['', 'Choose a segment', 'Choose a segment.'],
   ])('%s: %s', (field, message, text) => expect(fieldSentence({ field, message })).toBe(text));
 

@@ -14,6 +14,7 @@ const labels: Record<string, string> = {
   eventName: 'Event',
   scheduledFor: 'Time',
   customEmail: 'Email address',
+  url: 'URL',
   email: 'Email address',
   emails: 'Email addresses',
   triggerConfig: 'Trigger',
@@ -25,6 +26,9 @@ const predicate = /^(must|is|are|has|have|may|can|cannot|needs|fits|does) /;
 /** A problem of a field as a sentence that begins with the field's label: `Name must not be empty.` */
 export function fieldSentence({ field, message }: FieldProblem): string {
   const name = field.split('.').findLast((part) => !/^\d+$/.test(part)) ?? '';
+  // Problems of a workflow name their step first.
+  const [, step, rest] = /^(Step ".*?": )(.*)$/s.exec(message) ?? [];
+  if (step !== undefined && rest !== undefined) return step + fieldSentence({ field, message: rest });
   const own = message.startsWith(`${name} `) ? message.slice(name.length + 1) : message;
   if (/password/i.test(name) && own.startsWith('must have at least ')) {
     return `Passwords have ${own.slice('must have '.length)}.`;
