@@ -212,7 +212,7 @@ test('a layout is chosen, previewed as a contact on a phone, dark and as text, a
           .evaluate((card) => card.ownerDocument.defaultView?.getComputedStyle(card).backgroundColor),
       )
       .toBe('rgb(28, 28, 31)');
-    await page.getByLabel('On', { exact: true }).selectOption('Plain text');
+    await page.getByLabel('View', { exact: true }).selectOption('Plain text');
     await page.getByText('Hi Ada,').first().waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     expect((await saved(page)).document.preheader).toBe('The month in three stories');

@@ -61,7 +61,11 @@ export function MailPreview({ content }: { content: MailContent }) {
             </option>
           ))}
         </SelectField>
-        <SelectField label="View" value={width} onChange={(event) => setWidth(event.target.value as keyof typeof widths)}>
+        <SelectField
+          label="View"
+          value={width}
+          onChange={(event) => setWidth(event.target.value as keyof typeof widths)}
+        >
           {Object.entries(widths).map(([value, name]) => (
             <option key={value} value={value}>
               {name}
