@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { fieldSentence, plainSentence } from '../../dashboard/src/api/sentences.ts';
-import { counted, rate } from '../../dashboard/src/ui/numbers.ts';
-import { momentText } from '../../dashboard/src/ui/times.ts';
+import { counted, rate } from '../../dashboard/src/words/numbers.ts';
+import { fieldSentence, plainSentence } from '../../dashboard/src/words/sentences.ts';
+import { momentText } from '../../dashboard/src/words/times.ts';
 
 // Instants of the zone that the tests run in, since the page counts days of the viewer's calendar.
 const now = new Date(2026, 10, 22, 18, 0).getTime();

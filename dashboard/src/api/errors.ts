@@ -1,10 +1,4 @@
-import { fieldSentence, plainSentence } from './sentences.ts';
-
-/** A field that the service refused, by its path in the request. */
-export interface FieldProblem {
-  field: string;
-  message: string;
-}
+import { type FieldProblem, fieldSentence, plainSentence } from '../words/sentences.ts';
 
 /** The service refused a request; `message` is its own sentence. */
 export class ApiError extends Error {

@@ -1,5 +1,5 @@
+import { count } from '../words/numbers.ts';
 import { Button } from './Button.tsx';
-import { count } from './numbers.ts';
 
 /** Back and forth through a list in pages. */
 export function Pager({

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { ApiError, Unreachable } from '../api/errors.ts';
-import { fieldSentence } from '../api/sentences.ts';
+import { fieldSentence } from '../words/sentences.ts';
 import type { Tone } from './Badge.tsx';
 import { Button } from './Button.tsx';
 

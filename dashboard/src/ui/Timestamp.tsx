@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
+import { bothZones, momentText } from '../words/times.ts';
 import { Tip } from './Tip.tsx';
-import { bothZones, momentText } from './times.ts';
 
 /** An instant, near ones by their distance; both zones are a hover away. `after` is set where a preposition stands before it. */
 export function Timestamp({ at, after = false }: { at: string | null | undefined; after?: boolean }) {

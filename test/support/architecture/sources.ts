@@ -12,6 +12,7 @@ const folders = [
   'packages',
   'dashboard/src/conditions',
   'dashboard/src/pages/workflows/graph',
+  'dashboard/src/words',
   'test',
   'bench',
 ];

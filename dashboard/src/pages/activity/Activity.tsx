@@ -3,9 +3,9 @@ import { answer, api } from '../../api/client.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
 import { ChoiceFilter } from '../../app/filters.tsx';
 import { EndlessRows } from '../../ui/EndlessRows.tsx';
-import { count } from '../../ui/numbers.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Empty } from '../../ui/States.tsx';
+import { count } from '../../words/numbers.ts';
 import { ActivityRow } from './ActivityRow.tsx';
 import { isToldTwice, kinds } from './kinds.ts';
 

@@ -3,10 +3,10 @@ import { answer, api } from '../../api/client.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
 import { SelectField } from '../../ui/Field.tsx';
 import { Figure } from '../../ui/Figure.tsx';
-import { count, rate } from '../../ui/numbers.ts';
 import { Card, Page } from '../../ui/Page.tsx';
 import { Empty, Shown } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
+import { count, rate } from '../../words/numbers.ts';
 import { MailChart } from './MailChart.tsx';
 import { daysOf, ranges, startOf } from './range.ts';
 

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo } from 'react';
 import { answer, api } from '../../api/client.ts';
-import { count } from '../../ui/numbers.ts';
 import { Empty, Loading, Shown } from '../../ui/States.tsx';
 import { tableClass } from '../../ui/Table.tsx';
+import { count } from '../../words/numbers.ts';
 
 const Chart = lazy(() => import('../../ui/Chart.tsx').then(({ Chart: drawn }) => ({ default: drawn })));
 

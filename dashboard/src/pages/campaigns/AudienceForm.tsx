@@ -4,8 +4,8 @@ import { useProjectId } from '../../app/address.ts';
 import { ConditionEditor } from '../../conditions/ConditionEditor.tsx';
 import { inOrder, type Tree, treeText } from '../../conditions/tree.ts';
 import { SelectField } from '../../ui/Field.tsx';
-import { count, counted } from '../../ui/numbers.ts';
 import { Note } from '../../ui/States.tsx';
+import { count, counted } from '../../words/numbers.ts';
 import type { MailContent } from '../mail/content.ts';
 import type { Campaign, SavedCampaign } from './campaign.ts';
 

@@ -5,9 +5,9 @@ import type { paths } from '../../api/schema.d.ts';
 import { useProjectId } from '../../app/address.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Figure } from '../../ui/Figure.tsx';
-import { count } from '../../ui/numbers.ts';
 import { Card } from '../../ui/Page.tsx';
 import { Note, Shown } from '../../ui/States.tsx';
+import { count } from '../../words/numbers.ts';
 
 // The service reads every row for it: some seconds for a hundred thousand.
 const auditedAtOnce = 20_000;

@@ -6,10 +6,10 @@ import { ChoiceFilter, SearchFilter } from '../../app/filters.tsx';
 import { PagedTable } from '../../app/PagedTable.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { buttonClass } from '../../ui/Button.tsx';
-import { count, rate } from '../../ui/numbers.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Empty } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
+import { count, rate } from '../../words/numbers.ts';
 import { states } from './campaign.ts';
 
 /** Every campaign, newest first, with how far it is. */

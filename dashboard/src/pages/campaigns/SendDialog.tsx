@@ -5,9 +5,9 @@ import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { TextField } from '../../ui/Field.tsx';
 import { Form } from '../../ui/Form.tsx';
-import { counted } from '../../ui/numbers.ts';
 import { Problem } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
+import { counted } from '../../words/numbers.ts';
 import type { Campaign } from './campaign.ts';
 
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;

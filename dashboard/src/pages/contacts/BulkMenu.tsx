@@ -4,8 +4,8 @@ import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/Dialog.tsx';
-import { count, counted } from '../../ui/numbers.ts';
 import { Note, Shown } from '../../ui/States.tsx';
+import { count, counted } from '../../words/numbers.ts';
 
 const changes = {
   subscribe: { name: 'Subscribe all', verb: 'Subscribe', path: '/contacts/bulk-subscribe' },

@@ -5,12 +5,12 @@ import { answer, api } from '../../api/client.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
-import { counted, rate } from '../../ui/numbers.ts';
 import { Card, Page } from '../../ui/Page.tsx';
 import { SearchField } from '../../ui/SearchField.tsx';
 import { Empty, Note, Shown } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
 import { toast } from '../../ui/toasts.tsx';
+import { counted, rate } from '../../words/numbers.ts';
 
 const typeNames = { string: 'Text', number: 'Number', boolean: 'Yes or no', date: 'Date' } as const;
 

@@ -3,9 +3,9 @@ import { useEffect } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Figure } from '../../ui/Figure.tsx';
-import { count, rate } from '../../ui/numbers.ts';
 import { Note, Shown } from '../../ui/States.tsx';
 import { saveFile } from '../../ui/save-file.ts';
+import { count, rate } from '../../words/numbers.ts';
 
 const running = ['waiting', 'active', 'delayed'];
 

@@ -8,12 +8,12 @@ import { ChoiceFilter } from '../../app/filters.tsx';
 import { Address } from '../../ui/Address.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
-import { count, counted } from '../../ui/numbers.ts';
 import { Card, Page } from '../../ui/Page.tsx';
 import { Empty, Note, Shown } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { toast } from '../../ui/toasts.tsx';
+import { count, counted } from '../../words/numbers.ts';
 
 const most = 100;
 

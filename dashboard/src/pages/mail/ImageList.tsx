@@ -4,9 +4,9 @@ import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
 import { CopyButton } from '../../ui/CopyButton.tsx';
 import { EndlessRows } from '../../ui/EndlessRows.tsx';
-import { bytes } from '../../ui/numbers.ts';
 import { Empty } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
+import { bytes } from '../../words/numbers.ts';
 import type { UploadedImage } from './image.ts';
 import './mail.css';
 

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { answer, api } from '../../api/client.ts';
 import { Figure } from '../../ui/Figure.tsx';
-import { count, rate } from '../../ui/numbers.ts';
 import { Card } from '../../ui/Page.tsx';
 import { Shown } from '../../ui/States.tsx';
+import { count, rate } from '../../words/numbers.ts';
 
 /** How many people there are, and what became of the mail since an instant. */
 export function Numbers({ project, startDate }: { project: string; startDate: string }) {

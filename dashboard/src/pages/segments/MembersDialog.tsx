@@ -4,8 +4,8 @@ import { answer, api } from '../../api/client.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { CheckField, TextArea } from '../../ui/Field.tsx';
-import { count, counted } from '../../ui/numbers.ts';
 import { Note, Problem } from '../../ui/States.tsx';
+import { count, counted } from '../../words/numbers.ts';
 import type { Segment } from './segment.ts';
 
 /** Puts people into a segment by their addresses, or takes them out. */

@@ -5,11 +5,11 @@ import { useFilters, useProjectId } from '../../app/address.ts';
 import { ChoiceFilter, SearchFilter } from '../../app/filters.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { buttonClass } from '../../ui/Button.tsx';
-import { count } from '../../ui/numbers.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Empty, Shown } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
+import { count } from '../../words/numbers.ts';
 import { typeNames } from './segment.ts';
 
 /** The segments of the project: parts of the audience, by a condition or by hand. */

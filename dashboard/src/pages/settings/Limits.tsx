@@ -6,11 +6,11 @@ import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { TextField } from '../../ui/Field.tsx';
 import { Form, FormProblem, problemOf } from '../../ui/Form.tsx';
-import { count, rate } from '../../ui/numbers.ts';
 import { Card } from '../../ui/Page.tsx';
 import { Shown } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
 import { toast } from '../../ui/toasts.tsx';
+import { count, rate } from '../../words/numbers.ts';
 import { mayAdminister, type Project } from './project.ts';
 
 const kinds = [

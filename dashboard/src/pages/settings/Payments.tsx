@@ -6,11 +6,11 @@ import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { SelectField } from '../../ui/Field.tsx';
 import { Figure } from '../../ui/Figure.tsx';
-import { count, money } from '../../ui/numbers.ts';
 import { Card } from '../../ui/Page.tsx';
 import { Empty, Note, Problem, Shown } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
+import { count, money } from '../../words/numbers.ts';
 import { mayAdminister, type Project } from './project.ts';
 
 const currencies = ['eur', 'usd', 'gbp'] as const;

@@ -18,7 +18,7 @@ import {
 import '@xyflow/react/dist/style.css';
 import './designer.css';
 import { type DragEvent, type KeyboardEvent, memo, type ReactNode, useEffect, useRef } from 'react';
-import { count, counted } from '../../ui/numbers.ts';
+import { count, counted } from '../../words/numbers.ts';
 import { pathCountOf, stepNames, stepSize, summary, type WayOut, wayKey, wayOf, waysOut } from './graph/graph.ts';
 import type { Issue, People, Step, Transition } from './workflow.ts';
 

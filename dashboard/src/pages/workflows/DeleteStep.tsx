@@ -1,6 +1,6 @@
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
-import { counted } from '../../ui/numbers.ts';
+import { counted } from '../../words/numbers.ts';
 import type { DraftStep, Graph } from './graph/draft.ts';
 import { reachable } from './graph/graph.ts';
 

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
-import { counted } from '../../ui/numbers.ts';
+import { counted } from '../../words/numbers.ts';
 import { refreshWorkflows } from './workflow.ts';
 
 /** Asks before an automation is deleted, and names what goes with it. */

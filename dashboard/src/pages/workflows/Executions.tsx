@@ -8,13 +8,13 @@ import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { SelectField } from '../../ui/Field.tsx';
-import { counted } from '../../ui/numbers.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Pager } from '../../ui/Pager.tsx';
 import { Empty, Shown } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { toast } from '../../ui/toasts.tsx';
+import { counted } from '../../words/numbers.ts';
 import { StartDialog } from './StartDialog.tsx';
 import { executionStates, isActive, peopleQuery, refreshWorkflows, type Workflow, workflowQuery } from './workflow.ts';
 

@@ -5,8 +5,8 @@ import { useProjectId } from '../../app/address.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { SelectField, TextField } from '../../ui/Field.tsx';
-import { count, counted } from '../../ui/numbers.ts';
 import { Note, Problem, Shown } from '../../ui/States.tsx';
+import { count, counted } from '../../words/numbers.ts';
 import type { DraftStep } from './graph/draft.ts';
 import type { PutGraph } from './workflow.ts';
 

@@ -8,9 +8,9 @@ import { filtersIn, formOf, inOrder, type Tree } from '../../conditions/tree.ts'
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { CheckField, SelectField, TextArea, TextField } from '../../ui/Field.tsx';
-import { counted } from '../../ui/numbers.ts';
 import { Problem } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
+import { counted } from '../../words/numbers.ts';
 import type { Editing } from './editing.ts';
 import { EventField } from './NewWorkflow.tsx';
 import type { Workflow } from './workflow.ts';

@@ -1,4 +1,8 @@
-import type { FieldProblem } from './errors.ts';
+/** A field that the service refused, by its path in the request. */
+export interface FieldProblem {
+  field: string;
+  message: string;
+}
 
 /*
  * The API names fields as programs do (`fromName`, `steps.0.config.url`). People read the label of the form instead, and what
