@@ -8,7 +8,7 @@ import { countContacts, pageOfContacts } from '../../src/audience/contacts/list-
 import { existingAddresses } from '../../src/audience/contacts/queries.ts';
 import { countByName } from '../../src/audience/events/counting-queries.ts';
 import { eventAudience, newestEvents, newestEventsOf } from '../../src/audience/events/queries.ts';
-import { type Database, Query, type Statement } from '../../src/core/database/sql.ts';
+import { type Database, Query } from '../../src/core/database/sql.ts';
 
 /** Prints how Postgres executes the reads of the audience, as `docs/performance.md` keeps it. */
 export async function tellPlans(db: Database, projectId: string): Promise<void> {
@@ -50,7 +50,7 @@ export async function tellPlans(db: Database, projectId: string): Promise<void> 
 }
 
 function explaining(db: Database): Database {
-  const explain = async (query: Query | Statement | string, values: readonly unknown[] = []) => {
+  const explain = async (query: Query | string, values: readonly unknown[] = []) => {
     const text = typeof query === 'string' ? query : query.text;
     const plan = await db.rows<{ 'QUERY PLAN': string }>(
       `explain (analyze, costs off, timing off, summary off, buffers off) ${text}`,

@@ -14,6 +14,8 @@ export const sealedColumns: readonly SealedColumn[] = [
   { what: 'secret keys of projects', table: 'projects', column: 'secret_key_sealed' },
   { what: 'DKIM keys of domains', table: 'domains', column: 'dkim_key_sealed' },
   { what: 'mails of the service that wait', table: 'system_mails', column: 'content_sealed' },
+  { what: 'signing secrets of webhook endpoints', table: 'webhook_endpoints', column: 'secret_sealed' },
+  { what: 'signing secrets that were replaced', table: 'webhook_endpoints', column: 'old_secret_sealed' },
 ];
 
 /** Values of a column by the key that decrypts them. */

@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { migrateDatabase } from '../../src/core/database/migrate.ts';
 import { openStore } from '../../src/core/database/orm.ts';
+import { sql } from '../../src/core/database/sql.ts';
 import { startApi } from '../../src/main/api-runtime.ts';
 import { startWorker } from '../../src/main/worker-runtime.ts';
 import { aProject, type TestProject, testApi } from '../support/api.ts';
@@ -93,9 +94,11 @@ describe.skipIf(programs.length === 0).each(programs.length === 0 ? ['pgbouncer'
         [],
       );
       expect(store.route.pooled).toBe(true);
-      const named = { name: 'pooled.sum', text: 'select $1::int + 1 as sum' };
       const sums = await Promise.all(
-        Array.from({ length: 40 }, async (_, index) => (await store.db.row<{ sum: number }>(named, [index]))?.sum),
+        Array.from(
+          { length: 40 },
+          async (_, index) => (await store.db.row<{ sum: number }>(sql`select ${index}::int + 1 as sum`))?.sum,
+        ),
       );
       expect(sums).toEqual(Array.from({ length: 40 }, (_, index) => index + 1));
       const names = await store.db.rows<{ name: string }>('select name from pg_prepared_statements');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../packages/local-stack/test/fakes.ts';
-import { type Database, Query, type Statement } from '../../src/core/database/sql.ts';
+import { type Database, Query } from '../../src/core/database/sql.ts';
 import { newId } from '../../src/core/lib/ids.ts';
 import { claimRanges, type RangeClaim } from '../../src/sending/campaigns/claims.ts';
 import { expandPage, loadExpansion } from '../../src/sending/campaigns/expansion.ts';
@@ -220,7 +220,7 @@ test('settling reads no table and no campaign from end to end', async () => {
 
 /** A database whose statements are explained in place of being run; their plans are put into `plans`. */
 function explaining(plans: string[]): Database {
-  const explain = async (sql: Database, statement: Query | Statement | string, values: readonly unknown[] = []) => {
+  const explain = async (sql: Database, statement: Query | string, values: readonly unknown[] = []) => {
     const text = typeof statement === 'string' ? statement : statement.text;
     const rows = await sql.rows<{ 'QUERY PLAN': string }>(
       `explain (costs off) ${text}`,

@@ -1,11 +1,11 @@
 import { Brand, compileEmail, EmailDocument, plainBrand } from '@posthorn/email-document';
 import { parseTemplate, TemplateSyntaxError } from '@posthorn/renderer';
 import * as v from 'valibot';
-import { type Database, raw, type Sql, sql } from '../../core/database/sql.ts';
+import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
 
 /** The brand kit of a project. */
-export async function getBrand(db: Sql, projectId: string): Promise<Brand> {
+export async function getBrand(db: Database, projectId: string): Promise<Brand> {
   const row = await db.row<{ kit: unknown }>(sql`select kit from brands where project_id = ${projectId}`);
   return row ? v.parse(Brand, row.kit) : plainBrand;
 }
@@ -30,7 +30,7 @@ export async function putBrand(db: Database, projectId: string, kit: Brand): Pro
 }
 
 // One after another: a project may have thousands, and each may be large.
-async function recompile(tx: Sql, projectId: string, kit: Brand, table: 'templates' | 'campaigns'): Promise<void> {
+async function recompile(tx: Database, projectId: string, kit: Brand, table: 'templates' | 'campaigns'): Promise<void> {
   const open = table === 'campaigns' ? sql`and status in ('DRAFT', 'SCHEDULED')` : sql``;
   const found = await tx.rows<{ id: string }>(
     sql`select id from ${raw(table)} where project_id = ${projectId} and document is not null ${open} order by id for update`,
@@ -49,7 +49,7 @@ async function recompile(tx: Sql, projectId: string, kit: Brand, table: 'templat
  * @throws 400 VALIDATION_ERROR with the place in the document, or where a text of it holds Liquid that does not parse
  */
 export async function compileDocument(
-  db: Sql,
+  db: Database,
   projectId: string,
   document: unknown,
 ): Promise<{ document: EmailDocument; body: string }> {

@@ -1,6 +1,6 @@
 import type { EmailDocument } from '@posthorn/email-document';
 import * as v from 'valibot';
-import type { Sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { badRequest } from '../../core/lib/errors.ts';
 import { JsonObject } from '../../core/lib/validation.ts';
 import { compileDocument } from '../brand/index.ts';
@@ -37,7 +37,7 @@ export function needsContent<Input extends Given>() {
  * @throws 400 for both, and for a document that is none
  */
 export async function storedContent(
-  db: Sql,
+  db: Database,
   projectId: string,
   { body, document }: Given,
 ): Promise<{ body?: string; document?: EmailDocument | null }> {

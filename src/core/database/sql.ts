@@ -5,25 +5,19 @@ import { transactionContext } from './transaction-context.ts';
 
 export { join, Query, raw, sql, unprepared } from './query.ts';
 
-/** SQL text with a name: `pg` prepares it once for each connection, which the hot paths need; not through every pooler. */
-export interface Statement {
-  readonly name: string;
-  readonly text: string;
-}
-
 /**
  * The one way to hold the database: queries by `sql`, entities by `em`, both on the connection of the transaction where one is
- * open. The handle of the process is handed down by `main`, each request has a `session` of its own. Older code hands over a
- * text or a named statement, and its values apart. Instants and bigints come back as text; see `src/core/database/columns.ts`
+ * open. The handle of the process is handed down by `main`, each request has a `session` of its own. A plain text, with
+ * its values apart, is for conditions that a compiler has put together. Instants and bigints come back as text; see `src/core/database/columns.ts`
  * for readers.
  */
 export interface Database {
   /** The rows a query answers. */
-  rows<Row extends object>(query: Query | Statement | string, values?: readonly unknown[]): Promise<Row[]>;
+  rows<Row extends object>(query: Query | string, values?: readonly unknown[]): Promise<Row[]>;
   /** The first row, or null. */
-  row<Row extends object>(query: Query | Statement | string, values?: readonly unknown[]): Promise<Row | null>;
+  row<Row extends object>(query: Query | string, values?: readonly unknown[]): Promise<Row | null>;
   /** How many rows a query changed. */
-  count(query: Query | Statement | string, values?: readonly unknown[]): Promise<number>;
+  count(query: Query | string, values?: readonly unknown[]): Promise<number>;
   /** The pool, for code that keeps a connection for itself. */
   readonly pool: Pool;
   /** Whether this is a transaction, so that what is written is not committed yet. */
@@ -41,9 +35,6 @@ export interface Database {
   /** The same database with an entity manager of its own. */
   session(): Database;
 }
-
-/** What older code calls the handle. */
-export type Sql = Database;
 
 /**
  * Runs the writes of a request. With an `Idempotency-Key` they share one transaction with the key's row, so that either both
@@ -74,11 +65,6 @@ export function localSettings(settings: Readonly<Record<string, 'on' | 'off' | '
   return Object.entries(settings)
     .map(([name, value]) => `set local ${name} = ${value}`)
     .join('; ') as LocalSettings;
-}
-
-/** Names a statement so that it is prepared. Names must be unique in the service. `sql` names its texts by itself. */
-export function statement(name: string, text: string): Statement {
-  return { name, text };
 }
 
 /** The `Database` over a pool; `prepares` says whether statements may be prepared, `em` makes entity managers over the same pool. */
@@ -146,19 +132,18 @@ export function databaseOf(pool: Pool, { prepares, em }: { prepares: boolean; em
 }
 
 function sqlOver(client: Pool | PoolClient, prepares: boolean): Pick<Database, 'rows' | 'row' | 'count'> {
-  const run = <Row extends object>(query: Query | Statement | string, values: readonly unknown[] = []) =>
+  const run = <Row extends object>(query: Query | string, values: readonly unknown[] = []) =>
     client.query(queryConfig(query, values, prepares)) as unknown as Promise<QueryResult<Row & QueryResultRow>>;
   return {
-    rows: async <Row extends object>(query: Query | Statement | string, values?: readonly unknown[]) =>
+    rows: async <Row extends object>(query: Query | string, values?: readonly unknown[]) =>
       (await run<Row>(query, values)).rows,
-    row: async <Row extends object>(query: Query | Statement | string, values?: readonly unknown[]) =>
+    row: async <Row extends object>(query: Query | string, values?: readonly unknown[]) =>
       (await run<Row>(query, values)).rows[0] ?? null,
-    count: async (query: Query | Statement | string, values?: readonly unknown[]) =>
-      (await run(query, values)).rowCount ?? 0,
+    count: async (query: Query | string, values?: readonly unknown[]) => (await run(query, values)).rowCount ?? 0,
   };
 }
 
-function queryConfig(query: Query | Statement | string, values: readonly unknown[], prepares: boolean) {
+function queryConfig(query: Query | string, values: readonly unknown[], prepares: boolean) {
   if (typeof query === 'string') return { text: query, values: values as unknown[] };
   const { text, name } = query;
   const given = query instanceof Query ? query.values : values;
