@@ -486,6 +486,16 @@ create table email_queue (
 create index email_queue_claims on email_queue using btree (claim_id) where (claim_id is not null);
 create index email_queue_due on email_queue using btree (project_id, due_at, email_id) where (claim_id is null);
 
+create table email_tags (
+  email_id uuid not null,
+  name text not null,
+  value text not null,
+  project_id uuid not null,
+  constraint email_tags_pkey primary key (email_id, name),
+  constraint email_tags_email_id_fkey foreign key (email_id) references emails(id) on delete cascade
+);
+create index email_tags_value on email_tags using btree (project_id, name, value, email_id);
+
 create table emails (
   id uuid not null,
   project_id uuid not null,
@@ -1600,7 +1610,9 @@ begin
     jsonb_build_object('subject', coalesce(new.subject, new.render ->> 'subject'), 'from', new."from", 'fromName', new.from_name,
       'messageId', new.message_id, 'emailId', new.id, 'templateId', new.template_id, 'campaignId', new.campaign_id,
       'sourceType', new.source_type, 'error', mail_reason_text(new.reason),
-      'failedAt', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
+      'failedAt', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+      || coalesce((select jsonb_build_object('tags', jsonb_object_agg(name, value)) from email_tags where email_id = new.id
+        having count(*) > 0), '{}'),
     now());
   return null;
 end

@@ -7,7 +7,9 @@ begin
     jsonb_build_object('subject', coalesce(new.subject, new.render ->> 'subject'), 'from', new."from", 'fromName', new.from_name,
       'messageId', new.message_id, 'emailId', new.id, 'templateId', new.template_id, 'campaignId', new.campaign_id,
       'sourceType', new.source_type, 'error', mail_reason_text(new.reason),
-      'failedAt', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
+      'failedAt', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+      || coalesce((select jsonb_build_object('tags', jsonb_object_agg(name, value)) from email_tags where email_id = new.id
+        having count(*) > 0), '{}'),
     now());
   return null;
 end

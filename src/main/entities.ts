@@ -37,7 +37,14 @@ import { SystemMail } from '../platform/system-mail/entity.ts';
 import { ProjectWipe } from '../platform/wipes/entity.ts';
 import { Campaign, CampaignClaim, CampaignSend } from '../sending/campaigns/entity.ts';
 import { ProviderHold, QueuedEmail, SendBucket } from '../sending/engine/entity.ts';
-import { Email, MailCount, MailCountChange, RetentionCursor, WebhookReceipt } from '../sending/ledger/entity.ts';
+import {
+  Email,
+  EmailTag,
+  MailCount,
+  MailCountChange,
+  RetentionCursor,
+  WebhookReceipt,
+} from '../sending/ledger/entity.ts';
 import { ProviderHandover } from '../sending/providers/entity.ts';
 import { RecipientVisit } from '../sending/recipients/entity.ts';
 
@@ -88,6 +95,7 @@ export const entities: EntityName[] = [
   Template,
   ProviderHandover,
   Email,
+  EmailTag,
   MailCount,
   MailCountChange,
   RetentionCursor,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { prepareContent } from '../../src/content/rendering/prepare.ts';
 import { composeQueued, createComposer } from '../../src/sending/engine/compose.ts';
 import { deliverPending } from '../../src/sending/engine/pending.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
@@ -158,4 +159,91 @@ test('a search for what is rare looks at 20,000 mails a page, and says that ther
   expect(first).toMatchObject({ data: [], hasMore: true });
   const second = (await get(project, `?from=${since}&status=PENDING&cursor=${first.cursor}`)).body;
   expect(second.data.map((mail: { id: string }) => mail.id)).toEqual([id]);
+});
+
+test('tags are kept with a mail, told in its events, and lead to it', async () => {
+  const project = await aProject(database);
+  const tags = { order: 'A:17', 'kind-of_2': 'receipt' };
+  const [tagged = '', twin = ''] = await send(project, ['tia@example.com', 'tom@example.com'], { tags });
+  const [other = ''] = await send(project, 'tia@example.com', { tags: { order: 'A:18' } });
+  const [plain = ''] = await send(project, 'tia@example.com');
+  const stranger = await aProject(database);
+  await send(stranger, 'tia@example.com', { tags });
+  expect((await get(project, `/${tagged}`)).body.tags).toEqual(tags);
+  expect((await get(project, `/${plain}`)).body.tags).toEqual({});
+  const ids = async (query: string) => (await get(project, query)).body.data.map(({ id }: { id: string }) => id);
+  expect(await ids('?tag=order:A:17')).toEqual([twin, tagged]);
+  expect(await ids('?tag=order:A:17&to=tia@example.com')).toEqual([tagged]);
+  expect(await ids('?tag=order:A:18&status=PENDING')).toEqual([other]);
+  expect(await ids('?tag=order:none')).toEqual([]);
+  expect((await get(project, '?tag=order')).body.error).toMatchObject({ code: 'BAD_REQUEST' });
+  const first = await get(project, '?tag=order:A:17&limit=1');
+  expect(first.body).toMatchObject({ data: [{ id: twin }], hasMore: true });
+  expect(await ids(`?tag=order:A:17&limit=1&cursor=${first.body.cursor}`)).toEqual([tagged]);
+
+  const mailer = await deliver(project);
+  const messageId = mailer.taken.find(({ message }) => message.emailId === tagged)?.messageId ?? '';
+  await report({ id: tagged, messageId, to: 'tia@example.com' }, 'Delivery');
+  const events = await database.db.rows<{ name: string; tags: unknown; id: string }>(
+    `select name, data -> 'tags' as tags, email_id as id from events where email_id = any($1::uuid[]) order by id`,
+    [[tagged, plain]],
+  );
+  expect(events.filter(({ id }) => id === tagged).map(({ name, tags: told }) => [name, told])).toEqual([
+    ['email.sent', tags],
+    ['email.delivery', tags],
+  ]);
+  expect(events.filter(({ id }) => id === plain).map(({ tags: told }) => told)).toEqual([null]);
+  const { timeline } = (await get(project, `/${tagged}`)).body;
+  expect(
+    timeline.map(({ type, detail }: { type: string; detail: object | null }) => [type, 'tags' in (detail ?? {})]),
+  ).toEqual([
+    ['accepted', false],
+    ['sent', false],
+    ['delivery', false],
+  ]);
+});
+
+test.each([
+  ['a name with a colon', { 'a:b': 'x' }],
+  ['a name of 65 characters', { ['n'.repeat(65)]: 'x' }],
+  ['a value of 257 characters', { order: 'v'.repeat(257) }],
+  ['an empty value', { order: '' }],
+  ['a list', ['receipt']],
+  ['eleven tags', Object.fromEntries(Array.from({ length: 11 }, (_, place) => [`t${place}`, 'x']))],
+])('%s is refused as a tag', async (_, tags) => {
+  const project = await aProject(database);
+  const body = { to: 'ada@example.com', from: project.sender, subject: 'Hi', body: 'Hi', tags };
+  const { status, body: answer } = await api.call(project.secretKey, 'POST', '/v1/send', body);
+  expect(status).toBe(422);
+  expect(answer.error.errors[0].field).toMatch(/^tags/);
+});
+
+test('the text part of a request is sent in place of the derived one, with its placeholders', async () => {
+  const project = await aProject(database);
+  const data = { name: 'Ada' };
+  await send(project, 'ada@example.com', { data, text: 'Plain {{name}} & co\n{{unknown}}second line' });
+  await send(project, 'bob@example.com', { data, text: null });
+  const { sent } = await deliver(project);
+  expect(sent.map(({ to, text }) => [to.address, String(text)])).toEqual([
+    ['ada@example.com', 'Plain Ada & co\nsecond line'],
+    ['bob@example.com', 'Hi Ada'],
+  ]);
+});
+
+test('own text of a marketing mail ends with its footer', () => {
+  const prepared = prepareContent(
+    {
+      subject: 'Hi',
+      body: '<p>Hi</p>',
+      text: 'Own {{first}}',
+      messageClass: 'MARKETING',
+      projectName: 'Acme',
+      language: 'en',
+      escapeContactData: true,
+    },
+    { pagesUrl: 'https://pages.example', apiUrl: 'https://api.example', secret: 's'.repeat(32) },
+  );
+  const contact = { id: '019a0000-0000-7000-8000-000000000001', email: 'a@example.com', subscribed: true, data: {} };
+  const { text } = prepared.renderFor({ emailId: null, contact, isCampaign: false, requestData: { first: '<b>' } });
+  expect(text).toMatch(/^Own <b>\n\n[\s\S]*https:\/\/pages\.example\/unsubscribe/);
 });

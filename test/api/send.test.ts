@@ -362,9 +362,7 @@ describe('bad input writes nothing and names the place', () => {
   test.each([
     ['cc', 'bob@example.com', 'every recipient in "to"'],
     ['bcc', ['bob@example.com'], 'every recipient in "to"'],
-    ['tags', ['receipt'], 'is not supported'],
     ['html', '<p>Hi</p>', 'is called "body"'],
-    ['text', 'Hi', 'derived from "body"'],
     ['scheduledAt', '2026-12-24T18:00:00Z', 'is not supported'],
     ['scheduled_at', 'in 1 hour', 'is not supported'],
     ['reply_to', 'help@example.com', 'is called "reply"'],

@@ -10,6 +10,12 @@ export function mailPayload(alias: string, more?: string): string {
     'campaignId', ${alias}.campaign_id, 'sourceType', ${alias}.source_type${more === undefined ? '' : `, ${more}`})`;
 }
 
+/** What an `email.*` event says besides when its mail has tags: jsonb with them, or an empty object. */
+export function mailTags(alias: string): string {
+  return `coalesce((select jsonb_build_object('tags', jsonb_object_agg(tag.name, tag.value)) from email_tags tag
+    where tag.email_id = ${alias}.id having count(*) > 0), '{}')`;
+}
+
 /**
  * The data of an event that the alias names. An `email.sent` of a campaign is stored without any: all of it is in the
  * ledger row, and a copy of that for each message would be larger than the row.

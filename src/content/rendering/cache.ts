@@ -40,6 +40,7 @@ export function contentCache(
 function areEqual(a: ContentSource, b: ContentSource): boolean {
   return (
     a.body === b.body &&
+    a.text === b.text &&
     a.subject === b.subject &&
     a.messageClass === b.messageClass &&
     a.projectName === b.projectName &&
@@ -50,11 +51,11 @@ function areEqual(a: ContentSource, b: ContentSource): boolean {
 }
 
 function keyOf(source: ContentSource): string {
-  const { subject, body, messageClass, projectName, language, escapeContactData, isTest = false } = source;
-  const facts = [subject, body, messageClass, projectName, language, escapeContactData, isTest];
+  const { subject, body, text, messageClass, projectName, language, escapeContactData, isTest = false } = source;
+  const facts = [subject, body, text, messageClass, projectName, language, escapeContactData, isTest];
   return hash('sha256', JSON.stringify(facts), 'base64');
 }
 
-function sizeOf({ subject, body }: ContentSource): number {
-  return bytesPerEntry + bytesPerCharacter * (subject.length + body.length);
+function sizeOf({ subject, body, text }: ContentSource): number {
+  return bytesPerEntry + bytesPerCharacter * (subject.length + body.length + (text?.length ?? 0));
 }

@@ -33,6 +33,8 @@ export interface ContentSource {
   subject: string;
   /** HTML with Liquid. */
   body: string;
+  /** The text part with Liquid; derived from the HTML when absent. */
+  text?: string | null;
   messageClass: MessageClass;
   projectName: string;
   /** The language of recipients who name none. */
@@ -90,6 +92,7 @@ export function prepareContent(source: ContentSource, settings: LinkSettings): P
   const { messageClass, isTest = false } = source;
   const withFooter = messageClass === 'MARKETING' && !isTest;
   const subject = prepareTemplate(source.subject, { mode: 'text' });
+  const ownText = source.text ? prepareTemplate(source.text, { mode: 'text' }) : null;
   const body = prepareBody(source.body, source.escapeContactData, withFooter);
   const footers = withFooter ? footersOf(source.projectName, source.language) : null;
 
@@ -120,7 +123,9 @@ export function prepareContent(source: ContentSource, settings: LinkSettings): P
     const { contact, emailId, requestData, event, isCampaign, customHeaders, ownUnsubscribeHeaders = true } = recipient;
     const links = recipientLinks(settings, contact.id, emailId);
     const variables = buildVariables({ contact, requestData, event, urls: links });
-    const { html, text, problem } = renderBodyFor(body, variables, footers ? footers(variables.reserved.locale) : null);
+    const footer = footers ? footers(variables.reserved.locale) : null;
+    const { html, text: derived, problem } = renderBodyFor(body, variables, footer);
+    const text = ownText ? filledText(ownText, variables, footer) : derived;
     const offersOneClick =
       ownUnsubscribeHeaders && !isTest && (messageClass === 'MARKETING' || linksOwnPages(String(html), contact.id));
     return {
@@ -250,6 +255,14 @@ function fillIn(body: PreparedBody, variables: Variables, footerHtml: Filled, pr
 function finish(message: Filled, footerHtml: Filled, problem: string | null): RenderedBody {
   const html = dressMessage(String(message), String(footerHtml));
   return { html: Filled.of(html), text: Filled.of(textOfMessage(html)), problem };
+}
+
+/** The text part that the author wrote, with the footer where one belongs to the message. */
+function filledText(template: ParsedTemplate, variables: Variables, footer: Footer | null): Filled {
+  const { text } = renderFully(template, variables, Filled.empty);
+  if (footer === null) return text;
+  const footerHtml = String(renderFully(footer.html, variables, Filled.empty).text);
+  return Filled.of(`${String(text)}\n\n${htmlToText(footerHtml)}`);
 }
 
 const stepsOfTag = 4;

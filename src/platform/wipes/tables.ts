@@ -54,6 +54,7 @@ export const alongTables = [
   'automation_step_runs',
   'campaign_sends',
   'contact_field_values',
+  'email_tags',
 ] as const;
 
 /** Tables of a project that go with its row or when it is marked, or that tell of the wipe itself. */

@@ -28,6 +28,7 @@ const columns = sql`${storedMailColumns}, e.status, e.template_id as "templateId
 export interface EmailSearch {
   projectId: string;
   contactId: string | null;
+  tag: { name: string; value: string } | null;
   status: string | null;
   source: string | null;
   /** Bounds of the ids: `first` belongs to it, `before` does not. */
@@ -44,19 +45,15 @@ export interface FoundEmails {
 // A status that hardly any mail has would otherwise be searched for in all of it.
 const mostLookedAt = 20_000;
 
-/** A page of mail, newest first, along the index of the contact or of the project; looks at 20,000 rows at most. */
+/** A page of mail, newest first, along the index of the tag, the contact or the project; looks at 20,000 rows at most. */
 export async function findEmails(db: Database, search: EmailSearch, limit: number): Promise<FoundEmails> {
-  const along: Query =
-    search.contactId === null
-      ? sql`e.project_id = ${search.projectId}`
-      : sql`e.contact_id = ${search.contactId} and e.project_id = ${search.projectId}`;
-  const looked = sql`select e.id, e.status, e.source_type from emails e
-    where ${along} and e.id >= ${search.first}::uuid and e.id < ${search.before}::uuid order by e.id desc limit ${mostLookedAt}`;
+  const looked = alongIndex(search);
   const found = await db.row<{ ids: string[]; last: string | null; count: number }>(sql`
     with looked as materialized (${looked}),
     matching as (
       select id from looked where (${search.status}::text is null or status = ${search.status}::text)
         and (${search.source}::text is null or source_type = ${search.source}::text)
+        and (${search.contactId}::uuid is null or contact_id = ${search.contactId}::uuid)
       order by id desc limit ${limit + 1})
     select coalesce((select array_agg(id order by id desc) from matching), '{}') as ids, count(*)::int as count,
       (select id from looked order by id limit 1) as last
@@ -71,6 +68,21 @@ export async function findEmails(db: Database, search: EmailSearch, limit: numbe
           sql`select ${columns} from ${storedMailJoins} where e.id = any(${ids}::uuid[]) order by e.id desc`,
         );
   return { rows, lookedUpTo: lastShown ?? (found.count === mostLookedAt ? found.last : null) };
+}
+
+function alongIndex({ projectId, contactId, tag, first, before }: EmailSearch): Query {
+  if (tag !== null)
+    return sql`select e.id, e.status, e.source_type, e.contact_id from (
+        select email_id from email_tags
+        where project_id = ${projectId} and name = ${tag.name} and value = ${tag.value}
+          and email_id >= ${first}::uuid and email_id < ${before}::uuid
+        order by email_id desc limit ${mostLookedAt}) t join emails e on e.id = t.email_id`;
+  const along: Query =
+    contactId === null
+      ? sql`e.project_id = ${projectId}`
+      : sql`e.contact_id = ${contactId} and e.project_id = ${projectId}`;
+  return sql`select e.id, e.status, e.source_type, e.contact_id from emails e
+    where ${along} and e.id >= ${first}::uuid and e.id < ${before}::uuid order by e.id desc limit ${mostLookedAt}`;
 }
 
 /** The contact of an address, or null. */
@@ -96,6 +108,7 @@ export interface WholeEmailRow
       | 'clickedAt'
       | 'bouncedAt'
       | 'complainedAt'
+      | 'tags'
     > {}
 
 /** One mail of the project, or null. */
@@ -103,6 +116,7 @@ export function findEmail(db: Database, projectId: string, id: string): Promise<
   return db.row<WholeEmailRow>(sql`
     select ${columns}, e.headers, e.message_id as "messageId", e.provider, e.suppression,
       (select q.attempts from email_queue q where q.email_id = e.id) as attempts,
+      coalesce((select jsonb_object_agg(t.name, t.value) from email_tags t where t.email_id = e.id), '{}') as tags,
       e.delivered_at::text as "deliveredAt", e.opened_at::text as "openedAt", e.clicked_at::text as "clickedAt",
       e.bounced_at::text as "bouncedAt", e.complained_at::text as "complainedAt"
     from ${storedMailJoins} where e.project_id = ${projectId} and e.id = ${id}`);
@@ -121,7 +135,7 @@ const mostEvents = 500;
 export function eventsOfEmail(db: Database, { id, contact, createdAt }: WholeEmailRow): Promise<TimelineRow[]> {
   return db.rows<TimelineRow>(sql`
     select v.created_at::text as at, v.name, nullif(v.data - array(
-      select jsonb_object_keys(${raw(mailPayload('e'))})), '{}') as data
+      select jsonb_object_keys(${raw(mailPayload('e', `'tags', null`))})), '{}') as data
     from events v join emails e on e.id = v.email_id
     where v.contact_id = ${contact.id} and v.created_at >= ${createdAt}::timestamptz and v.email_id = ${id}
       and v.name like 'email.%'

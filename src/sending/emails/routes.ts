@@ -11,7 +11,7 @@ const routesBelow = <const Who extends Access & ('secret' | 'dashboard')>(prefix
     access,
     summary: 'List emails',
     description:
-      'Everything that was sent or is to be sent, by whatever way, the latest first. Name `contactId` or `to`, or a span of at most 31 days with `from`.',
+      'Everything that was sent or is to be sent, by whatever way, the latest first. Name `contactId`, `to` or `tag`, or a span of at most 31 days with `from`.',
     tag: 'emails',
     query: ListEmails,
     reply: EmailsPage,

@@ -76,6 +76,7 @@ export const EmailRecord = v.object({
   clickedAt: NullableInstant,
   bouncedAt: NullableInstant,
   complainedAt: NullableInstant,
+  tags: v.record(v.string(), v.string()),
   timeline: v.array(TimelineItem),
   body: v.optional(
     v.pipe(
@@ -95,6 +96,7 @@ export const GetEmail = v.object({
 export const ListEmails = v.object({
   contactId: v.optional(v.pipe(v.string(), v.uuid('must be the id of a contact'))),
   to: v.optional(EmailField),
+  tag: parameter('`name:value`: mail that was sent with this tag.'),
   status: v.optional(v.picklist(statuses, `must be one of ${statuses.join(', ')}`)),
   source: v.optional(v.picklist(sources, `must be one of ${sources.join(', ')}`)),
   from: parameter('ISO instant: mail that was created then or later.'),

@@ -20,8 +20,8 @@ import { renderStored } from './stored-mail.ts';
 const longestSpanDays = 31;
 
 /**
- * A page of mail, the latest first (contract page 4). Mail of one person is searched whole, other mail in a span of at most 31 days.
- * @throws 400 for a search without a person or span, a cursor of another list, or what is no date
+ * A page of mail, the latest first (contract page 4). Mail of one person or tag is searched whole, other mail in a span of at most 31 days.
+ * @throws 400 for a search without a person, tag or span, a cursor of another list, or what is no date
  */
 export async function listEmails(
   db: Database,
@@ -32,10 +32,10 @@ export async function listEmails(
 ): Promise<EmailsPage> {
   const from = dateParameter('from', query.from);
   const until = dateParameter('until', query.until) ?? now;
-  const isOfPerson = query.contactId !== undefined || query.to !== undefined;
-  if (!isOfPerson && (from === null || until.getTime() - from.getTime() > longestSpanDays * dayMs))
+  const isNarrow = query.contactId !== undefined || query.to !== undefined || query.tag !== undefined;
+  if (!isNarrow && (from === null || until.getTime() - from.getTime() > longestSpanDays * dayMs))
     throw badRequest(
-      `Name "contactId" or "to", or a span of at most ${longestSpanDays} days with "from" (and "until")`,
+      `Name "contactId", "to" or "tag", or a span of at most ${longestSpanDays} days with "from" (and "until")`,
       { field: 'from' },
     );
   const contactId =
@@ -46,6 +46,7 @@ export async function listEmails(
   const search = {
     projectId,
     contactId,
+    tag: query.tag === undefined ? null : tagOf(query.tag),
     status: query.status ?? null,
     source: query.source ?? null,
     first: firstIdAt(from ?? new Date(0)),
@@ -60,6 +61,12 @@ export async function listEmails(
     cursor: lookedUpTo === null ? null : encodeCursor([lookedUpTo]),
     hasMore: lookedUpTo !== null,
   };
+}
+
+function tagOf(tag: string): { name: string; value: string } {
+  const colon = tag.indexOf(':');
+  if (colon < 1) throw badRequest('"tag" is not "name:value"', { field: 'tag' });
+  return { name: tag.slice(0, colon), value: tag.slice(colon + 1) };
 }
 
 function placeOf(cursor: string): string {
@@ -93,6 +100,7 @@ export async function getEmail(
     clickedAt: isoInstantOrNull(row.clickedAt),
     bouncedAt: isoInstantOrNull(row.bouncedAt),
     complainedAt: isoInstantOrNull(row.complainedAt),
+    tags: row.tags,
     timeline: timelineOf(row, await eventsOfEmail(db, row)),
     ...(withBody ? { body: body === '' ? null : body } : {}),
   };

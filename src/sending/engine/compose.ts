@@ -18,6 +18,8 @@ export type ComposerSettings = Pick<Config, 'DASHBOARD_URI' | 'API_URI' | 'LINK_
 interface Composition {
   subject: string;
   body: string;
+  /** Liquid source of the text part; derived from the HTML when absent. */
+  text?: string | null;
   messageClass: MessageClass;
   sourceType: 'TRANSACTIONAL' | 'CAMPAIGN' | 'WORKFLOW';
   project: { name: string; tracking: TrackingMode; language: string; escapeContactData: boolean };
@@ -68,6 +70,7 @@ export function createComposer(settings: ComposerSettings, log: ComposerLog): Co
     const content = prepared({
       subject: facts.subject,
       body: facts.body,
+      text: facts.text ?? null,
       messageClass,
       projectName: project.name,
       language: project.language,
@@ -109,6 +112,7 @@ export function composeQueued(compose: Composer, mail: ClaimedMail): OutgoingMes
     emailId: mail.id,
     subject: render?.subject ?? mail.subject ?? '',
     body: render?.body ?? mail.body ?? '',
+    text: render?.text ?? null,
     to: { address: mail.toAddress, name: mail.toName },
     contact: {
       id: mail.contactId,

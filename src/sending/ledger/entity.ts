@@ -88,6 +88,22 @@ const EmailSchema = defineEntity({
 export class Email extends EmailSchema.class {}
 EmailSchema.setClass(Email);
 
+const EmailTagSchema = defineEntity({
+  name: 'EmailTag',
+  tableName: 'email_tags',
+  properties: {
+    emailId: p.manyToOne(Email).mapToPk().deleteRule('cascade').primary().updateRule('no action'),
+    name: p.text().primary(),
+    value: p.text(),
+    projectId: p.uuid(),
+  },
+  indexes: [{ name: 'email_tags_value', properties: ['projectId', 'name', 'value', 'emailId'] }],
+});
+
+/** A tag of a mail that was sent with some. */
+export class EmailTag extends EmailTagSchema.class {}
+EmailTagSchema.setClass(EmailTag);
+
 const MailCountSchema = defineEntity({
   name: 'MailCount',
   tableName: 'mail_counts',

@@ -20,7 +20,7 @@ export function isSimulated(address: string): boolean {
 
 /** What the texts and files of a queued mail take in memory, in bytes; contact data, which has a limit of its own, is not counted. */
 export function contentBytes(
-  { subject, body, data }: { subject: string; body: string; data?: unknown },
+  { subject, body, text, data }: { subject: string; body: string; text?: string | null | undefined; data?: unknown },
   attachments: readonly object[] | null,
 ): number {
   const files = (attachments ?? []).reduce(
@@ -28,7 +28,7 @@ export function contentBytes(
     0,
   );
   const values = data === undefined || data === null ? 0 : Buffer.byteLength(JSON.stringify(data));
-  return files + Buffer.byteLength(body) + Buffer.byteLength(subject) + values;
+  return files + Buffer.byteLength(body) + Buffer.byteLength(subject) + Buffer.byteLength(text ?? '') + values;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { mailPayload } from '../../audience/events/index.ts';
+import { mailPayload, mailTags } from '../../audience/events/index.ts';
 import { isoText } from '../../core/database/columns.ts';
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
@@ -119,13 +119,14 @@ const consequences = sql`
     emitted as (
       insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
       select event_id, project_id, contact_id, id, 'email.sent',
-        ${raw(mailPayload('s'))} || jsonb_build_object('sentAt', ${raw(isoText('s.sent_at'))}), s.sent_at
+        ${raw(mailPayload('s'))} || jsonb_build_object('sentAt', ${raw(isoText('s.sent_at'))}) || ${raw(mailTags('s'))}, s.sent_at
       from settled s where outcome = 'SENT'
       union all
       select flip_id, project_id, contact_id, id, 'contact.unsubscribed', '{"reason": "bounce"}'::jsonb, null from flipped
       union all
       select event_id, project_id, contact_id, id, 'email.bounce',
-        ${raw(mailPayload('s'))} || jsonb_build_object('bounceType', 'Permanent', 'bouncedAt', ${raw(isoText('s.bounced_at'))}), s.bounced_at
+        ${raw(mailPayload('s'))} || jsonb_build_object('bounceType', 'Permanent', 'bouncedAt', ${raw(isoText('s.bounced_at'))})
+          || ${raw(mailTags('s'))}, s.bounced_at
       from settled s where outcome = 'BOUNCED')`;
 
 /** When the row of the queue is due again. */

@@ -9,6 +9,8 @@ export interface StoredRender {
   subject: string;
   /** Liquid source of the HTML body. */
   body: string;
+  /** Liquid source of the text part; derived from the HTML when absent. */
+  text?: string;
   /** Values of the request, inserted as they are: a secret key vouches for them. */
   data: JsonObjectValue;
   /** The contact's data after the upsert of the request; escaped where it stands in HTML. */

@@ -1,6 +1,6 @@
 import type { Notification } from '@posthorn/mail-providers';
 import { leftBefore } from '../../audience/contacts/index.ts';
-import { mailPayload } from '../../audience/events/index.ts';
+import { mailPayload, mailTags } from '../../audience/events/index.ts';
 import { isoText } from '../../core/database/columns.ts';
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
@@ -113,7 +113,7 @@ function emitted(effect: Effect, name: string | null, at: Query): Query {
     emitted as (
       insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
       select ${sentEvent}::uuid, m.project_id, m.contact_id, m.id, 'email.sent',
-        ${raw(mailPayload('m', `'sentAt', ${isoText('m.sent_at')}`))}, m.sent_at
+        ${raw(mailPayload('m', `'sentAt', ${isoText('m.sent_at')}`))} || ${raw(mailTags('m'))}, m.sent_at
       from moved m where m.corrected
       union all
       select ${flipEvent}::uuid, m.project_id, m.contact_id, m.id, 'contact.unsubscribed',
@@ -121,7 +121,7 @@ function emitted(effect: Effect, name: string | null, at: Query): Query {
       from moved m where exists (select from flipped)
       union all
       select ${ownEvent}::uuid, m.project_id, m.contact_id, m.id, ${kind === 'failure' ? 'email.failed' : `email.${kind}`}::text,
-        ${raw(mailPayload('m'))} || ${dataOf(effect, name, at)},
+        ${raw(mailPayload('m'))} || ${dataOf(effect, name, at)} || ${raw(mailTags('m'))},
         ${kind === 'failure' ? at : sql`case when m.was is null then m.becomes end`}
       from moved m where ${kind !== 'optOut' && kind !== 'sent'}::boolean)`;
 }

@@ -27,6 +27,8 @@ export interface SendFacts {
   remove: readonly string[];
   subject: string;
   body: string;
+  /** Liquid source of the text part; null where it is derived from the HTML. */
+  text: string | null;
   /** Values of the request for its templates. */
   variables: JsonObjectValue;
   from: string;
@@ -37,6 +39,7 @@ export interface SendFacts {
   messageClass: TemplateType;
   templateId: string | null;
   tracking: boolean | null;
+  tags: Readonly<Record<string, string>> | null;
 }
 
 /** A message that was accepted. */
@@ -117,7 +120,8 @@ function acceptance(projectId: string, recipients: readonly SendRecipient[], fac
         attachments, source_type, message_class, template_id, tracking, simulated, status, suppression)
       select r.email_id, ${project}, c.id, c.email, r.to_name, ${from}, ${fromName}, ${replyTo},
         jsonb_build_object('subject', ${subject}::text, 'body', ${body}::text, 'data', ${JSON.stringify(variables)}::jsonb,
-          'contact', c.data, 'subscribed', c.subscribed),
+          'contact', c.data, 'subscribed', c.subscribed)
+          || ${JSON.stringify(facts.text === null ? {} : { text: facts.text })}::jsonb,
         ${headers && JSON.stringify(headers)}::jsonb, ${attachments && JSON.stringify(attachments)}::jsonb, 'TRANSACTIONAL',
         ${facts.messageClass}, ${facts.templateId}::uuid, ${facts.tracking}::boolean, r.simulated,
         case when r.suppression is null then 'PENDING' else 'SUPPRESSED' end, r.suppression
@@ -125,7 +129,16 @@ function acceptance(projectId: string, recipients: readonly SendRecipient[], fac
       returning id, contact_id, to_address, project_id, status),
     queued as (
       insert into email_queue (email_id, project_id, bytes)
-      select id, project_id, (select bytes from recipient limit 1) from accepted where status = 'PENDING')`;
+      select id, project_id, (select bytes from recipient limit 1) from accepted where status = 'PENDING')${tagged(facts.tags)}`;
+}
+
+// A tail of the list of CTEs, which is not there for mail without tags.
+function tagged(tags: SendFacts['tags']): Query {
+  if (tags === null) return sql``;
+  return sql`,
+    tagged as (
+      insert into email_tags (email_id, name, value, project_id)
+      select a.id, t.key, t.value, a.project_id from accepted a, jsonb_each_text(${JSON.stringify(tags)}::jsonb) t)`;
 }
 
 const flips = raw(

@@ -49,13 +49,11 @@ const Attachment = v.pipe(
 export const mostRecipients = 1_000;
 
 // Names under which other services take what is named differently here, or is not done at all. To drop them silently would
-// send a mail without its copies, its text or its time.
+// send a mail without its copies or its time.
 const foreignKeys: Readonly<Record<string, string>> = {
   cc: 'is not supported: every recipient in "to" gets a message of their own',
   bcc: 'is not supported: every recipient in "to" gets a message of their own',
-  tags: 'is not supported: pass a header in "headers", or values in "data"',
   html: 'is called "body" here',
-  text: 'is not taken: the text part is derived from "body"',
   scheduledAt: 'is not supported: the message is sent at once',
   scheduled_at: 'is not supported: the message is sent at once',
   reply_to: 'is called "reply" here',
@@ -72,6 +70,16 @@ function noForeignKeys<Body extends Record<string, unknown>>() {
   });
 }
 
+const Tags = v.pipe(
+  JsonObject,
+  v.record(
+    v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'a name must be 1 to 64 letters, digits, "_" or "-"')),
+    textField('a value', 1, 256),
+  ),
+  coded('too_big', (tags) => Object.keys(tags).length <= 10, 'must have at most 10 tags'),
+  v.description('Up to 10 names with values, by which the mail is found again; events of the mail carry them.'),
+);
+
 /** `POST /v1/send` (contract page 1, 2.3). */
 export const SendBody = v.pipe(
   v.looseObject({
@@ -82,6 +90,10 @@ export const SendBody = v.pipe(
     ]),
     subject: v.optional(v.pipe(textField('subject', 1, 998), singleLine('subject'))),
     body: v.optional(v.pipe(v.string(), v.minLength(1, 'must not be empty'))),
+    text: v.pipe(
+      v.nullish(v.pipe(v.string(), v.minLength(1, 'must not be empty'))),
+      v.description('The text part, with Liquid; derived from the HTML when absent.'),
+    ),
     template: v.optional(v.pipe(v.string(), v.uuid('must be the id of a template'))),
     from: v.optional(v.union([EmailField, Address])),
     fromName: v.optional(DisplayName),
@@ -94,6 +106,7 @@ export const SendBody = v.pipe(
     headers: v.optional(v.record(HeaderName, HeaderValue)),
     attachments: v.optional(v.array(Attachment)),
     tracking: v.optional(v.boolean()),
+    tags: v.nullish(Tags),
   }),
   noForeignKeys(),
   codedAt(

@@ -72,6 +72,7 @@ export async function acceptSend(
     ...dataOf(body),
     subject: body.subject ?? template?.subject ?? '',
     body: body.body ?? template?.body ?? '',
+    text: body.text ?? null,
     from,
     fromName,
     replyTo: body.reply ?? body.replyTo ?? template?.replyTo ?? null,
@@ -80,6 +81,7 @@ export async function acceptSend(
     messageClass: template?.type ?? 'TRANSACTIONAL',
     templateId: template?.id ?? null,
     tracking: body.tracking ?? null,
+    tags: body.tags && Object.keys(body.tags).length > 0 ? body.tags : null,
   };
   checkMessageSize(deps.limits.messageBytes, facts);
   const bytes = contentBytes({ ...facts, data: facts.variables }, facts.attachments);
@@ -233,7 +235,8 @@ function checkAttachments(limits: SendDeps['limits'], body: SendBody): void {
 }
 
 function checkMessageSize(limit: number, facts: SendFacts): void {
-  if (contentBytes({ subject: facts.subject, body: facts.body }, facts.attachments) <= limit) return;
+  const { subject, body, text } = facts;
+  if (contentBytes({ subject, body, text }, facts.attachments) <= limit) return;
   const most = `${Math.floor(limit / megabyte)} MB`;
   throw invalidField(
     facts.attachments === null ? 'body' : 'attachments',
