@@ -64,6 +64,26 @@ test('without a contact of that address a test goes out as it is written', async
   expect(mailer.sent[0]?.html).toContain('Dear {{firstName ?? reader}}');
 });
 
+test('a template is tested in the same way', async () => {
+  await call('POST', '/contacts', { email: member, data: { firstName: 'Ada' } });
+  const variable = { type: 'variable', attrs: { name: 'firstName', fallback: 'there' } };
+  const { body: template } = await call('POST', '/templates', {
+    name: 'Welcome',
+    subject: 'Hi {{firstName ?? there}}',
+    document: { version: 1, content: [{ type: 'paragraph', content: [variable] }] },
+    from: project.sender,
+  });
+  const path = `/templates/${template.id}/test`;
+  expect((await call('POST', path, { email: member })).body.success).toBe(true);
+  expect(mailer.sent).toMatchObject([{ subject: '[TEST] Hi Ada', to: { address: member }, replyTo: null }]);
+  expect(mailer.sent[0]?.html).toContain('>Ada</p>');
+  expect((await call('POST', path, { email: 'somebody@example.com' })).status).toBe(403);
+  expect((await call('POST', `/templates/${project.id}/test`, { email: member })).body.error.code).toBe(
+    'TEMPLATE_NOT_FOUND',
+  );
+  expect(await database.db.rows('select 1 from emails where project_id = $1', [project.id])).toEqual([]);
+});
+
 test('a test leaves no row, no event and no count, in whatever state the campaign is', async () => {
   await call('POST', '/contacts', { email: member });
   for (const status of ['DRAFT', 'SCHEDULED', 'SENDING', 'SENT', 'CANCELLED']) {

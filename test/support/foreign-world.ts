@@ -146,6 +146,7 @@ export const foreignBodies: Record<string, object> = {
   'PATCH /templates/:id': { name: 'Mine now' },
   'PUT /campaigns/:id': { name: 'Mine now' },
   'POST /campaigns/:id/test': { email: 'me@example.org' },
+  'POST /templates/:id/test': { email: 'me@example.org' },
   'PATCH /segments/:id': { name: 'Mine now' },
   'POST /segments/:id/members': { emails: ['foreign.person@example.org'] },
   'DELETE /segments/:id/members': { emails: ['foreign.person@example.org'] },

@@ -1,7 +1,7 @@
-import type { EmailDocument } from '@posthorn/email-document';
+import { type EmailDocument, readableOn } from '@posthorn/email-document';
 import type { Editor, JSONContent } from '@tiptap/core';
 import { EditorContent, useEditor } from '@tiptap/react';
-import { useRef, useState } from 'react';
+import { type CSSProperties, useRef, useState } from 'react';
 import { uploadImage } from '../pages/mail/image.ts';
 import { toast } from '../ui/toasts.tsx';
 import { Bubble } from './Bubble.tsx';
@@ -20,10 +20,13 @@ type Content = EmailDocument['content'];
 export function EmailEditor({
   initial,
   variables,
+  color,
   onChange,
 }: {
   initial: Content;
   variables: readonly string[];
+  /** Of buttons, as the brand kit has it. */
+  color: string;
   onChange: (content: Content) => void;
 }) {
   const [suggested, setSuggested] = useState<Suggested | null>(null);
@@ -59,6 +62,7 @@ export function EmailEditor({
     // biome-ignore lint/a11y/noStaticElementInteractions: the pointer only shows the handle; blocks are moved by keys as well
     <div
       className="email-editor"
+      style={{ '--brand': color, '--on-brand': readableOn(color) } as CSSProperties}
       onMouseMove={(event) => {
         const hovered = hoveredBlock(editor, event);
         if (hovered) setOver(hovered);

@@ -2,7 +2,7 @@ import { type Editor, Extension } from '@tiptap/core';
 import { NodeSelection } from '@tiptap/pm/state';
 
 /** The block of the document that the selection is in: where it begins, and which of its siblings it is. */
-export function outerBlock(editor: Editor): { pos: number; index: number } | null {
+function outerBlock(editor: Editor): { pos: number; index: number } | null {
   const { $from } = editor.state.selection;
   const index = $from.index(0);
   if (index >= editor.state.doc.childCount) return null;

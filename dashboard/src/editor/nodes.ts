@@ -67,7 +67,7 @@ function container(
     parseHTML: () => [{ tag: `div[data-block="${name}"]` }],
     renderHTML: ({ node, HTMLAttributes }) => [
       'div',
-      mergeAttributes(HTMLAttributes, { 'data-block': name, 'data-label': label(node.attrs) }),
+      mergeAttributes(HTMLAttributes, { 'data-block': name, 'data-says': label(node.attrs) }),
       0,
     ],
   });

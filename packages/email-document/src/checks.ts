@@ -109,7 +109,7 @@ function variables(html: string, known: readonly string[]): Finding[] {
   }
   return [...unknown].map((name) => ({
     kind: 'variable',
-    message: `No contact has “${name}”. Check the name, or give it a fallback.`,
+    message: `“${name}” is no field of your contacts. Check the name, give it a fallback, or send it as data.`,
   }));
 }
 

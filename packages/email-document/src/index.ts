@@ -1,4 +1,5 @@
 export { checkDocument, checkEmail, type Finding, gmailClip, linkProblem } from './checks.ts';
+export { readableOn } from './color.ts';
 export { compileEmail } from './compile.ts';
 export { Brand, EmailDocument, fonts, networks, operators, plainBrand } from './schema.ts';
 export { starters } from './starters.ts';

@@ -29,7 +29,7 @@ import {
   updateCampaign,
 } from './service.ts';
 import { cancelCampaign, pauseCampaign } from './stopping.ts';
-import { sendTest } from './test-send.ts';
+import { sendCampaignTest, sendTemplateTest } from './test-send.ts';
 
 // A malformed id of a campaign is a 422 (contract page 2, section 0), not the 404 that other resources answer.
 const ids = { id: '422' };
@@ -175,22 +175,29 @@ export const campaignRoutes = [
     reply: withMessage(CampaignWithSegment),
     handle: async (input) => answer(await resendCampaign(depsOf(input), input.project, input.params.id)),
   }),
-  route({
-    method: 'POST',
-    path: '/campaigns/:id/test',
-    access: 'dashboard',
-    summary: 'Send a test to a member of the project',
-    description: 'Sent at once, without entries in ledger, events or counters.',
-    ids,
-    body: TestCampaign,
-    reply: message,
-    async handle(input) {
-      const { app, db, project, params, body } = input;
-      const deps = { db, mailer: app.mailer, config: app.config, senderDomains: app.directory.senderDomains };
-      await sendTest(deps, project, params.id, body.email);
-      return { success: true, message: `Test sent to ${body.email}` };
-    },
-  }),
+  ...(
+    [
+      { kind: 'campaigns', ids, send: sendCampaignTest },
+      { kind: 'templates', ids: { id: 'template' }, send: sendTemplateTest },
+    ] as const
+  ).map(({ kind, ids: each, send }) =>
+    route({
+      method: 'POST',
+      path: `/${kind}/:id/test`,
+      access: 'dashboard',
+      summary: `Send a test of a ${kind.slice(0, -1)} to a member of the project`,
+      description: 'Sent at once, without entries in ledger, events or counters.',
+      ids: each,
+      body: TestCampaign,
+      reply: message,
+      async handle(input) {
+        const { app, db, project, params, body } = input;
+        const deps = { db, mailer: app.mailer, config: app.config, senderDomains: app.directory.senderDomains };
+        await send(deps, project, params.id, body.email);
+        return { success: true, message: `Test sent to ${body.email}` };
+      },
+    }),
+  ),
   ...(['archive', 'unarchive'] as const).map((action) =>
     route({
       method: 'POST',

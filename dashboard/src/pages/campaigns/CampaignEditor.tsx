@@ -17,10 +17,10 @@ import { toast } from '../../ui/toasts.tsx';
 import { contentBody, contentNames, contentOf, contentText, emptyContent, type MailContent } from '../mail/content.ts';
 import { MailForm } from '../mail/MailForm.tsx';
 import { MailPreview } from '../mail/MailPreview.tsx';
+import { TestDialog } from '../mail/TestDialog.tsx';
 import { type Audience, AudienceForm, audienceBody, audienceOf, audienceText } from './AudienceForm.tsx';
 import { type Campaign, type SavedCampaign, states } from './campaign.ts';
 import { SendDialog } from './SendDialog.tsx';
-import { TestDialog } from './TestDialog.tsx';
 
 type Content = MailContent & { audience: Audience };
 
@@ -138,7 +138,9 @@ export function CampaignEditor({ campaign, above }: { campaign: Campaign | null;
         />
       ) : null}
       {campaign && dialog === 'send' ? <SendDialog campaign={campaign} onClose={close} onSent={refresh} /> : null}
-      {campaign && dialog === 'test' ? <TestDialog campaign={campaign} onClose={close} /> : null}
+      {campaign && dialog === 'test' ? (
+        <TestDialog kind="campaigns" id={campaign.id} name={campaign.name} onClose={close} />
+      ) : null}
       {campaign && dialog === 'cancel' ? (
         <ConfirmDialog
           title={`Unschedule ${campaign.name}?`}

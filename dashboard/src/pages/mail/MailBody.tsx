@@ -7,7 +7,7 @@ import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { TextField } from '../../ui/Field.tsx';
 import { Loading } from '../../ui/States.tsx';
 import { BrandDialog } from './BrandDialog.tsx';
-import { useSource } from './brand.ts';
+import { useBrand, useSource } from './brand.ts';
 import type { MailContent } from './content.ts';
 import { ImageDialog } from './ImageDialog.tsx';
 import { LayoutDialog } from './LayoutDialog.tsx';
@@ -32,6 +32,7 @@ export function MailBody({
 }) {
   const variables = useVariables();
   const sourceOf = useSource();
+  const { primaryColor } = useBrand();
   const insert = useRef<Insert | null>(null);
   const [dialog, setDialog] = useState<'image' | 'layout' | 'brand' | 'html' | null>(null);
   // Another layout begins another editor.
@@ -77,6 +78,7 @@ export function MailBody({
             key={layout}
             initial={document.content}
             variables={variables}
+            color={primaryColor}
             onChange={(blocks) => onChange({ document: { ...document, content: blocks } })}
           />
         ) : (

@@ -9,8 +9,14 @@ export function brandQuery(project: string) {
   return { queryKey: ['brand', project], queryFn: () => answer(api.GET('/brand')) };
 }
 
+/** The brand kit of the project; the plain one until it is known. */
+export function useBrand() {
+  const { data = plainBrand } = useQuery(brandQuery(useProjectId()));
+  return data;
+}
+
 /** The HTML that a message is sent as: what was written as blocks is compiled as the service does it. */
 export function useSource(): (content: Pick<MailContent, 'body' | 'document'>) => string {
-  const { data } = useQuery(brandQuery(useProjectId()));
-  return ({ body, document }) => (document === null ? body : compileEmail(document, data ?? plainBrand));
+  const brand = useBrand();
+  return ({ body, document }) => (document === null ? body : compileEmail(document, brand));
 }

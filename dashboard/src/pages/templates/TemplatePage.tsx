@@ -16,6 +16,7 @@ import { toast } from '../../ui/toasts.tsx';
 import { contentBody, contentNames, contentOf, contentText, emptyContent, type MailContent } from '../mail/content.ts';
 import { MailForm } from '../mail/MailForm.tsx';
 import { MailPreview } from '../mail/MailPreview.tsx';
+import { TestDialog } from '../mail/TestDialog.tsx';
 
 const unsaved = { content: emptyContent, revision: null };
 const storedOf = (template: Parameters<typeof contentOf>[0] & { revision: number }) => ({
@@ -53,6 +54,7 @@ interface Stored {
 function Editor({ id, stored, above }: { id: string | null; stored: Stored; above: ReactNode }) {
   const project = useProjectId();
   const [deleting, setDeleting] = useState(false);
+  const [testing, setTesting] = useState(false);
   const queries = useQueryClient();
   const navigate = useNavigate();
   const path = { id: id ?? '' };
@@ -99,6 +101,11 @@ function Editor({ id, stored, above }: { id: string | null; stored: Stored; abov
               Delete
             </Button>
           )}
+          {id === null ? null : (
+            <Button disabled={hasChanges} onClick={() => setTesting(true)}>
+              Send a test
+            </Button>
+          )}
           <Button look="primary" busy={draft.isSaving} disabled={!hasChanges} onClick={draft.save}>
             Save
           </Button>
@@ -127,6 +134,9 @@ function Editor({ id, stored, above }: { id: string | null; stored: Stored; abov
           onTheirs={draft.takeTheirs}
           onClose={draft.decideLater}
         />
+      ) : null}
+      {id !== null && testing ? (
+        <TestDialog kind="templates" id={id} name={stored.content.name} onClose={() => setTesting(false)} />
       ) : null}
       {deleting ? (
         <ConfirmDialog

@@ -8,10 +8,19 @@ import { Dialog } from '../../ui/Dialog.tsx';
 import { SelectField } from '../../ui/Field.tsx';
 import { Form } from '../../ui/Form.tsx';
 import { Note, Problem } from '../../ui/States.tsx';
-import type { Campaign } from './campaign.ts';
 
-/** Sends the campaign to one member of the team. */
-export function TestDialog({ campaign, onClose }: { campaign: Campaign; onClose: () => void }) {
+/** Sends a saved campaign or template to one member of the team. */
+export function TestDialog({
+  kind,
+  id,
+  name,
+  onClose,
+}: {
+  kind: 'campaigns' | 'templates';
+  id: string;
+  name: string;
+  onClose: () => void;
+}) {
   const project = useProjectId();
   const { data: user } = useQuery(whoAmI);
   const [email, setEmail] = useState(user?.email ?? '');
@@ -20,12 +29,11 @@ export function TestDialog({ campaign, onClose }: { campaign: Campaign; onClose:
     queryFn: async () => (await answer(api.GET('/projects/{id}/members', { params: { path: { id: project } } }))).data,
   });
   const send = useMutation({
-    mutationFn: () =>
-      answer(api.POST('/campaigns/{id}/test', { params: { path: { id: campaign.id } }, body: { email } })),
+    mutationFn: () => answer(api.POST(`/${kind}/{id}/test`, { params: { path: { id } }, body: { email } })),
   });
   return (
     <Dialog
-      title={`Send a test of ${campaign.name}`}
+      title={`Send a test of ${name}`}
       description="Goes to one team member, marked as a test. It isn’t counted in results."
       onClose={onClose}
     >
