@@ -35,6 +35,7 @@ import { Migration20261122002000_mail_reasons } from './Migration20261122002000_
 import { Migration20261122004000_content_revisions } from './Migration20261122004000_content_revisions.ts';
 import { Migration20261122004001_email_documents } from './Migration20261122004001_email_documents.ts';
 import { Migration20261122007000_webhook_endpoints } from './Migration20261122007000_webhook_endpoints.ts';
+import { Migration20261122008000_api_keys } from './Migration20261122008000_api_keys.ts';
 import { Migration20261122009500_email_tags } from './Migration20261122009500_email_tags.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
@@ -76,5 +77,6 @@ export const migrations = [
   { name: 'Migration20261122004000_content_revisions', class: Migration20261122004000_content_revisions },
   { name: 'Migration20261122004001_email_documents', class: Migration20261122004001_email_documents },
   { name: 'Migration20261122007000_webhook_endpoints', class: Migration20261122007000_webhook_endpoints },
+  { name: 'Migration20261122008000_api_keys', class: Migration20261122008000_api_keys },
   { name: 'Migration20261122009500_email_tags', class: Migration20261122009500_email_tags },
 ];

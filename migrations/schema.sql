@@ -26,6 +26,32 @@ create table activity_counts (
 create index activity_counts_hour on activity_counts using btree (project_id, hour, kind) include (items);
 create index activity_counts_taken_off on activity_counts using btree (project_id) where (items < 0);
 
+create table api_keys (
+  id uuid not null,
+  project_id uuid not null,
+  name text not null,
+  prefix text not null,
+  hash bytea not null,
+  old_hash bytea,
+  old_hash_until timestamp(3) with time zone,
+  scopes text[] not null,
+  sender_domains text[],
+  recipients jsonb,
+  expires_at timestamp(3) with time zone,
+  last_used_at timestamp(3) with time zone,
+  created_by uuid,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  constraint api_keys_pkey primary key (id),
+  constraint api_keys_hash_key unique (hash),
+  constraint api_keys_old_hash_key unique (old_hash),
+  constraint api_keys_created_by_fkey foreign key (created_by) references users(id) on delete set null,
+  constraint api_keys_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
+);
+create index api_keys_project on api_keys using btree (project_id, created_at);
+create trigger api_keys_announce after insert or delete on api_keys for each row execute function announce_change();
+create trigger api_keys_announce_changed after update on api_keys for each row when ((not (old.last_used_at is distinct from new.last_used_at))) execute function announce_change();
+
 create table attempt_windows (
   scope text not null,
   subject bytea not null,

@@ -27,6 +27,7 @@ export const automationGraphRoutes = [
   route({
     method: 'POST',
     path: '/workflows/:id/steps',
+    scope: 'workflows:write',
     access: 'dashboard',
     tag,
     summary: 'Add a step',
@@ -43,6 +44,7 @@ export const automationGraphRoutes = [
   route({
     method: 'PATCH',
     path: '/workflows/:id/steps/:stepId',
+    scope: 'workflows:write',
     access: 'dashboard',
     tag,
     summary: 'Update a step',
@@ -56,6 +58,7 @@ export const automationGraphRoutes = [
   route({
     method: 'DELETE',
     path: '/workflows/:id/steps/:stepId',
+    scope: 'workflows:write',
     access: 'dashboard',
     tag,
     summary: 'Delete a step',
@@ -70,6 +73,7 @@ export const automationGraphRoutes = [
   route({
     method: 'POST',
     path: '/workflows/:id/transitions',
+    scope: 'workflows:write',
     access: 'dashboard',
     tag,
     summary: 'Connect two steps',
@@ -85,6 +89,7 @@ export const automationGraphRoutes = [
   route({
     method: 'DELETE',
     path: '/workflows/:id/transitions/:transitionId',
+    scope: 'workflows:write',
     access: 'dashboard',
     tag,
     summary: 'Delete a transition',
@@ -96,6 +101,7 @@ export const automationGraphRoutes = [
   route({
     method: 'POST',
     path: '/workflows/:id/transitions/:transitionId/insert-step',
+    scope: 'workflows:write',
     access: 'dashboard',
     tag,
     summary: 'Insert a step between two others',

@@ -43,6 +43,7 @@ export const automationRoutes = [
   route({
     method: 'GET',
     path: '/workflows',
+    scope: 'workflows:read',
     access: 'dashboard',
     summary: 'List workflows',
     description: 'By page number, or with `limit` and `cursor`.',
@@ -53,6 +54,7 @@ export const automationRoutes = [
   route({
     method: 'GET',
     path: '/workflows/fields',
+    scope: 'workflows:read',
     access: 'dashboard',
     summary: 'List the fields of conditions',
     query: ListWorkflowFields,
@@ -62,6 +64,7 @@ export const automationRoutes = [
   route({
     method: 'POST',
     path: '/workflows',
+    scope: 'workflows:write',
     access: 'dashboard',
     summary: 'Create a workflow',
     description:
@@ -81,6 +84,7 @@ export const automationRoutes = [
   route({
     method: 'POST',
     path: '/workflows/bulk-update',
+    scope: 'workflows:write',
     access: 'dashboard',
     summary: 'Delete several workflows',
     body: BulkUpdateWorkflows,
@@ -91,6 +95,7 @@ export const automationRoutes = [
   route({
     method: 'GET',
     path: '/workflows/:id',
+    scope: 'workflows:read',
     access: 'dashboard',
     summary: 'Get a workflow with its graph',
     description:
@@ -106,6 +111,7 @@ export const automationRoutes = [
   route({
     method: 'PATCH',
     path: '/workflows/:id',
+    scope: 'workflows:write',
     access: 'dashboard',
     summary: 'Update, enable or disable a workflow',
     ids,
@@ -121,6 +127,7 @@ export const automationRoutes = [
   route({
     method: 'DELETE',
     path: '/workflows/:id',
+    scope: 'workflows:write',
     access: 'dashboard',
     summary: 'Delete a workflow',
     ids,
@@ -135,6 +142,7 @@ export const automationRoutes = [
   route({
     method: 'GET',
     path: '/workflows/:id/versions',
+    scope: 'workflows:read',
     access: 'dashboard',
     summary: 'List the versions of a graph',
     description: 'The versions that contacts have entered, with the number of contacts in each.',
@@ -146,6 +154,7 @@ export const automationRoutes = [
   route({
     method: 'GET',
     path: '/workflows/:id/versions/:version',
+    scope: 'workflows:read',
     access: 'dashboard',
     summary: 'Get a version of a graph',
     description: 'The graph as executions pinned to this version run it; an execution names its `version`.',
@@ -156,6 +165,7 @@ export const automationRoutes = [
   route({
     method: 'POST',
     path: '/workflows/:id/duplicate',
+    scope: 'workflows:write',
     access: 'dashboard',
     summary: 'Duplicate a workflow',
     ids,

@@ -34,6 +34,7 @@ export const automationRunRoutes = [
   route({
     method: 'POST',
     path: '/workflows/:id/executions',
+    scope: 'workflows:write',
     access: 'dashboard',
     tag,
     summary: 'Enroll a contact in a workflow',
@@ -58,6 +59,7 @@ export const automationRunRoutes = [
   route({
     method: 'GET',
     path: '/workflows/:id/executions',
+    scope: 'workflows:read',
     access: 'dashboard',
     tag,
     summary: 'List the executions of a workflow',
@@ -70,6 +72,7 @@ export const automationRunRoutes = [
   route({
     method: 'POST',
     path: '/workflows/:id/executions/cancel-all',
+    scope: 'workflows:write',
     access: 'dashboard',
     tag,
     summary: 'Cancel every active execution of a workflow',
@@ -80,6 +83,7 @@ export const automationRunRoutes = [
   route({
     method: 'GET',
     path: '/workflows/:id/executions/:executionId',
+    scope: 'workflows:read',
     access: 'dashboard',
     tag,
     summary: 'Get an execution with all its steps',
@@ -91,6 +95,7 @@ export const automationRunRoutes = [
   route({
     method: 'DELETE',
     path: '/workflows/:id/executions/:executionId',
+    scope: 'workflows:write',
     access: 'dashboard',
     tag,
     summary: 'Cancel an execution',
@@ -105,6 +110,7 @@ export const automationRunRoutes = [
   route({
     method: 'GET',
     path: '/workflows/:id/people',
+    scope: 'workflows:read',
     access: 'dashboard',
     tag,
     summary: 'Count the contacts at each step of a workflow',

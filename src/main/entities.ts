@@ -32,7 +32,7 @@ import { IdempotencyKey, RateWindow } from '../platform/access/entity.ts';
 import { AccountToken, AttemptWindow, EndedSession, User } from '../platform/accounts/entity.ts';
 import { UnreportedMail, UsageCounter, UsageNotice, UsageReport } from '../platform/billing/entity.ts';
 import { Domain, DomainRemoval } from '../platform/domains/entity.ts';
-import { Membership, Project } from '../platform/projects/entity.ts';
+import { ApiKey, Membership, Project } from '../platform/projects/entity.ts';
 import { SystemMail } from '../platform/system-mail/entity.ts';
 import { ProjectWipe } from '../platform/wipes/entity.ts';
 import { Campaign, CampaignClaim, CampaignSend } from '../sending/campaigns/entity.ts';
@@ -63,6 +63,7 @@ export const entities: EntityName[] = [
   EndedSession,
   AttemptWindow,
   Project,
+  ApiKey,
   Membership,
   IdempotencyKey,
   RateWindow,

@@ -22,6 +22,7 @@ import { oauthRoutes } from '../platform/accounts/oauth-routes.ts';
 import { signUpRoutes } from '../platform/accounts/sign-up-routes.ts';
 import { billingRoutes } from '../platform/billing/routes.ts';
 import { domainRoutes } from '../platform/domains/routes.ts';
+import { apiKeyRoutes } from '../platform/projects/api-key-routes.ts';
 import { memberRoutes } from '../platform/projects/member-routes.ts';
 import { projectRoutes } from '../platform/projects/routes.ts';
 import { verificationRoutes } from '../platform/verification/routes.ts';
@@ -74,6 +75,7 @@ export const routes: readonly Route[] = [
   ...signUpRoutes,
   ...oauthRoutes,
   ...projectRoutes,
+  ...apiKeyRoutes,
   ...projectWipeRoutes,
   ...memberRoutes,
 ];

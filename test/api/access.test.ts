@@ -3,8 +3,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Route } from '../../src/core/http/route.ts';
 import { systemRoutes } from '../../src/core/http/system.ts';
 import { newId } from '../../src/core/lib/ids.ts';
+import { type Scope, scopes } from '../../src/core/lib/scopes.ts';
 import { routes } from '../../src/main/routes.ts';
-import { type Caller, callers, refusedWhenDisabled, ruleOf, rules, type Verdict } from '../support/access-rules.ts';
+import {
+  type Caller,
+  callers,
+  refusedWhenDisabled,
+  ruleOf,
+  rules,
+  scopeOf,
+  type Verdict,
+} from '../support/access-rules.ts';
 import { type Answer, aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { type ForeignWorld, foreignBodies, foreignWorld } from '../support/foreign-world.ts';
@@ -56,11 +65,7 @@ async function staffed(name: string): Promise<TestProject> {
 
 /** Makes the request of a caller to a route; what the path names below the project is nobody's. */
 async function knock(route: Route, caller: Caller, of: TestProject): Promise<Answer> {
-  const inPath = /^\/(users\/@me\/projects|projects)\//.test(route.path);
-  const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => {
-    if (name === 'projectId' || (name === 'id' && inPath)) return of.id;
-    return name === 'processor' ? 'stripe' : /id$/i.test(name) ? newId() : 'nothing';
-  });
+  const path = pathOf(route, of);
   const body = route.method === 'GET' ? undefined : {};
   // Whoever signs out does so of a session that nobody else uses here.
   const visitor = async (who: keyof typeof people) =>
@@ -83,6 +88,19 @@ async function knock(route: Route, caller: Caller, of: TestProject): Promise<Ans
     default:
       return session(await visitor(caller));
   }
+}
+
+function pathOf(route: Route, of: TestProject): string {
+  const inPath = /^\/(users\/@me\/projects|projects)\//.test(route.path);
+  return route.path.replaceAll(/:(\w+)/g, (_, name: string) => {
+    if (name === 'projectId' || (name === 'id' && inPath)) return of.id;
+    return name === 'processor' ? 'stripe' : /id$/i.test(name) ? newId() : 'nothing';
+  });
+}
+
+/** The same request with any key. */
+function knockWith(route: Route, key: string, of: TestProject): Promise<Answer> {
+  return api.call(key, route.method, pathOf(route, of), route.method === 'GET' ? undefined : {});
 }
 
 /** What the door said: `in` for whatever is no refusal of the caller. */
@@ -218,6 +236,53 @@ describe('who may call what', () => {
     }
     expect(found).toEqual(due);
     expect(await stateOf(paused)).toBe(before);
+  });
+});
+
+describe('keys with scopes', () => {
+  const keys = new Map<Scope, string>();
+  let scoped: TestProject;
+
+  beforeAll(async () => {
+    scoped = await staffed('Scoped');
+    for (const scope of scopes) {
+      const path = `/users/@me/projects/${scoped.id}/api-keys`;
+      const made = await api.call(null, 'POST', path, { name: scope, scopes: [scope] }, people.ADMIN.session);
+      keys.set(scope, made.body.key);
+    }
+  });
+
+  /** What a key of one scope is to hear: open routes ask for no key, others for their scope, a few for a person. */
+  function due(route: Route, scope: Scope): string {
+    const rule = ruleOf(route.method, route.path) ?? 'open';
+    if (rule === 'open') return 'in';
+    if (rule === 'metricsToken') return '401 INVALID_API_KEY';
+    if (rule === 'person') return '401 UNAUTHORIZED';
+    const needed = scopeOf(route.method, route.path);
+    if (needed === null) return '403 FORBIDDEN';
+    return needed === scope ? 'in' : `403 SCOPE_MISSING ${needed}`;
+  }
+
+  test('open the routes of their scope and no other: every route with every scope', async () => {
+    const [found, expected]: [string[], string[]] = [[], []];
+    for (const route of all)
+      for (const [scope, key] of keys) {
+        const { status, body } = await knockWith(route, key, scoped);
+        const { code, details } = body?.error ?? {};
+        const isRefused = code === 'SCOPE_MISSING' || code === 'FORBIDDEN' || status === 401;
+        const asked = code === 'SCOPE_MISSING' ? ` ${details.needed}` : '';
+        if (asked !== '') expect(details.has).toEqual([scope]);
+        const isOpen = ruleOf(route.method, route.path) === 'open';
+        found.push(`${nameOf(route)} · ${scope}: ${isRefused && !isOpen ? `${status} ${code}${asked}` : 'in'}`);
+        expected.push(`${nameOf(route)} · ${scope}: ${due(route, scope)}`);
+      }
+    expect(found).toEqual(expected);
+  });
+
+  test('do not name another project', async () => {
+    const key = keys.get('emails:read') ?? '';
+    const { status, body } = await api.call(key, 'GET', `/projects/${other.id}`);
+    expect([status, body.error.code]).toEqual([403, 'PROJECT_ACCESS_DENIED']);
   });
 });
 

@@ -1,3 +1,5 @@
+import type { Scope } from '../../src/core/lib/scopes.ts';
+
 /** Who calls, as the table of access knows them. The project in question is always the same one. */
 export const callers = [
   'no key',
@@ -100,6 +102,11 @@ const exact: Record<string, Rule> = {
   'DELETE /users/@me/projects/:id': 'projectOfAdminsInPerson',
   'POST /users/@me/projects/:id/reset': 'projectOfAdmins',
   'POST /users/@me/projects/:id/regenerate-keys': 'projectOfAdmins',
+  'GET /users/@me/projects/:id/api-keys': 'projectOfAdmins',
+  'POST /users/@me/projects/:id/api-keys': 'projectOfAdminsInPerson',
+  'PATCH /users/@me/projects/:id/api-keys/:keyId': 'projectOfAdminsInPerson',
+  'POST /users/@me/projects/:id/api-keys/:keyId/rotate': 'projectOfAdminsInPerson',
+  'DELETE /users/@me/projects/:id/api-keys/:keyId': 'projectOfAdminsInPerson',
   'GET /users/@me/projects/:id/security': 'project',
   'POST /users/@me/projects/:id/checkout': 'projectOfAdmins',
   'POST /users/@me/projects/:id/billing-portal': 'projectOfAdmins',
@@ -139,3 +146,26 @@ export function ruleOf(method: string, path: string): Rule | undefined {
 
 /** Writes to the project in the path that a session may not make either while that is disabled (page 3, 1.2). */
 export const refusedWhenDisabled = new Set(['DELETE /users/@me/projects/:id', 'POST /users/@me/projects/:id/reset']);
+
+const reads = (scope: 'contacts' | 'campaigns' | 'workflows') => (method: string) =>
+  `${scope}:${method === 'GET' ? 'read' : 'write'}` as const;
+
+// What a key with scopes needs below a path, the first that fits; all else is closed to such keys.
+const scopesBelow: readonly [path: RegExp, scope: Scope | ((method: string) => Scope)][] = [
+  [/^\/v1\/(send|verify)$/, 'emails:send'],
+  [/^(\/v1|\/suppressions)?\/emails(\/:id)?$/, 'emails:read'],
+  [/^\/(v1|events)\/track$/, 'events:write'],
+  [/^\/(contacts\/lookup|segments\/preview|analytics\/top-events)$/, 'contacts:read'],
+  [/^\/(contacts(?!\/public)|segments|events)(\/|$)/, reads('contacts')],
+  [/^\/(templates|brand|uploads(?!\/files))(\/|$)/, 'templates'],
+  [/^\/campaigns\/:id\/(send|cancel|pause|resume|resend|test)$/, 'campaigns:send'],
+  [/^\/(campaigns|analytics)(\/|$)/, reads('campaigns')],
+  [/^\/workflows(\/|$)/, reads('workflows')],
+  [/^\/webhook-endpoints(\/|$)/, 'webhooks'],
+];
+
+/** The scope that a key needs for a route; null where no scope opens it. */
+export function scopeOf(method: string, path: string): Scope | null {
+  const [, scope = null] = scopesBelow.find(([pattern]) => pattern.test(path)) ?? [];
+  return typeof scope === 'function' ? scope(method) : scope;
+}

@@ -7,6 +7,7 @@ export const contactFieldRoutes = [
   route({
     method: 'GET',
     path: '/contacts/fields',
+    scope: 'contacts:read',
     access: 'dashboard',
     summary: 'List the fields of contacts',
     description: 'The standard fields and every key of contact data, with its type and the percentage that has it.',
@@ -16,6 +17,7 @@ export const contactFieldRoutes = [
   route({
     method: 'GET',
     path: '/contacts/fields/:field/values',
+    scope: 'contacts:read',
     access: 'dashboard',
     summary: 'List distinct values of a field',
     description:
@@ -27,6 +29,7 @@ export const contactFieldRoutes = [
   route({
     method: 'GET',
     path: '/contacts/fields/:field/usage',
+    scope: 'contacts:read',
     access: 'dashboard',
     summary: 'Get what uses a field',
     reply: FieldUsage,
@@ -35,6 +38,7 @@ export const contactFieldRoutes = [
   route({
     method: 'DELETE',
     path: '/contacts/fields/:field',
+    scope: 'contacts:write',
     access: 'dashboard',
     summary: 'Delete a field from every contact',
     description: 'Fields that a segment, campaign or workflow uses cannot be deleted. Emits no events.',

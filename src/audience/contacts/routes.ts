@@ -17,6 +17,7 @@ export const contactRoutes = [
   route({
     method: 'GET',
     path: '/contacts',
+    scope: 'contacts:read',
     access: 'dashboard',
     summary: 'List contacts',
     query: ListContacts,
@@ -26,6 +27,7 @@ export const contactRoutes = [
   route({
     method: 'POST',
     path: '/contacts',
+    scope: 'contacts:write',
     access: 'dashboard',
     summary: 'Create or update a contact by address',
     description: '201 when the contact is new, 200 when it existed.',
@@ -45,6 +47,7 @@ export const contactRoutes = [
   route({
     method: 'POST',
     path: '/contacts/lookup',
+    scope: 'contacts:read',
     access: 'dashboard',
     summary: 'Look up which addresses are contacts',
     description: 'Takes 1 to 500 addresses and returns them in the spelling and order of the request.',
@@ -57,6 +60,7 @@ export const contactRoutes = [
   route({
     method: 'GET',
     path: '/contacts/:id',
+    scope: 'contacts:read',
     access: 'dashboard',
     summary: 'Get a contact',
     ids: { id: 'contact' },
@@ -66,6 +70,7 @@ export const contactRoutes = [
   route({
     method: 'PATCH',
     path: '/contacts/:id',
+    scope: 'contacts:write',
     access: 'dashboard',
     summary: 'Update a contact',
     ids: { id: 'contact' },
@@ -77,6 +82,7 @@ export const contactRoutes = [
   route({
     method: 'DELETE',
     path: '/contacts/:id',
+    scope: 'contacts:write',
     access: 'dashboard',
     summary: 'Delete a contact with its events and emails',
     ids: { id: 'contact' },

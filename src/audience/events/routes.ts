@@ -34,6 +34,7 @@ export const eventRoutes = [
   route({
     method: 'POST',
     path: '/v1/track',
+    scope: 'events:write',
     access: 'public',
     summary: 'Track an event of a contact',
     description: 'Creates the contact if it is new. Takes the public key, so browsers and apps can call it.',
@@ -49,6 +50,7 @@ export const eventRoutes = [
   route({
     method: 'POST',
     path: '/events/track',
+    scope: 'events:write',
     access: 'dashboard',
     summary: 'Record an event',
     description:
@@ -74,6 +76,7 @@ export const eventRoutes = [
   route({
     method: 'GET',
     path: '/events',
+    scope: 'contacts:read',
     access: 'dashboard',
     summary: 'List events',
     query: ListEvents,
@@ -83,6 +86,7 @@ export const eventRoutes = [
   route({
     method: 'GET',
     path: '/events/stats',
+    scope: 'contacts:read',
     access: 'dashboard',
     summary: 'Count events by name',
     query: EventStatsQuery,
@@ -92,6 +96,7 @@ export const eventRoutes = [
   route({
     method: 'GET',
     path: '/events/names',
+    scope: 'contacts:read',
     access: 'dashboard',
     summary: 'List event names',
     reply: EventNames,
@@ -100,6 +105,7 @@ export const eventRoutes = [
   route({
     method: 'GET',
     path: '/events/contact/:contactId',
+    scope: 'contacts:read',
     access: 'dashboard',
     summary: 'List the events of a contact',
     query: ListContactEvents,
@@ -109,6 +115,7 @@ export const eventRoutes = [
   route({
     method: 'GET',
     path: '/events/:eventName/usage',
+    scope: 'contacts:read',
     access: 'dashboard',
     summary: 'Get what uses an event',
     reply: EventUsage,
@@ -117,6 +124,7 @@ export const eventRoutes = [
   route({
     method: 'DELETE',
     path: '/events/:eventName',
+    scope: 'contacts:write',
     access: 'dashboard',
     summary: 'Delete every event of a name',
     description: 'Names that a segment or workflow uses, and those of the service itself, cannot be deleted.',

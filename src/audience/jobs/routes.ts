@@ -11,6 +11,7 @@ export const jobRoutes = [
   route({
     method: 'POST',
     path: '/contacts/import',
+    scope: 'contacts:write',
     access: 'dashboard',
     summary: 'Import contacts from a CSV file',
     description:
@@ -27,6 +28,7 @@ export const jobRoutes = [
   route({
     method: 'GET',
     path: '/contacts/import/:jobId',
+    scope: 'contacts:read',
     access: 'dashboard',
     summary: 'Get an import',
     reply: ImportJobBody,
@@ -36,6 +38,7 @@ export const jobRoutes = [
     route({
       method: 'POST',
       path: `/contacts/bulk-${operation}`,
+      scope: 'contacts:write',
       access: 'dashboard',
       summary: `${verbs[operation]} many contacts`,
       description: 'Takes 1 to 1,000 IDs, or a filter. Returns at once; get the job to see its progress.',
@@ -54,6 +57,7 @@ export const jobRoutes = [
   route({
     method: 'GET',
     path: '/contacts/bulk/:jobId',
+    scope: 'contacts:read',
     access: 'dashboard',
     summary: 'Get a bulk job',
     reply: BulkJobBody,

@@ -39,6 +39,7 @@ export const segmentRoutes = [
   route({
     method: 'GET',
     path: '/segments',
+    scope: 'contacts:read',
     access: 'dashboard',
     summary: 'List segments',
     reply: v.array(SegmentBody),
@@ -47,6 +48,7 @@ export const segmentRoutes = [
   route({
     method: 'POST',
     path: '/segments',
+    scope: 'contacts:write',
     access: 'dashboard',
     summary: 'Create a segment',
     description: 'A DYNAMIC segment needs a condition tree; a STATIC one has the members you add.',
@@ -63,6 +65,7 @@ export const segmentRoutes = [
   route({
     method: 'POST',
     path: '/segments/preview',
+    scope: 'contacts:read',
     access: 'dashboard',
     summary: 'Preview a condition',
     description: 'Returns how many contacts match a condition tree now, and the ten newest. Nothing is stored.',
@@ -74,6 +77,7 @@ export const segmentRoutes = [
   route({
     method: 'GET',
     path: '/segments/:id',
+    scope: 'contacts:read',
     access: 'dashboard',
     summary: 'Get a segment',
     ids,
@@ -84,6 +88,7 @@ export const segmentRoutes = [
   route({
     method: 'PATCH',
     path: '/segments/:id',
+    scope: 'contacts:write',
     access: 'dashboard',
     summary: 'Update a segment',
     ids,
@@ -97,6 +102,7 @@ export const segmentRoutes = [
   route({
     method: 'DELETE',
     path: '/segments/:id',
+    scope: 'contacts:write',
     access: 'dashboard',
     summary: 'Delete a segment',
     ids,
@@ -109,6 +115,7 @@ export const segmentRoutes = [
   route({
     method: 'GET',
     path: '/segments/:id/contacts',
+    scope: 'contacts:read',
     access: 'dashboard',
     summary: 'List the contacts of a segment',
     ids,
@@ -119,6 +126,7 @@ export const segmentRoutes = [
   route({
     method: 'POST',
     path: '/segments/:id/members',
+    scope: 'contacts:write',
     access: 'dashboard',
     summary: 'Add contacts to a STATIC segment',
     ids,
@@ -131,6 +139,7 @@ export const segmentRoutes = [
   route({
     method: 'DELETE',
     path: '/segments/:id/members',
+    scope: 'contacts:write',
     access: 'dashboard',
     summary: 'Remove contacts from a STATIC segment',
     ids,
@@ -143,6 +152,7 @@ export const segmentRoutes = [
   route({
     method: 'POST',
     path: '/segments/:id/compute',
+    scope: 'contacts:write',
     access: 'dashboard',
     summary: 'Compute the memberships of a tracked segment',
     ids,
@@ -152,6 +162,7 @@ export const segmentRoutes = [
   route({
     method: 'POST',
     path: '/segments/:id/refresh',
+    scope: 'contacts:write',
     access: 'dashboard',
     summary: 'Refresh the member count of a segment',
     ids,

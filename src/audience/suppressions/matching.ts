@@ -1,13 +1,13 @@
 import { domainOf, localPartOf } from '../../core/lib/email-address.ts';
 import { matchesGlob } from '../../core/lib/glob.ts';
-import type { MatchingRule, SuppressionMatch } from './schema.ts';
+import type { MatchingRule, RuleMatch } from './schema.ts';
 
 /**
  * The match of the first rule that matches an address, or null (contract page 1, 6.1). Mail with a match is kept with
  * status SUPPRESSED and never sent. `rules` are the enabled ones of the project in the order of
  * their creation; `address` is in its stored form.
  */
-export function suppressionOf(rules: readonly MatchingRule[], address: string, at: Date): SuppressionMatch | null {
+export function suppressionOf(rules: readonly MatchingRule[], address: string, at: Date): RuleMatch | null {
   const rule = rules.find((each) => matches(each, address));
   if (rule === undefined) return null;
   const { id: ruleId, name, kind, pattern } = rule;

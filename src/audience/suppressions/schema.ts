@@ -51,8 +51,8 @@ export function isRuleKey(key: string): boolean {
   return Object.hasOwn(RuleBody.entries, key);
 }
 
-/** What a rule's match says, as mail keeps it. */
-export const SuppressionMatch = v.object({
+/** What a rule's match says. */
+const RuleMatch = v.object({
   ruleId: v.pipe(v.string(), v.uuid()),
   name: v.string(),
   kind: Kind,
@@ -60,12 +60,16 @@ export const SuppressionMatch = v.object({
   recipient: v.string(),
   matchedAt: v.pipe(v.string(), v.isoTimestamp()),
 });
+export type RuleMatch = v.InferOutput<typeof RuleMatch>;
+
+/** Why mail is suppressed, as its row keeps it. KEY: it was sent with a key that may not reach its recipient; `ruleId` is the key's. */
+export const SuppressionMatch = v.object({ ...RuleMatch.entries, kind: v.picklist([...suppressionKinds, 'KEY']) });
 export type SuppressionMatch = v.InferOutput<typeof SuppressionMatch>;
 
 /** `POST /suppressions/preview`. */
 export const PreviewRule = v.object({ address: EmailField });
 /** Whether mail to an address would be suppressed. */
-export const RulePreview = v.object({ suppressed: v.boolean(), match: v.nullable(SuppressionMatch) });
+export const RulePreview = v.object({ suppressed: v.boolean(), match: v.nullable(RuleMatch) });
 export type RulePreview = v.InferOutput<typeof RulePreview>;
 
 /** `GET /suppressions/emails`. */

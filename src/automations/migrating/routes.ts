@@ -12,6 +12,7 @@ export const automationMigrationRoutes = [
   route({
     method: 'POST',
     path: '/workflows/:id/migrate',
+    scope: 'workflows:write',
     access: 'dashboard',
     tag,
     summary: 'Migrate the contacts inside to the current graph',
@@ -31,6 +32,7 @@ export const automationMigrationRoutes = [
   route({
     method: 'GET',
     path: '/workflows/:id/migrations/:migrationId',
+    scope: 'workflows:read',
     access: 'dashboard',
     tag,
     summary: 'Get a migration',
@@ -41,6 +43,7 @@ export const automationMigrationRoutes = [
   route({
     method: 'DELETE',
     path: '/workflows/:id/migrations/:migrationId',
+    scope: 'workflows:write',
     access: 'dashboard',
     tag,
     summary: 'Cancel a migration',

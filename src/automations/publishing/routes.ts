@@ -10,6 +10,7 @@ export const automationPublishingRoutes = [
   route({
     method: 'PUT',
     path: '/workflows/:id/graph',
+    scope: 'workflows:write',
     access: 'dashboard',
     tag: 'workflows',
     summary: 'Replace the whole graph',

@@ -7,6 +7,7 @@ export const brandRoutes = [
   route({
     method: 'GET',
     path: '/brand',
+    scope: 'templates',
     access: 'dashboard',
     summary: 'Get the brand kit',
     reply: Brand,
@@ -15,6 +16,7 @@ export const brandRoutes = [
   route({
     method: 'PUT',
     path: '/brand',
+    scope: 'templates',
     access: 'dashboard',
     summary: 'Replace the brand kit',
     description:

@@ -33,6 +33,7 @@ export const templateRoutes = [
   route({
     method: 'GET',
     path: '/templates',
+    scope: 'templates',
     access: 'dashboard',
     summary: 'List templates',
     query: ListTemplates,
@@ -42,6 +43,7 @@ export const templateRoutes = [
   route({
     method: 'POST',
     path: '/templates',
+    scope: 'templates',
     access: 'dashboard',
     summary: 'Create a template',
     status: 201,
@@ -59,6 +61,7 @@ export const templateRoutes = [
   route({
     method: 'POST',
     path: '/templates/bulk-update',
+    scope: 'templates',
     access: 'dashboard',
     summary: 'Delete several templates',
     body: BulkUpdateTemplates,
@@ -69,6 +72,7 @@ export const templateRoutes = [
   route({
     method: 'GET',
     path: '/templates/:id',
+    scope: 'templates',
     access: 'dashboard',
     summary: 'Get a template',
     ids: id,
@@ -79,6 +83,7 @@ export const templateRoutes = [
   route({
     method: 'PATCH',
     path: '/templates/:id',
+    scope: 'templates',
     access: 'dashboard',
     summary: 'Update a template',
     ids: id,
@@ -92,6 +97,7 @@ export const templateRoutes = [
   route({
     method: 'DELETE',
     path: '/templates/:id',
+    scope: 'templates',
     access: 'dashboard',
     summary: 'Delete a template',
     ids: id,
@@ -104,6 +110,7 @@ export const templateRoutes = [
   route({
     method: 'POST',
     path: '/templates/:id/duplicate',
+    scope: 'templates',
     access: 'dashboard',
     summary: 'Duplicate a template',
     ids: id,
@@ -114,6 +121,7 @@ export const templateRoutes = [
   route({
     method: 'GET',
     path: '/templates/:id/usage',
+    scope: 'templates',
     access: 'dashboard',
     summary: 'Get what uses a template',
     ids: id,
@@ -123,6 +131,7 @@ export const templateRoutes = [
   route({
     method: 'POST',
     path: '/templates/preview',
+    scope: 'templates',
     access: 'dashboard',
     summary: 'Preview content as a recipient would see it',
     description:

@@ -11,6 +11,7 @@ export const uploadRoutes = [
   route({
     method: 'POST',
     path: '/uploads/image',
+    scope: 'templates',
     access: 'dashboard',
     summary: 'Upload an image',
     description:
@@ -23,6 +24,7 @@ export const uploadRoutes = [
   route({
     method: 'GET',
     path: '/uploads',
+    scope: 'templates',
     access: 'dashboard',
     summary: 'List uploaded images',
     query: ListImages,
@@ -32,6 +34,7 @@ export const uploadRoutes = [
   route({
     method: 'GET',
     path: '/uploads/:id/usage',
+    scope: 'templates',
     access: 'dashboard',
     summary: 'Get the templates and campaigns that use an image',
     ids: { id: 'image' },
@@ -41,6 +44,7 @@ export const uploadRoutes = [
   route({
     method: 'DELETE',
     path: '/uploads/:id',
+    scope: 'templates',
     access: 'dashboard',
     summary: 'Delete an uploaded image',
     description: 'Its URL stops working at once, also in delivered mail. Caches may show the image for up to a year.',

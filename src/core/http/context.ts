@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { Database, WriteOnce } from '../database/sql.ts';
 import type { Role } from '../lib/roles.ts';
+import type { Scope } from '../lib/scopes.ts';
 import type { Clock } from '../lib/time.ts';
 import type { Outbox } from '../outbox/dispatcher.ts';
 import type { DeliveryWaker } from '../outbox/wake.ts';
@@ -26,9 +27,22 @@ export interface RequestProject {
   id: string;
 }
 
-/** A caller with a secret key, who acts as ADMIN of its project, or with the public one. */
+/** A key with scopes (`rk_…`), and what it is limited to. */
+export interface ScopedKey {
+  id: string;
+  prefix: string;
+  scopes: readonly Scope[];
+  /** Domains of senders that it may name; null for all that are verified. */
+  senderDomains: readonly string[] | null;
+  /** Whom its mail reaches; null for everybody. */
+  recipients: { domains: readonly string[]; addresses: readonly string[] } | null;
+}
+
+/** A caller with a secret key, who acts as ADMIN of its project, with the public one, or with a key of some scopes. */
 export interface KeyActor {
   kind: 'key';
+  /** Null for the two keys that every project has. */
+  scoped: ScopedKey | null;
 }
 
 /** A signed-in user; `role` is what they are in the request's project, null where none is named. */

@@ -71,7 +71,8 @@ export function missingAuth(message: string): AppError {
 /** 401 for a key that is unknown, rotated away, or of the wrong kind for the endpoint. */
 export function invalidKey(message: string): AppError {
   return new AppError(401, 'INVALID_API_KEY', message, {
-    suggestion: 'Public keys (pk_…) are for POST /v1/track, secret keys (sk_…) for everything else.',
+    suggestion:
+      'Public keys (pk_…) are for POST /v1/track, secret keys (sk_…) for everything else; keys with scopes (rk_…) for what they name.',
   });
 }
 

@@ -142,11 +142,12 @@ function securityOf({ access, refusesKeys }: Route): Json[] {
 }
 
 // Who may call, in a sentence: OpenAPI has no place for roles.
-function descriptionOf({ description, access, role, refusesKeys }: Route): string | undefined {
+function descriptionOf({ description, access, role, refusesKeys, scope }: Route): string | undefined {
   const ofMembers = access === 'dashboard' || access === 'project';
   const rule =
     ofMembers && role === 'ADMIN' ? `Sessions need the role ADMIN.${refusesKeys ? ' Keys are refused.' : ''}` : '';
-  return [description, rule].filter(Boolean).join(' ') || undefined;
+  const needed = scope === undefined ? '' : `Keys with scopes need \`${scope}\`.`;
+  return [description, rule, needed].filter(Boolean).join(' ') || undefined;
 }
 
 function parametersOf(route: Route): Json[] {

@@ -7,6 +7,7 @@ export const analyticsRoutes = [
   route({
     method: 'GET',
     path: '/analytics/timeseries',
+    scope: 'campaigns:read',
     access: 'dashboard',
     summary: 'Count mail by day',
     description: 'Opens, clicks, bounces and deliveries belong to the day on which their mail was created.',
@@ -17,6 +18,7 @@ export const analyticsRoutes = [
   route({
     method: 'GET',
     path: '/analytics/top-campaigns',
+    scope: 'campaigns:read',
     access: 'dashboard',
     summary: 'List the campaigns with the most opens',
     query: TopQuery,
@@ -26,6 +28,7 @@ export const analyticsRoutes = [
   route({
     method: 'GET',
     path: '/analytics/campaign-stats',
+    scope: 'campaigns:read',
     access: 'dashboard',
     summary: 'Get the number of campaigns and their average rates',
     query: WindowQuery,
@@ -35,6 +38,7 @@ export const analyticsRoutes = [
   route({
     method: 'GET',
     path: '/analytics/top-events',
+    scope: 'contacts:read',
     access: 'dashboard',
     summary: 'List the most frequent events',
     query: TopQuery,

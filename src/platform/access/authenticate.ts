@@ -1,9 +1,9 @@
-import type { Admitted, App, RequestCredentials } from '../../core/http/context.ts';
+import type { Admitted, App, RequestCredentials, ScopedKey } from '../../core/http/context.ts';
 import { invalidKey, missingAuth, noSuchProject, projectDisabled, unauthorized } from '../../core/http/errors.ts';
 import type { Access, Route } from '../../core/http/route.ts';
 import { AppError, conflict, forbidden } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
-import type { KeyOwner, ProjectDirectory } from '../projects/index.ts';
+import type { KeyOwner } from '../projects/index.ts';
 import { admitMember, admitUser } from './session.ts';
 
 /** What access is decided by. */
@@ -12,13 +12,13 @@ export interface AccessDeps extends Pick<App, 'config' | 'clock' | 'db' | 'direc
   origins: ReadonlySet<string>;
 }
 
-type Rules = Pick<Route, 'access' | 'role' | 'refusesKeys' | 'refusedWhenDisabled' | 'ungated'>;
+type Rules = Pick<Route, 'access' | 'role' | 'scope' | 'refusesKeys' | 'refusedWhenDisabled' | 'ungated'>;
 
 /**
  * Finds who asks and for which project (contract page 1, 1.5; page 3, 1.1 and 1.2), and refuses what they may not do.
  * An `Authorization` header decides alone; the session cookie is read only without one.
  * @throws 400 without X-Project-Id; 401 MISSING_AUTH, INVALID_API_KEY, UNAUTHORIZED; 403 FORBIDDEN,
- * PROJECT_ACCESS_DENIED, PROJECT_DISABLED, EMAIL_VERIFICATION_REQUIRED; 404 for a path that names no project of the
+ * SCOPE_MISSING, PROJECT_ACCESS_DENIED, PROJECT_DISABLED, EMAIL_VERIFICATION_REQUIRED; 404 for a path that names no project of the
  * user; 409 while the project is being reset
  */
 export async function authenticate(deps: AccessDeps, route: Rules, credentials: RequestCredentials): Promise<Admitted> {
@@ -39,9 +39,9 @@ async function admitKey(
   credentials: RequestCredentials,
   authorization: string,
 ): Promise<Admitted> {
-  const owner = await ownerOf(deps.directory, route.access, authorization);
+  const owner = await ownerOf(deps, route.access, authorization);
   if (route.access === 'cookie' && !route.refusesKeys) throw unauthorized('Sign in: API keys belong to no user');
-  const { project } = owner;
+  const { project, scoped } = owner;
   if (route.access === 'project') {
     const named = credentials.params.id ?? '';
     if (!isUuid(named)) throw noSuchProject(named);
@@ -50,11 +50,25 @@ async function admitKey(
   }
   // A key that leaked must not destroy a project or plant a member.
   if (route.refusesKeys) throw forbidden('API keys cannot do this: sign in', { reason: 'key' });
+  if (scoped !== null) checkScope(route, scoped);
   if (project.disabled && credentials.method !== 'GET') throw projectDisabled();
-  return { project, actor: { kind: 'key' } };
+  if (scoped !== null) await deps.directory.noteUse(scoped, deps.clock());
+  return { project, actor: { kind: 'key', scoped } };
 }
 
-async function ownerOf(directory: ProjectDirectory, access: Access, authorization: string): Promise<KeyOwner> {
+function checkScope({ scope }: Rules, { scopes }: ScopedKey): void {
+  if (scope === undefined)
+    throw forbidden('Keys with scopes cannot do this: use the secret key of the project, or sign in', {
+      reason: 'key',
+    });
+  if (!scopes.includes(scope))
+    throw new AppError(403, 'SCOPE_MISSING', `This key lacks the scope ${scope}`, {
+      details: { needed: scope, has: scopes },
+      suggestion: 'Add the scope to the key in the settings of the project, or use another key.',
+    });
+}
+
+async function ownerOf({ directory, clock }: AccessDeps, access: Access, authorization: string): Promise<KeyOwner> {
   if (authorization === '') throw missingAuth('The Authorization header is missing');
   const parts = authorization.split(' ');
   const [scheme = '', key = ''] = parts;
@@ -62,6 +76,8 @@ async function ownerOf(directory: ProjectDirectory, access: Access, authorizatio
     throw missingAuth('The Authorization header must be "Bearer <key>"');
   const owner = await directory.byKey(key);
   if (owner === null) throw invalidKey('This API key is not known');
+  const until = owner.scoped?.until ?? null;
+  if (until !== null && until <= clock()) throw invalidKey('This API key has expired');
   if (access === 'public' && owner.kind === 'secret')
     throw invalidKey('This endpoint takes the public key of the project; keep the secret key on your servers');
   if (access !== 'public' && owner.kind === 'public')

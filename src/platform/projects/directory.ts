@@ -1,6 +1,9 @@
+import { timingSafeEqual } from 'node:crypto';
 import { type Changes, createCache } from '../../core/database/changes.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
+import type { ScopedKey } from '../../core/http/context.ts';
 import { sha256 } from '../../core/lib/seal.ts';
+import { scopedPrefix } from './keys.ts';
 import { billingColumns, type ProjectBilling } from './limits-columns.ts';
 import type { ProjectRecord } from './schema.ts';
 
@@ -23,15 +26,25 @@ export interface ProjectFacts
   billing: ProjectBilling;
 }
 
-/** Who a key belongs to, and which of the two it is. */
-export interface KeyOwner {
-  project: ProjectFacts;
-  kind: 'public' | 'secret';
+/** A key with scopes, as requests are decided by it. */
+interface KnownScopedKey extends ScopedKey {
+  /** When it stops working: at its expiry, or at the end of the overlap for one that was rotated. */
+  until: Date | null;
+  /** As far as this process knows, to five minutes. */
+  lastUsedAt: Date | null;
 }
+
+/** Who a key belongs to, and which kind it is. */
+export type KeyOwner = { project: ProjectFacts } & (
+  | { kind: 'public' | 'secret'; scoped: null }
+  | { kind: 'scoped'; scoped: KnownScopedKey }
+);
 
 /** Look-ups that every request makes; kept in memory and right across processes (see `src/core/database/changes.ts`). */
 export interface ProjectDirectory {
   byKey(key: string): Promise<KeyOwner | null>;
+  /** Notes that a key was used, at most every five minutes. */
+  noteUse(key: KnownScopedKey, at: Date): Promise<void>;
   byId(projectId: string): Promise<ProjectFacts | null>;
   /** Domains from which the project may send. */
   senderDomains(projectId: string): Promise<ReadonlySet<string>>;
@@ -48,27 +61,36 @@ const factColumns =
   raw(`id, name, disabled, resetting, tracking, language, escape_contact_data as "escapeContactData", send_rate as "sendRate",
   ${billingColumns('projects')} as billing`);
 
+const noteUseEveryMs = 5 * 60_000;
+
 /** The directory over a database whose changes are heard. */
 export function createProjectDirectory(db: Database, changes: Changes): ProjectDirectory {
-  const owners = createCache<KeyOwner>(changes, ['projects']);
+  const owners = createCache<KeyOwner>(changes, ['projects', 'api_keys']);
   const projects = createCache<ProjectFacts>(changes, ['projects']);
   const domains = createCache<ReadonlySet<string>>(changes, ['domains']);
   return {
     byKey: (key) =>
       owners.get(key, async () => {
+        if (key.startsWith(scopedPrefix)) return scopedOwner(db, sha256(key));
         const hash = sha256(key);
         const row = await db.row<ProjectFacts & { secret: boolean }>(sql`
           select ${factColumns}, secret_key_hash = ${hash} as secret from projects
             where (secret_key_hash = ${hash} or public_key_hash = ${hash}) and deleted_at is null`);
         if (row === null) return null;
         const { secret, ...project } = row;
-        return { projectId: project.id, value: { project, kind: secret ? 'secret' : 'public' } };
+        return { projectId: project.id, value: { project, kind: secret ? 'secret' : 'public', scoped: null } };
       }),
+    async noteUse(key, at) {
+      const before = new Date(at.getTime() - noteUseEveryMs);
+      if (key.lastUsedAt !== null && key.lastUsedAt > before) return;
+      key.lastUsedAt = at;
+      await db.count(sql`
+        update api_keys set last_used_at = ${at}
+          where id = ${key.id} and (last_used_at is null or last_used_at <= ${before})`);
+    },
     byId: (projectId) =>
       projects.get(projectId, async () => {
-        const value = await db.row<ProjectFacts>(
-          sql`select ${factColumns} from projects where id = ${projectId} and deleted_at is null`,
-        );
+        const value = await factsOf(db, projectId);
         return value && { projectId, value };
       }),
     async senderDomains(projectId) {
@@ -86,4 +108,34 @@ export function createProjectDirectory(db: Database, changes: Changes): ProjectD
       return changes.heardEverywhere();
     },
   };
+}
+
+function factsOf(db: Database, projectId: string): Promise<ProjectFacts | null> {
+  return db.row<ProjectFacts>(sql`select ${factColumns} from projects where id = ${projectId} and deleted_at is null`);
+}
+
+interface StoredScopedKey extends ScopedKey {
+  projectId: string;
+  hash: Buffer;
+  oldHash: Buffer | null;
+  expiresAt: string | null;
+  oldHashUntil: string | null;
+  lastUsedAt: string | null;
+}
+
+async function scopedOwner(db: Database, hash: Buffer): Promise<{ projectId: string; value: KeyOwner } | null> {
+  const row = await db.row<StoredScopedKey>(sql`
+    select id, project_id as "projectId", prefix, hash, old_hash as "oldHash", scopes, sender_domains as "senderDomains",
+        recipients, expires_at::text as "expiresAt", old_hash_until::text as "oldHashUntil", last_used_at::text as "lastUsedAt"
+      from api_keys where hash = ${hash} or old_hash = ${hash}`);
+  if (row === null) return null;
+  const { projectId, oldHash, expiresAt, oldHashUntil, lastUsedAt, hash: current, ...key } = row;
+  const isCurrent = timingSafeEqual(current, hash);
+  if (!isCurrent && (oldHash === null || !timingSafeEqual(oldHash, hash))) return null;
+  const project = await factsOf(db, projectId);
+  if (project === null) return null;
+  const ends = [expiresAt, isCurrent ? null : oldHashUntil].filter((end) => end !== null).map((end) => Date.parse(end));
+  const until = ends.length === 0 ? null : new Date(Math.min(...ends));
+  const scoped = { ...key, until, lastUsedAt: lastUsedAt === null ? null : new Date(lastUsedAt) };
+  return { projectId, value: { project, kind: 'scoped', scoped } };
 }

@@ -1,5 +1,7 @@
 import { defineEntity } from '@mikro-orm/core';
 import { baseColumns } from '../../core/database/columns.ts';
+import type { ScopedKey } from '../../core/http/context.ts';
+import type { Scope } from '../../core/lib/scopes.ts';
 import { User } from '../accounts/index.ts';
 import { trackingModes } from './schema.ts';
 
@@ -57,3 +59,28 @@ const MembershipSchema = defineEntity({
 /** What a user may do in a project. */
 export class Membership extends MembershipSchema.class {}
 MembershipSchema.setClass(Membership);
+
+const ApiKeySchema = defineEntity({
+  name: 'ApiKey',
+  tableName: 'api_keys',
+  properties: {
+    ...baseColumns,
+    projectId: ofProject(),
+    name: p.text(),
+    prefix: p.text(),
+    hash: p.blob().unique(),
+    oldHash: p.blob().nullable().unique(),
+    oldHashUntil: p.datetime(3).nullable(),
+    scopes: p.array().$type<Scope[]>(),
+    senderDomains: p.array().nullable(),
+    recipients: p.json<ScopedKey['recipients']>().nullable(),
+    expiresAt: p.datetime(3).nullable(),
+    lastUsedAt: p.datetime(3).nullable(),
+    createdBy: p.manyToOne(User).mapToPk().deleteRule('set null').updateRule('no action').nullable(),
+  },
+  indexes: [{ name: 'api_keys_project', properties: ['projectId', 'createdAt'] }],
+});
+
+/** A key with scopes. Until `oldHashUntil`, the key that it had before its last rotation works too. */
+export class ApiKey extends ApiKeySchema.class {}
+ApiKeySchema.setClass(ApiKey);

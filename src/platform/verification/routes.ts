@@ -7,6 +7,7 @@ export const verificationRoutes = [
   route({
     method: 'POST',
     path: '/v1/verify',
+    scope: 'emails:send',
     access: 'secret',
     summary: 'Verify an email address',
     description:

@@ -7,6 +7,7 @@ export const campaignRecipientRoutes = [
   route({
     method: 'GET',
     path: '/campaigns/:id/recipients',
+    scope: 'campaigns:read',
     access: 'dashboard',
     summary: 'List the recipients of a campaign with their verdicts',
     description:

@@ -56,6 +56,7 @@ export const campaignRoutes = [
   route({
     method: 'GET',
     path: '/campaigns',
+    scope: 'campaigns:read',
     access: 'dashboard',
     summary: 'List campaigns',
     query: ListCampaigns,
@@ -65,6 +66,7 @@ export const campaignRoutes = [
   route({
     method: 'POST',
     path: '/campaigns',
+    scope: 'campaigns:write',
     access: 'dashboard',
     summary: 'Create a campaign',
     status: 201,
@@ -76,6 +78,7 @@ export const campaignRoutes = [
   route({
     method: 'GET',
     path: '/campaigns/:id',
+    scope: 'campaigns:read',
     access: 'dashboard',
     summary: 'Get a campaign',
     ids,
@@ -86,6 +89,7 @@ export const campaignRoutes = [
   route({
     method: 'PUT',
     path: '/campaigns/:id',
+    scope: 'campaigns:write',
     access: 'dashboard',
     summary: 'Update a campaign that is not being sent',
     ids,
@@ -101,6 +105,7 @@ export const campaignRoutes = [
   route({
     method: 'DELETE',
     path: '/campaigns/:id',
+    scope: 'campaigns:write',
     access: 'dashboard',
     summary: 'Delete a draft',
     ids,
@@ -113,6 +118,7 @@ export const campaignRoutes = [
   route({
     method: 'POST',
     path: '/campaigns/:id/duplicate',
+    scope: 'campaigns:write',
     access: 'dashboard',
     summary: 'Duplicate a campaign as a draft',
     ids,
@@ -126,6 +132,7 @@ export const campaignRoutes = [
   route({
     method: 'POST',
     path: '/campaigns/:id/send',
+    scope: 'campaigns:send',
     access: 'dashboard',
     summary: 'Send or schedule a campaign',
     description: 'Returns before any mail is sent; the stats show the progress. A scheduled campaign is rescheduled.',
@@ -137,6 +144,7 @@ export const campaignRoutes = [
   route({
     method: 'POST',
     path: '/campaigns/:id/cancel',
+    scope: 'campaigns:send',
     access: 'dashboard',
     summary: 'Cancel a campaign that is scheduled or being sent',
     description: 'Stops sending to the remaining recipients. Returns to draft if nothing was sent.',
@@ -147,6 +155,7 @@ export const campaignRoutes = [
   route({
     method: 'POST',
     path: '/campaigns/:id/pause',
+    scope: 'campaigns:send',
     access: 'dashboard',
     summary: 'Pause a campaign that is being sent',
     description: 'Nothing more is sent until it is resumed. Safe to repeat.',
@@ -157,6 +166,7 @@ export const campaignRoutes = [
   route({
     method: 'POST',
     path: '/campaigns/:id/resume',
+    scope: 'campaigns:send',
     access: 'dashboard',
     summary: 'Resume a paused campaign',
     ids,
@@ -166,6 +176,7 @@ export const campaignRoutes = [
   route({
     method: 'POST',
     path: '/campaigns/:id/resend',
+    scope: 'campaigns:send',
     access: 'dashboard',
     summary: 'Resend to the recipients a campaign missed',
     description:
@@ -177,13 +188,14 @@ export const campaignRoutes = [
   }),
   ...(
     [
-      { kind: 'campaigns', ids, send: sendCampaignTest },
-      { kind: 'templates', ids: { id: 'template' }, send: sendTemplateTest },
+      { kind: 'campaigns', scope: 'campaigns:send', ids, send: sendCampaignTest },
+      { kind: 'templates', scope: 'templates', ids: { id: 'template' }, send: sendTemplateTest },
     ] as const
-  ).map(({ kind, ids: each, send }) =>
+  ).map(({ kind, scope, ids: each, send }) =>
     route({
       method: 'POST',
       path: `/${kind}/:id/test`,
+      scope,
       access: 'dashboard',
       summary: `Send a test of a ${kind.slice(0, -1)} to a member of the project`,
       description: 'Sent at once, without entries in ledger, events or counters.',
@@ -202,6 +214,7 @@ export const campaignRoutes = [
     route({
       method: 'POST',
       path: `/campaigns/:id/${action}`,
+      scope: 'campaigns:write',
       access: 'dashboard',
       summary: action === 'archive' ? 'Archive a campaign' : 'Unarchive a campaign',
       ids,
@@ -217,6 +230,7 @@ export const campaignRoutes = [
   route({
     method: 'POST',
     path: '/campaigns/bulk-update',
+    scope: 'campaigns:write',
     access: 'dashboard',
     summary: 'Delete or archive several campaigns, all or none',
     body: BulkUpdateCampaigns,
@@ -227,6 +241,7 @@ export const campaignRoutes = [
   route({
     method: 'GET',
     path: '/campaigns/:id/stats',
+    scope: 'campaigns:read',
     access: 'dashboard',
     summary: 'Get the counts and rates of a campaign',
     ids,
@@ -236,6 +251,7 @@ export const campaignRoutes = [
   route({
     method: 'GET',
     path: '/campaigns/:id/audit',
+    scope: 'campaigns:read',
     access: 'dashboard',
     summary: 'Audit the ledger of a campaign',
     description:

@@ -8,6 +8,7 @@ const routesBelow = <const Who extends Access & ('secret' | 'dashboard')>(prefix
   route({
     method: 'GET',
     path: `${prefix}/emails`,
+    scope: 'emails:read',
     access,
     summary: 'List emails',
     description:
@@ -20,6 +21,7 @@ const routesBelow = <const Who extends Access & ('secret' | 'dashboard')>(prefix
   route({
     method: 'GET',
     path: `${prefix}/emails/:id`,
+    scope: 'emails:read',
     access,
     summary: 'Get an email with what happened to it',
     tag: 'emails',

@@ -8,6 +8,7 @@ export const suppressedMailRoutes = [
   route({
     method: 'GET',
     path: '/suppressions/emails',
+    scope: 'emails:read',
     access: 'dashboard',
     summary: 'List suppressed mail',
     query: ListSuppressed,
@@ -17,6 +18,7 @@ export const suppressedMailRoutes = [
   route({
     method: 'GET',
     path: '/suppressions/emails/:id',
+    scope: 'emails:read',
     access: 'dashboard',
     summary: 'Get a suppressed mail',
     ids: { id: 'email' },

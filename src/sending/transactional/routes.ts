@@ -10,6 +10,7 @@ export const transactionalRoutes = [
   route({
     method: 'POST',
     path: '/v1/send',
+    scope: 'emails:send',
     access: 'secret',
     summary: 'Send an email',
     description:
@@ -30,7 +31,7 @@ export const transactionalRoutes = [
         suggestion,
       ),
     reply: SendReply,
-    async handle({ app, db, writeOnce, project, body }) {
+    async handle({ app, db, writeOnce, project, actor, body }) {
       const { config, directory, templates, suppressionRules, mailer } = app;
       const limits = {
         attachments: config.MAX_ATTACHMENTS_COUNT,
@@ -39,7 +40,7 @@ export const transactionalRoutes = [
         refusedExtensions: mailer.refusedExtensions ?? new Set<string>(),
       };
       const emails = await acceptSend(
-        { db, writeOnce, directory, templates, suppressionRules, limits, billing: config },
+        { db, writeOnce, directory, templates, suppressionRules, limits, billing: config, key: actor.scoped },
         project,
         body,
       );

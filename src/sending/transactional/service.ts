@@ -1,9 +1,15 @@
-import { type MatchingRule, type SuppressionRuleCache, suppressionOf } from '../../audience/suppressions/index.ts';
+import {
+  type MatchingRule,
+  type SuppressionMatch,
+  type SuppressionRuleCache,
+  suppressionOf,
+} from '../../audience/suppressions/index.ts';
 import type { TemplateCache, TemplateRow } from '../../content/templates/index.ts';
 import type { Database, WriteOnce } from '../../core/database/sql.ts';
+import type { ScopedKey } from '../../core/http/context.ts';
 import { splitData } from '../../core/lib/contact-data.ts';
 import { domainOf } from '../../core/lib/email-address.ts';
-import { badRequest, invalid, invalidField, notFound } from '../../core/lib/errors.ts';
+import { badRequest, forbidden, invalid, invalidField, notFound } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import {
@@ -44,6 +50,8 @@ export interface SendDeps {
     refusedExtensions: ReadonlySet<string>;
   };
   billing: BillingSettings;
+  /** The key of the request, where it has scopes and limits. */
+  key: ScopedKey | null;
 }
 
 const recipientsPerStatement = 1_000;
@@ -55,7 +63,7 @@ const simulators = new Set(['sandbox.test', 'simulator.amazonses.com', 'bounce-t
 /**
  * Accepts mail for each recipient of the request (contract page 1, 2.3): everything is checked before the first write,
  * and when this resolves all messages are queued durably. Answers them in the order of `to`.
- * @throws 422, 404 TEMPLATE_NOT_FOUND, 403 for the sender's domain, 402 BILLING_LIMIT_EXCEEDED, 400 for an unsubscribed
+ * @throws 422, 404 TEMPLATE_NOT_FOUND, 403 for the sender's domain or one that the key may not use, 402 BILLING_LIMIT_EXCEEDED, 400 for an unsubscribed
  * recipient of marketing mail
  */
 export async function acceptSend(
@@ -86,9 +94,11 @@ export async function acceptSend(
   checkMessageSize(deps.limits.messageBytes, facts);
   const bytes = contentBytes({ ...facts, data: facts.variables }, facts.attachments);
   checkStoredSize(bytes, body);
+  checkSender(deps.key, domainOf(from));
   const domains = await deps.directory.senderDomains(project.id);
   if (!domains.has(domainOf(from))) throw senderDomainRefused(domainOf(from));
-  const recipients = recipientsOf(body.to, bytes, await deps.suppressionRules.of(project.id));
+  const rules = await deps.suppressionRules.of(project.id);
+  const recipients = recipientsOf(body.to, bytes, rules, deps.key);
   if (facts.messageClass === 'MARKETING' && body.subscribed !== true)
     await refuseUnsubscribed(deps.db, project.id, recipients, body);
   const accepted = await accept(deps, project, recipients, facts);
@@ -177,7 +187,12 @@ function wavesOfDistinct(recipients: readonly SendRecipient[]): SendRecipient[][
   return waves.filter((wave) => wave !== undefined);
 }
 
-function recipientsOf(to: SendBody['to'], bytes: number, rules: readonly MatchingRule[]): SendRecipient[] {
+function recipientsOf(
+  to: SendBody['to'],
+  bytes: number,
+  rules: readonly MatchingRule[],
+  key: ScopedKey | null,
+): SendRecipient[] {
   const now = new Date();
   const list = Array.isArray(to) ? to : [to];
   return list.map((recipient) => {
@@ -190,9 +205,27 @@ function recipientsOf(to: SendBody['to'], bytes: number, rules: readonly Matchin
       to_name: name ? name : null,
       simulated: simulators.has(domainOf(email)),
       bytes,
-      suppression: suppressionOf(rules, email, now),
+      suppression: suppressionOf(rules, email, now) ?? suppressionOfKey(key, email, now),
     };
   });
+}
+
+// Mail of a test key is kept like mail that a rule matches.
+function suppressionOfKey(key: ScopedKey | null, recipient: string, at: Date): SuppressionMatch | null {
+  if (!key?.recipients) return null;
+  const { domains, addresses } = key.recipients;
+  if (domains.includes(domainOf(recipient)) || addresses.includes(recipient)) return null;
+  const { id: ruleId, prefix: pattern } = key;
+  return { ruleId, name: 'key may not reach it', kind: 'KEY', pattern, recipient, matchedAt: at.toISOString() };
+}
+
+function checkSender(key: ScopedKey | null, domain: string): void {
+  if (!key?.senderDomains || key.senderDomains.includes(domain)) return;
+  throw forbidden(
+    `This key may not send from ${domain}`,
+    { reason: 'sender', domain, allowed: key.senderDomains },
+    'Use one of the domains of the key as "from", or another key.',
+  );
 }
 
 function senderOf(

@@ -1,0 +1,31 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/** Keys with scopes. Caches hear of what decides on requests, not of when a key was last used. */
+export class Migration20261122008000_api_keys extends Migration {
+  override up(): void {
+    this.addSql(`
+      create table api_keys (
+        id uuid not null primary key,
+        project_id uuid not null references projects (id) on delete cascade,
+        name text not null,
+        prefix text not null,
+        hash bytea not null unique,
+        old_hash bytea unique,
+        old_hash_until timestamptz(3),
+        scopes text[] not null,
+        sender_domains text[],
+        recipients jsonb,
+        expires_at timestamptz(3),
+        last_used_at timestamptz(3),
+        created_by uuid references users (id) on delete set null,
+        created_at timestamptz(3) not null default now(),
+        updated_at timestamptz(3) not null default now()
+      )`);
+    this.addSql('create index api_keys_project on api_keys (project_id, created_at)');
+    this.addSql(`
+      create trigger api_keys_announce after insert or delete on api_keys for each row execute function announce_change()`);
+    this.addSql(`
+      create trigger api_keys_announce_changed after update on api_keys for each row
+        when (old.last_used_at is not distinct from new.last_used_at) execute function announce_change()`);
+  }
+}

@@ -1,0 +1,18 @@
+/** What a key may be allowed to do (contract page 4); a route names the one it needs. */
+export const scopes = [
+  'emails:send',
+  'emails:read',
+  'events:write',
+  'contacts:read',
+  'contacts:write',
+  'templates',
+  'campaigns:read',
+  'campaigns:write',
+  'campaigns:send',
+  'workflows:read',
+  'workflows:write',
+  'webhooks',
+  'explain',
+  'audit',
+] as const;
+export type Scope = (typeof scopes)[number];

@@ -1,0 +1,80 @@
+import * as v from 'valibot';
+import { EmailField } from '../../core/lib/email-address.ts';
+import { scopes } from '../../core/lib/scopes.ts';
+import { coded, textField } from '../../core/lib/validation.ts';
+
+const Instant = v.pipe(v.string(), v.isoTimestamp('must be an instant such as 2026-12-24T18:00:00Z'));
+const longestOverlapHours = 168;
+
+const Name = v.pipe(textField('name', 1, 100), v.trim(), v.minLength(1, 'must not be empty'));
+const Scope = v.picklist(scopes, `must be one of ${scopes.join(', ')}`);
+const Scopes = v.pipe(
+  v.array(Scope),
+  v.minLength(1, 'must name at least one scope'),
+  v.transform((named) => scopes.filter((scope) => named.includes(scope))),
+);
+const Domain = v.pipe(
+  v.string(),
+  v.trim(),
+  v.toLowerCase(),
+  coded('invalid_string', (name: string) => /^[^\s@]+\.[^\s@]+$/.test(name), 'must be a domain such as example.com'),
+);
+const most = 100;
+const upTo = <const Item extends v.GenericSchema<unknown, string>>(item: Item) =>
+  v.pipe(v.array(item), v.maxLength(most, `must have at most ${most} items`));
+
+/** `POST /users/@me/projects/{id}/api-keys`. */
+export const CreateApiKey = v.object({
+  name: Name,
+  scopes: Scopes,
+  /** Domains that `from` may have in `POST /v1/send`; all verified ones when absent. */
+  senderDomains: v.optional(v.pipe(upTo(Domain), v.minLength(1, 'must name at least one domain'))),
+  /** Makes a test key: mail to anybody else is stored and never sent. */
+  recipients: v.optional(
+    v.object({ domains: v.optional(upTo(Domain), []), addresses: v.optional(upTo(EmailField), []) }),
+  ),
+  expiresAt: v.optional(Instant),
+});
+export type CreateApiKey = v.InferOutput<typeof CreateApiKey>;
+
+/** `PATCH …/api-keys/{keyId}`; what is absent stays. */
+export const PatchApiKey = v.object({ name: v.optional(Name), scopes: v.optional(Scopes) });
+export type PatchApiKey = v.InferOutput<typeof PatchApiKey>;
+
+/** `POST …/api-keys/{keyId}/rotate`. */
+export const RotateApiKey = v.object({
+  overlapHours: v.optional(
+    v.pipe(
+      v.number(),
+      v.integer('must be a whole number of hours'),
+      v.minValue(0, 'must be at least 0'),
+      v.maxValue(longestOverlapHours, `must be at most ${longestOverlapHours}`),
+    ),
+    24,
+  ),
+});
+
+/** A key with scopes; the key itself is answered once. */
+export const ApiKeyBody = v.object({
+  id: v.pipe(v.string(), v.uuid()),
+  name: v.string(),
+  /** How the key begins. */
+  prefix: v.string(),
+  scopes: v.array(Scope),
+  senderDomains: v.nullable(v.array(v.string())),
+  recipients: v.nullable(v.object({ domains: v.array(v.string()), addresses: v.array(v.string()) })),
+  expiresAt: v.nullable(Instant),
+  /** Until when the key from before the last rotation works too. */
+  overlapUntil: v.nullable(Instant),
+  /** At most five minutes old. */
+  lastUsedAt: v.nullable(Instant),
+  /** Null when the account is gone. */
+  createdBy: v.nullable(v.object({ id: v.string(), email: v.string() })),
+  createdAt: Instant,
+  updatedAt: Instant,
+});
+export type ApiKeyBody = v.InferOutput<typeof ApiKeyBody>;
+
+/** A new key, which nobody is shown again. */
+export const NewApiKey = v.object({ ...ApiKeyBody.entries, key: v.string() });
+export type NewApiKey = v.InferOutput<typeof NewApiKey>;
