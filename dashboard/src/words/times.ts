@@ -15,7 +15,7 @@ const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'always' });
 const dayLength = 86_400_000;
 
 /** The date and time of an instant in the viewer's zone: `Nov 24, 6:27 AM`, with the year where it is another one. */
-export function dateText(at: number, now: number): string {
+function dateText(at: number, now: number): string {
   const isThisYear = new Date(at).getFullYear() === new Date(now).getFullYear();
   return (isThisYear ? thisYear : anyYear).format(at);
 }
@@ -24,7 +24,7 @@ export function dateText(at: number, now: number): string {
  * How far an instant is, as people count: hours within a day, then days of the calendar of the viewer's zone, so that a date two
  * days off is never called tomorrow. Null beyond a week.
  */
-export function distanceText(at: number, now: number): string | null {
+function distanceText(at: number, now: number): string | null {
   const distance = at - now;
   const size = Math.abs(distance);
   if (size < 60_000) return distance > 0 ? 'in less than a minute' : 'just now';

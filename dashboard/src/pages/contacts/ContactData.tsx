@@ -1,4 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
+import { X } from 'lucide-react';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { Button } from '../../ui/Button.tsx';
@@ -77,7 +78,7 @@ function DataLine({ name, value, onRemove }: { name: string; value: unknown; onR
       <dd>
         {typeof value === 'string' ? value : <code>{JSON.stringify(value)}</code>}{' '}
         <Button size="small" look="plain" aria-label={`Delete ${name}`} onClick={onRemove}>
-          ×
+          <X aria-hidden />
         </Button>
       </dd>
     </>

@@ -153,7 +153,7 @@ function Story({ version, execution }: { version: Version; execution: Execution 
                   ) : null}
                   {execution.waitingSince ? (
                     <>
-                      , since <Timestamp at={execution.waitingSince} />
+                      , since <Timestamp at={execution.waitingSince} after />
                     </>
                   ) : null}
                 </dd>
