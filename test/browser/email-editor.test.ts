@@ -39,7 +39,7 @@ const inDashboard = (place: string, work: (page: Page) => Promise<void>, options
 const body = (page: Page) => page.getByRole('textbox', { name: 'Body' });
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const settings = (page: Page, of: string) => page.getByRole('region', { name: `${of} settings` });
-const mail = (page: Page) => page.frameLocator('iframe[title="The message as it is shown"]');
+const mail = (page: Page) => page.frameLocator('iframe[title="Email preview"]');
 
 async function begin(page: Page, name: string): Promise<void> {
   await page.getByLabel('Name', { exact: true }).fill(name);
