@@ -12,7 +12,7 @@ const document = join(place, 'openapi.json');
 const tool = join(dirname(createRequire(import.meta.url).resolve('openapi-typescript/package.json')), 'bin/cli.js');
 try {
   run([join(folder, '../src/main/write-openapi.ts')], openSync(document, 'w'));
-  run([tool, document, '--empty-objects-unknown', '--output', join(folder, 'src/api/schema.d.ts')], 'ignore');
+  run([tool, document, '--output', join(folder, 'src/api/schema.d.ts')], 'ignore');
 } finally {
   rmSync(place, { recursive: true });
 }

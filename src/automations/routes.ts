@@ -71,6 +71,7 @@ export const automationRoutes = [
       'It is created disabled, with its TRIGGER step. `triggerType` is EVENT when absent, which needs `eventName`; MANUAL and SCHEDULE take their `triggerConfig` and no event.',
     status: 201,
     body: CreateWorkflow,
+    example: { name: 'Welcome', eventName: 'signup' },
     bodyLimit: 'data',
     bodyError(_, body) {
       const { name, eventName, triggerType = 'EVENT', triggerConfig } = body as Record<string, unknown>;
@@ -87,7 +88,9 @@ export const automationRoutes = [
     scope: 'workflows:write',
     access: 'dashboard',
     summary: 'Delete several workflows',
+    operationId: 'deleteWorkflows',
     body: BulkUpdateWorkflows,
+    example: { ids: ['9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d'], delete: true },
     bodyLimit: 'data',
     reply: v.union([v.object({ deleted: v.number() }), v.object({ updated: v.number() })]),
     handle: async ({ app, db, project, body }) => dispatched(app, await bulkUpdateAutomations(db, project.id, body)),
@@ -116,6 +119,7 @@ export const automationRoutes = [
     summary: 'Update, enable or disable a workflow',
     ids,
     body: PatchWorkflow,
+    example: { enabled: true },
     bodyLimit: 'data',
     reply: WorkflowBody,
     guarded: true,

@@ -38,9 +38,11 @@ export const automationRunRoutes = [
     access: 'dashboard',
     tag,
     summary: 'Enroll a contact in a workflow',
+    operationId: 'startWorkflowExecution',
     ids,
     status: 201,
     body: StartExecution,
+    example: { contactId: '9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d' },
     bodyLimit: 'data',
     bodyError(_, body) {
       const { contactId } = body as { contactId?: unknown };
@@ -76,6 +78,7 @@ export const automationRunRoutes = [
     access: 'dashboard',
     tag,
     summary: 'Cancel every active execution of a workflow',
+    operationId: 'cancelWorkflowExecutions',
     ids,
     reply: CancelledExecutions,
     handle: ({ db, project, params }) => cancelExecutions(db, project.id, params.id),
@@ -99,6 +102,7 @@ export const automationRunRoutes = [
     access: 'dashboard',
     tag,
     summary: 'Cancel an execution',
+    operationId: 'cancelWorkflowExecution',
     ids: executionIds,
     reply: ExecutionBody,
     async handle({ app, db, project, params }) {
@@ -114,6 +118,7 @@ export const automationRunRoutes = [
     access: 'dashboard',
     tag,
     summary: 'Count the contacts at each step of a workflow',
+    operationId: 'countWorkflowContacts',
     ids,
     reply: WorkflowPeople,
     handle: ({ db, project, params }) => countInside(db, project.id, params.id),

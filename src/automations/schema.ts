@@ -1,14 +1,15 @@
 import * as v from 'valibot';
 import { CursorParameter } from '../core/lib/cursor.ts';
+import { describedBy, nameSchemas } from '../core/lib/named-schemas.ts';
 import { PageFigures } from '../core/lib/offset-page.ts';
-import { coded, JsonObject, textField } from '../core/lib/validation.ts';
+import { choiceParameter, directionParameter, pageParameters } from '../core/lib/parameters.ts';
+import { coded, JsonObject, parameter, textField } from '../core/lib/validation.ts';
 import { runStatuses, stepRunStatuses, triggerTypes, waitOutcomes } from './rows.ts';
-import { stepTypes } from './step-configs.ts';
+import { StepConfigShape, stepTypes } from './step-configs.ts';
 
 const Uuid = v.pipe(v.string(), v.uuid('must be a UUID'));
 const Instant = v.pipe(v.string(), v.isoTimestamp());
 const Json = v.record(v.string(), v.unknown());
-const text = v.optional(v.string());
 const Name = textField('name', 1, 255);
 const Description = v.nullish(textField('description', 0, 2000));
 const maxConfigLength = 256 * 1024;
@@ -22,6 +23,7 @@ const Config = v.pipe(
     'must be at most 256 KiB of JSON',
   ),
 );
+const StepConfig = describedBy(v.pipe(Config), StepConfigShape);
 const Position = v.object({ x: v.number('must be a number'), y: v.number('must be a number') }, 'must be { x, y }');
 const StepTypeField = v.picklist(stepTypes, `must be one of ${stepTypes.join(', ')}`);
 const TriggerTypeField = v.picklist(triggerTypes, `must be one of ${triggerTypes.join(', ')}`);
@@ -43,14 +45,13 @@ export type WorkflowBody = v.InferOutput<typeof WorkflowBody>;
 
 /** `GET /workflows`; an unknown sort, direction or status falls back to the default. */
 export const ListWorkflows = v.object({
-  page: text,
-  pageSize: text,
-  limit: text,
+  ...pageParameters(100),
+  limit: parameter('Another name of `pageSize`.', { type: 'integer', minimum: 1, maximum: 100 }),
   cursor: CursorParameter,
-  search: text,
-  status: text,
-  sort: text,
-  dir: text,
+  search: parameter('Text in name or description, in any letter case.'),
+  status: choiceParameter('All when absent.', ['enabled', 'disabled']),
+  sort: choiceParameter('What to sort by.', ['name', 'createdAt', 'updatedAt', 'steps'], 'createdAt'),
+  dir: directionParameter,
 });
 export type ListWorkflows = v.InferOutput<typeof ListWorkflows>;
 
@@ -116,7 +117,7 @@ export const StepBody = v.object({
   type: StepTypeField,
   name: v.string(),
   position: v.object({ x: v.number(), y: v.number() }),
-  config: Json,
+  config: describedBy(v.record(v.string(), v.unknown()), StepConfigShape),
   templateId: v.nullable(Uuid),
   createdAt: Instant,
   updatedAt: Instant,
@@ -156,7 +157,7 @@ export const WorkflowWithGraph = v.object({
 export type WorkflowWithGraph = v.InferOutput<typeof WorkflowWithGraph>;
 
 /** `GET /workflows/{id}/versions`. */
-export const ListVersions = v.object({ page: text, pageSize: text });
+export const ListVersions = v.object(pageParameters(100));
 export type ListVersions = v.InferOutput<typeof ListVersions>;
 
 const Version = {
@@ -198,7 +199,13 @@ export const VersionWithGraph = v.object({
 });
 export type VersionWithGraph = v.InferOutput<typeof VersionWithGraph>;
 
-const step = { type: StepTypeField, name: Name, position: Position, config: Config, templateId: v.nullish(v.string()) };
+const step = {
+  type: StepTypeField,
+  name: Name,
+  position: Position,
+  config: StepConfig,
+  templateId: v.nullish(v.string()),
+};
 
 /** `POST /workflows/{id}/steps`. */
 export const CreateStep = v.object({ ...step, autoConnect: v.optional(v.boolean(), true) });
@@ -209,7 +216,7 @@ export const PatchStep = v.partial(v.omit(v.object(step), ['type']));
 export type PatchStep = v.InferOutput<typeof PatchStep>;
 
 /** `DELETE /workflows/{id}/steps/{stepId}`; only the literal `true` splices. */
-export const DeleteStep = v.object({ splice: text });
+export const DeleteStep = v.object({ splice: choiceParameter('`true` deletes this step alone.', ['true']) });
 
 /** `POST /workflows/{id}/transitions/{transitionId}/insert-step`. */
 export const InsertStep = v.object({ ...step, position: v.nullish(Position) });
@@ -235,7 +242,7 @@ export const CreateTransition = v.object({
 export type CreateTransition = v.InferOutput<typeof CreateTransition>;
 
 /** `GET /workflows/fields`. */
-export const ListWorkflowFields = v.object({ eventName: text });
+export const ListWorkflowFields = v.object({ eventName: parameter('Adds the fields of the data of this event.') });
 /** What conditions can ask for. */
 export const WorkflowFields = v.object({
   fields: v.array(v.string()),
@@ -249,12 +256,10 @@ export type StartExecution = v.InferOutput<typeof StartExecution>;
 
 /** `GET /workflows/{id}/executions`. */
 export const ListExecutions = v.object({
-  page: text,
-  pageSize: text,
-  status: text,
-  contactId: text,
-  /** Only active ones that stand at this step. */
-  stepId: text,
+  ...pageParameters(100),
+  status: parameter('Statuses, separated by commas; all when absent.'),
+  contactId: parameter('Executions of this contact.'),
+  stepId: parameter('Active executions that are at this step.'),
 });
 export type ListExecutions = v.InferOutput<typeof ListExecutions>;
 
@@ -361,3 +366,16 @@ export const WorkflowPeople = v.object({
   ),
 });
 export type WorkflowPeople = v.InferOutput<typeof WorkflowPeople>;
+
+nameSchemas({
+  Workflow: WorkflowBody,
+  WorkflowStep: StepBody,
+  WorkflowTransition: TransitionBody,
+  WorkflowIssue: Issue,
+  WorkflowWithGraph,
+  WorkflowVersion: VersionWithGraph,
+  WorkflowExecution: ExecutionBody,
+  ListedWorkflowExecution: ListedExecution,
+  WorkflowExecutionStory: ExecutionStory,
+  WorkflowStepExecution: StepExecutionBody,
+});

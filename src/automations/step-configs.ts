@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { splitData } from '../core/lib/contact-data.ts';
 import { EmailField } from '../core/lib/email-address.ts';
 import { AppError, type FieldProblem } from '../core/lib/errors.ts';
+import { nameSchemas } from '../core/lib/named-schemas.ts';
 import { coded, codedAt, fieldProblems, JsonObject, textField } from '../core/lib/validation.ts';
 import { WebhookConfig } from './webhook-config.ts';
 
@@ -154,6 +155,21 @@ const schemas = {
   UPDATE_CONTACT: UpdateContactConfig,
   EXIT: ExitConfig,
 } as const;
+
+/** How the API reference describes a config; one that is not finished yet may be stored too. */
+export const StepConfigShape = v.union([...Object.values(schemas), BinaryCondition, MultiCondition]);
+nameSchemas({
+  WorkflowStepConfig: StepConfigShape,
+  TriggerStepConfig: TriggerConfig,
+  SendEmailStepConfig: SendEmailConfig,
+  DelayStepConfig: DelayConfig,
+  WaitForEventStepConfig: WaitForEventConfig,
+  WebhookStepConfig: WebhookConfig,
+  UpdateContactStepConfig: UpdateContactConfig,
+  ExitStepConfig: ExitConfig,
+  BinaryConditionStepConfig: BinaryCondition,
+  MultiConditionStepConfig: MultiCondition,
+});
 
 /** The two shapes of a CONDITION step. */
 type ConditionConfig = v.InferOutput<typeof BinaryCondition> | v.InferOutput<typeof MultiCondition>;

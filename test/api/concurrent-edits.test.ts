@@ -88,6 +88,6 @@ test('the description of the API names ETag, If-Match and 412 for each of them',
     expect(get.responses['412']).toBeUndefined();
     expect(change.responses['200'].headers.ETag).toBeDefined();
     expect(change.responses['412']).toBeDefined();
-    expect(change.parameters.map(({ name }: { name: string }) => name)).toContain('If-Match');
+    expect(change.parameters).toContainEqual({ $ref: '#/components/parameters/IfMatch' });
   }
 });

@@ -343,9 +343,11 @@ describe('the service about itself', () => {
   test('gives a description of its API', async () => {
     const document = (await api.call(null, 'GET', '/openapi.json')).body;
     expect(document.openapi).toBe('3.1.0');
-    expect(document.paths['/v1/send'].post.requestBody.content['application/json'].schema.properties).toHaveProperty(
-      'attachments',
-    );
+    const { schemas } = document.components;
+    expect(document.paths['/v1/send'].post.requestBody.content['application/json'].schema).toEqual({
+      $ref: '#/components/schemas/SendEmailRequest',
+    });
+    expect(schemas.SendEmailRequest.properties).toHaveProperty('attachments');
     expect(document.paths['/contacts/{id}'].get.parameters[0]).toMatchObject({
       name: 'id',
       in: 'path',
@@ -353,18 +355,19 @@ describe('the service about itself', () => {
     });
     // What the API takes must pass the reference: addresses in any letter case, no body where nothing is needed.
     const { post } = document.paths['/campaigns'];
-    const { pattern } = post.requestBody.content['application/json'].schema.properties.from;
+    const { pattern } = schemas.CreateCampaignRequest.properties.from;
     expect('Ada.Lovelace@Example.COM').toMatch(new RegExp(pattern));
     expect(post.requestBody.required).toBe(true);
     expect(document.paths['/campaigns/{id}/send'].post.requestBody.required).toBe(false);
     const file = document.paths['/campaigns/{id}/recipients'].get.responses['200'].content;
     expect(Object.keys(file)).toEqual(['application/json', 'text/csv']);
-    const parameters: { name: string; description?: string }[] = document.paths['/campaigns'].get.parameters;
-    expect(parameters.find(({ name }) => name === 'status')?.description).toContain('SCHEDULED');
+    const parameters: { name: string; schema: { enum?: string[] } }[] = document.paths['/campaigns'].get.parameters;
+    expect(parameters.find(({ name }) => name === 'status')?.schema.enum).toContain('SCHEDULED');
     // Clients that are made from it have to expect what comes: two statuses of success, bare errors.
     const { responses } = document.paths['/contacts'].post;
     expect(Object.keys(responses)).toEqual(expect.arrayContaining(['200', '201']));
-    expect(responses['400'].content['application/json'].schema.anyOf).toContainEqual({
+    expect(responses['400']).toEqual({ $ref: '#/components/responses/Error400' });
+    expect(document.components.responses.Error400.content['application/json'].schema.anyOf).toContainEqual({
       $ref: '#/components/schemas/BareError',
     });
     const docs = await api.call(null, 'GET', '/docs');

@@ -9,6 +9,11 @@ interface Described {
   content?: Record<string, { schema?: AnySchemaObject }>;
 }
 
+interface Document {
+  components: { schemas: Record<string, AnySchemaObject>; responses: Record<string, Described> };
+  paths: Record<string, Record<string, { responses: Record<string, Described & { $ref?: string }> }>>;
+}
+
 interface ProbedAnswer {
   status: number;
   contentType: string | null;
@@ -66,20 +71,20 @@ function problemOf(ajv: Ajv2020, { responses }: Operation, { status, contentType
 
 function prepare(): { ajv: Ajv2020; operations: Operation[] } {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, inlineRefs: false });
-  const document = openApiDocument(routes, root) as {
-    components: { schemas: Record<string, AnySchemaObject> };
-    paths: Record<string, Record<string, { responses: Record<string, Described> }>>;
-  };
+  const document = openApiDocument(routes, root) as unknown as Document;
   for (const [name, schema] of Object.entries(document.components.schemas))
     ajv.addSchema(schema, `#/components/schemas/${name}`);
-  return { ajv, operations: literalFirst(routes).map((route) => operationOf(route, document.paths)) };
+  return { ajv, operations: literalFirst(routes).map((route) => operationOf(route, document)) };
 }
 
-function operationOf(
-  { method, path }: Route,
-  paths: Record<string, Record<string, { responses: Record<string, Described> }>>,
-): Operation {
-  const responses = paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]?.responses ?? {};
+function operationOf({ method, path }: Route, { components, paths }: Document): Operation {
+  const described = paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]?.responses ?? {};
+  const responses = Object.fromEntries(
+    Object.entries(described).map(([status, one]) => {
+      const shared = components.responses[one.$ref?.slice('#/components/responses/'.length) ?? ''];
+      return [status, shared ?? one];
+    }),
+  );
   const escaped = path.replaceAll(/[.+*?^$()|[\]\\]/g, '\\$&');
   return {
     name: `${method} ${path}`,

@@ -154,9 +154,9 @@ function useFound(project: string, wanted: string): { heading: string; entries: 
     enabled: wanted.length > 1,
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
-      const page = { params: { query: { search: wanted, pageSize: String(most) } }, signal };
+      const page = { params: { query: { search: wanted, pageSize: most } }, signal };
       const [contacts, campaigns, templates, workflows, segments] = await Promise.all([
-        answer(api.GET('/contacts', { params: { query: { search: wanted, limit: String(most) } }, signal })),
+        answer(api.GET('/contacts', { params: { query: { search: wanted, limit: most } }, signal })),
         answer(api.GET('/campaigns', page)),
         answer(api.GET('/templates', page)),
         answer(api.GET('/workflows', page)),

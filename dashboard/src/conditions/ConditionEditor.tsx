@@ -9,7 +9,7 @@ import { Loading, Note, Problem } from '../ui/States.tsx';
 import { counted } from '../words/numbers.ts';
 import { ConditionBuilder, type PlacedProblem } from './ConditionBuilder.tsx';
 import { newForm } from './edits.ts';
-import { type Form, filtersIn, formOf, missingOf, type Tree, treeOf } from './tree.ts';
+import { type Condition, type Form, filtersIn, formOf, missingOf, type Tree, treeOf } from './tree.ts';
 
 /** A condition that begins as `initial` and is told as a tree after every edit, beside the people it finds now. */
 export function ConditionEditor({
@@ -71,7 +71,8 @@ function usePreview(form: Form) {
     enabled: !wasMissing,
     placeholderData: keepPreviousData,
     retry: false,
-    queryFn: ({ signal }) => answer(api.POST('/segments/preview', { body: { condition }, signal })),
+    queryFn: ({ signal }) =>
+      answer(api.POST('/segments/preview', { body: { condition: condition as Condition }, signal })),
   });
   return { preview, missing };
 }

@@ -1,6 +1,10 @@
+import type { components } from '../api/schema.d.ts';
 import { type FieldKind, needsOf, operatorName, operatorsOf, type ValueType } from './grammar.ts';
 
-/** A condition as the API has it. */
+/** A condition as the API takes it. What a form holds may not be finished, which the API answers. */
+export type Condition = components['schemas']['Condition'];
+
+/** A condition as the dashboard reads it. */
 export interface Tree {
   logic: string;
   groups: TreeGroup[];

@@ -46,7 +46,7 @@ export function useKnownValues(key: string, wanted: boolean): readonly string[] 
     queryFn: () =>
       answer(
         api.GET('/contacts/fields/{field}/values', {
-          params: { path: { field: `data.${key}` }, query: { limit: '200' } },
+          params: { path: { field: `data.${key}` }, query: { limit: 200 } },
         }),
       ),
   });

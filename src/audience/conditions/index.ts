@@ -9,4 +9,5 @@ export {
   type SegmentMap,
   type StoredSegment,
 } from './segments.ts';
+export { ConditionShape } from './shape.ts';
 export { compileCondition } from './sql.ts';

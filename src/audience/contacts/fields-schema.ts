@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { limitParameter } from '../../core/lib/parameters.ts';
 
 const fieldTypes = ['string', 'number', 'boolean', 'date'] as const;
 /** Type of a contact field in `GET /contacts/fields`. */
@@ -17,7 +18,7 @@ export type FieldBody = v.InferOutput<typeof FieldBody>;
 export const FieldList = v.object({ fields: v.array(FieldBody), count: v.number() });
 
 /** `GET /contacts/fields/{field}/values`. */
-export const ListValues = v.object({ limit: v.optional(v.string()) });
+export const ListValues = v.object({ limit: limitParameter(100, 200) });
 
 /** Distinct values of a field, in their stored JSON type, ascending by text. */
 export const ValueList = v.object({

@@ -2,7 +2,9 @@ import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import { EmailField } from '../../core/lib/email-address.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { JsonObject, textField } from '../../core/lib/validation.ts';
+import { nameSchemas } from '../../core/lib/named-schemas.ts';
+import { choiceParameter, directionParameter, limitParameter } from '../../core/lib/parameters.ts';
+import { JsonObject, parameter, textField } from '../../core/lib/validation.ts';
 
 /** A contact in an answer. */
 export const ContactBody = v.object({
@@ -21,12 +23,12 @@ export type ContactBody = v.InferOutput<typeof ContactBody>;
 
 /** `GET /contacts`; values that are none of the accepted ones are ignored. */
 export const ListContacts = v.object({
-  limit: v.optional(v.string()),
+  limit: limitParameter(20, 100),
   cursor: CursorParameter,
-  search: v.optional(v.string()),
-  subscribed: v.optional(v.string()),
-  sort: v.optional(v.string()),
-  dir: v.optional(v.string()),
+  search: parameter('Text in the address, in any letter case.'),
+  subscribed: parameter('All when absent.', { type: 'boolean' }),
+  sort: choiceParameter('What to sort by.', ['email', 'createdAt'], 'createdAt'),
+  dir: directionParameter,
 });
 export type ListContacts = v.InferOutput<typeof ListContacts>;
 
@@ -70,3 +72,5 @@ export type LookupContacts = v.InferOutput<typeof LookupContacts>;
 
 /** The caller's own spellings, in request order, duplicates kept. */
 export const LookupResult = v.object({ found: v.array(v.string()), notFound: v.array(v.string()) });
+
+nameSchemas({ Contact: ContactBody, ContactPage });

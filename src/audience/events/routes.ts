@@ -37,10 +37,12 @@ export const eventRoutes = [
     scope: 'events:write',
     access: 'public',
     summary: 'Track an event of a contact',
+    operationId: 'trackEvent',
     description: 'Creates the contact if it is new. Takes the public key, so browsers and apps can call it.',
-    tag: 'public API',
+    tag: 'events',
     idempotent: true,
     body: TrackBody,
+    example: { email: 'ada@example.com', event: 'signup', subscribed: true, data: { plan: 'pro' } },
     bodyLimit: 'event',
     reply: TrackReply,
     async handle({ writeOnce, project, body }) {
@@ -53,10 +55,12 @@ export const eventRoutes = [
     scope: 'events:write',
     access: 'dashboard',
     summary: 'Record an event',
+    operationId: 'recordEvent',
     description:
       'For a contact by `contactId` (without changing its data), for no contact, or with the body of `POST /v1/track`.',
     status: 201,
     body: TrackEither,
+    example: { name: 'invoice.paid', contactId: '9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d', data: { amount: 4900 } },
     bodyLimit: 'event',
     bodyError(_, body, suggestion) {
       const { name, event } = body as { name?: unknown; event?: unknown };
@@ -108,6 +112,7 @@ export const eventRoutes = [
     scope: 'contacts:read',
     access: 'dashboard',
     summary: 'List the events of a contact',
+    operationId: 'listContactEvents',
     query: ListContactEvents,
     reply: ContactEventList,
     handle: ({ db, project, params, query }) => listContactEvents(db, project.id, params.contactId, query.limit),
@@ -127,6 +132,7 @@ export const eventRoutes = [
     scope: 'contacts:write',
     access: 'dashboard',
     summary: 'Delete every event of a name',
+    operationId: 'deleteEvents',
     description: 'Names that a segment or workflow uses, and those of the service itself, cannot be deleted.',
     reply: EventDeletion,
     handle: ({ db, project, params }) => deleteEvents(db, project.id, params.eventName),

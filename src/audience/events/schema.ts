@@ -1,7 +1,9 @@
 import * as v from 'valibot';
 import { EmailField } from '../../core/lib/email-address.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { JsonObject, textField } from '../../core/lib/validation.ts';
+import { describedBy, nameSchemas } from '../../core/lib/named-schemas.ts';
+import { dayParameter, limitParameter } from '../../core/lib/parameters.ts';
+import { JsonObject, parameter, textField } from '../../core/lib/validation.ts';
 
 /** `POST /v1/track`. */
 export const TrackBody = v.object({
@@ -30,17 +32,21 @@ export const RecordEvent = v.object({
 });
 export type RecordEvent = v.InferOutput<typeof RecordEvent>;
 
+const EventToRecord = v.union([RecordEvent, TrackBody]);
 /** `POST /events/track`: `RecordEvent`, or the body of `POST /v1/track`. Which of the two decides how it is checked. */
-export const TrackEither = v.union([
-  v.pipe(
-    RecordEvent,
-    v.transform((record) => ({ record })),
-  ),
-  v.pipe(
-    TrackBody,
-    v.transform((track) => ({ track })),
-  ),
-]);
+export const TrackEither = describedBy(
+  v.union([
+    v.pipe(
+      RecordEvent,
+      v.transform((record) => ({ record })),
+    ),
+    v.pipe(
+      TrackBody,
+      v.transform((track) => ({ track })),
+    ),
+  ]),
+  EventToRecord,
+);
 export type TrackEither = v.InferOutput<typeof TrackEither>;
 
 /** An event in an answer. */
@@ -62,7 +68,10 @@ export const EventBody = v.object({
 export type EventBody = v.InferOutput<typeof EventBody>;
 
 /** `GET /events`. */
-export const ListEvents = v.object({ eventName: v.optional(v.string()), limit: v.optional(v.string()) });
+export const ListEvents = v.object({
+  eventName: parameter('Events of this name; all when absent.'),
+  limit: limitParameter(100, 1_000),
+});
 export type ListEvents = v.InferOutput<typeof ListEvents>;
 
 /** Events of a project, newest first, each with the address of its contact. */
@@ -71,13 +80,16 @@ export const EventList = v.object({
 });
 
 /** `GET /events/contact/{contactId}`. */
-export const ListContactEvents = v.object({ limit: v.optional(v.string()) });
+export const ListContactEvents = v.object({ limit: limitParameter(50, 1_000) });
 
 /** Events of one contact, newest first. */
 export const ContactEventList = v.object({ events: v.array(EventBody) });
 
 /** `GET /events/stats`: both ends belong to the range. */
-export const EventStatsQuery = v.object({ startDate: v.optional(v.string()), endDate: v.optional(v.string()) });
+export const EventStatsQuery = v.object({
+  startDate: dayParameter('First day or instant; without a bound when absent.'),
+  endDate: dayParameter('Last day or instant; without a bound when absent.'),
+});
 export type EventStatsQuery = v.InferOutput<typeof EventStatsQuery>;
 
 /** How often each event happened, the most frequent first. */
@@ -101,3 +113,5 @@ export type EventUsage = v.InferOutput<typeof EventUsage>;
 
 /** The answer of `DELETE /events/{eventName}`. */
 export const EventDeletion = v.object({ deletedCount: v.number() });
+
+nameSchemas({ Event: EventBody, EventUsage, EventToRecord, RecordedEvent: RecordEvent, TrackEventRequest: TrackBody });

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { codedAt } from '../../core/lib/validation.ts';
 
 /** Types of jobs; each has its own paths, and an id of one type is unknown under those of the other. */
@@ -105,3 +106,5 @@ export const BulkJobBody = v.object({
   failedReason: v.nullable(v.string()),
 });
 export type BulkJobBody = v.InferOutput<typeof BulkJobBody>;
+
+nameSchemas({ QueuedJob, ImportJob: ImportJobBody, BulkJob: BulkJobBody, BulkSelection: BulkBody });

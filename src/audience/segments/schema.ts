@@ -1,6 +1,9 @@
 import * as v from 'valibot';
+import { describedBy, nameSchemas } from '../../core/lib/named-schemas.ts';
 import { PageFigures } from '../../core/lib/offset-page.ts';
+import { pageParameters } from '../../core/lib/parameters.ts';
 import { textField } from '../../core/lib/validation.ts';
+import { ConditionShape } from '../conditions/index.ts';
 import { ContactBody } from '../contacts/index.ts';
 
 /** The types of segments: members found by a condition, or added by requests. */
@@ -17,7 +20,7 @@ export const SegmentBody = v.object({
   name: v.string(),
   description: v.nullable(v.string()),
   type: v.picklist(segmentTypes),
-  condition: v.nullable(v.record(v.string(), v.unknown())),
+  condition: v.nullable(describedBy(v.record(v.string(), v.unknown()), ConditionShape)),
   trackMembership: v.boolean(),
   memberCount: v.number(),
   /** Counts every edit; the `ETag`, without its quotes. */
@@ -33,7 +36,7 @@ export const CreateSegment = v.object({
   name: Name,
   description: Description,
   type: v.optional(v.picklist(segmentTypes, `must be one of ${segmentTypes.join(', ')}`), 'DYNAMIC'),
-  condition: v.optional(v.unknown()),
+  condition: v.nullish(describedBy(v.unknown(), ConditionShape)),
   trackMembership: v.optional(v.boolean(), false),
 });
 export type CreateSegment = v.InferOutput<typeof CreateSegment>;
@@ -42,20 +45,20 @@ export type CreateSegment = v.InferOutput<typeof CreateSegment>;
 export const PatchSegment = v.object({
   name: v.optional(Name),
   description: Description,
-  condition: v.optional(v.unknown()),
+  condition: v.nullish(describedBy(v.unknown(), ConditionShape)),
   trackMembership: v.optional(v.boolean()),
 });
 export type PatchSegment = v.InferOutput<typeof PatchSegment>;
 
 /** `POST /segments/preview`. */
-export const PreviewSegment = v.object({ condition: v.optional(v.unknown()) });
+export const PreviewSegment = v.object({ condition: v.nullish(describedBy(v.unknown(), ConditionShape)) });
 export type PreviewSegment = v.InferOutput<typeof PreviewSegment>;
 
 /** How many contacts a condition matches, and at most ten of them. */
 export const SegmentPreview = v.object({ total: v.number(), contacts: v.array(ContactBody) });
 
 /** `GET /segments/{id}/contacts`. */
-export const ListMembers = v.object({ page: v.optional(v.string()), pageSize: v.optional(v.string()) });
+export const ListMembers = v.object(pageParameters(100));
 export type ListMembers = v.InferOutput<typeof ListMembers>;
 
 /** A page of a segment's contacts. */
@@ -87,3 +90,5 @@ export const ComputedMembers = v.object({ added: v.number(), removed: v.number()
 export type ComputedMembers = v.InferOutput<typeof ComputedMembers>;
 /** What a refresh found. */
 export const RefreshedCount = v.object({ memberCount: v.number() });
+
+nameSchemas({ Segment: SegmentBody });

@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import { EmailField, normaliseEmail } from '../../core/lib/email-address.ts';
+import { nameSchemas } from '../../core/lib/named-schemas.ts';
+import { limitParameter } from '../../core/lib/parameters.ts';
 import { textField } from '../../core/lib/validation.ts';
 
 /** What a rule's pattern is compared with (contract page 1, 6.1). */
@@ -73,7 +75,7 @@ export const RulePreview = v.object({ suppressed: v.boolean(), match: v.nullable
 export type RulePreview = v.InferOutput<typeof RulePreview>;
 
 /** `GET /suppressions/emails`. */
-export const ListSuppressed = v.object({ limit: v.optional(v.string()), cursor: CursorParameter });
+export const ListSuppressed = v.object({ limit: limitParameter(20, 100), cursor: CursorParameter });
 export type ListSuppressed = v.InferOutput<typeof ListSuppressed>;
 
 /** A page of suppressed mail. */
@@ -144,3 +146,5 @@ function isPattern(kind: RuleBody['kind'], pattern: string): boolean {
       return pattern.includes('@');
   }
 }
+
+nameSchemas({ SuppressionRule: RuleBody, SuppressionRuleRequest: WriteRule, SuppressionMatch, SuppressedEmail });

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { textField } from '../../core/lib/validation.ts';
 import { stepTypes } from '../step-configs.ts';
 import { migrationStates } from './queries.ts';
@@ -70,3 +71,5 @@ export const MigrationBody = v.object({
   completedAt: v.nullable(Instant),
 });
 export type MigrationBody = v.InferOutput<typeof MigrationBody>;
+
+nameSchemas({ WorkflowMigration: MigrationBody, WorkflowMigrationPreview: MigrationPreview });

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { textField } from '../../core/lib/validation.ts';
 import { maxSteps, maxTransitions } from '../graph.ts';
 import { MigrationBody, MigrationPreview, MoveWithGraph } from '../migrating/schema.ts';
@@ -71,3 +72,9 @@ export const PutGraphDone = v.object({
   migration: v.nullable(MigrationBody),
 });
 export type PutGraphDone = v.InferOutput<typeof PutGraphDone>;
+
+nameSchemas({
+  WorkflowGraphChanges: GraphChanges,
+  WorkflowGraphPreview: PutGraphPreview,
+  ReplacedWorkflowGraph: PutGraphDone,
+});

@@ -48,6 +48,13 @@ export const templateRoutes = [
     summary: 'Create a template',
     status: 201,
     body: CreateTemplate,
+    example: {
+      name: 'Receipt',
+      subject: 'Your receipt',
+      body: '<p>Thank you, {{ firstName }}.</p>',
+      from: 'hello@acme.com',
+      type: 'TRANSACTIONAL',
+    },
     bodyLimit: 'document',
     bodyError(_, body) {
       const given = body as Record<string, unknown>;
@@ -64,7 +71,9 @@ export const templateRoutes = [
     scope: 'templates',
     access: 'dashboard',
     summary: 'Delete several templates',
+    operationId: 'deleteTemplates',
     body: BulkUpdateTemplates,
+    example: { ids: ['9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d'], delete: true },
     bodyLimit: 'data',
     reply: v.union([v.object({ deleted: v.number() }), v.object({ updated: v.number() })]),
     handle: ({ db, project, body }) => bulkUpdateTemplates(db, project.id, body),
@@ -88,6 +97,7 @@ export const templateRoutes = [
     summary: 'Update a template',
     ids: id,
     body: PatchTemplate,
+    example: { subject: 'Your receipt from Acme' },
     bodyLimit: 'document',
     reply: TemplateBody,
     guarded: true,
@@ -137,6 +147,7 @@ export const templateRoutes = [
     description:
       'Renders content without saving it: for a contact, with the values of `data` as `POST /v1/send` takes them, or with both. With neither, placeholders stay as they are. Sends and stores nothing.',
     body: PreviewTemplate,
+    example: { subject: 'Hello {{ firstName }}', body: '<p>Hello {{ firstName }}.</p>', data: { firstName: 'Ada' } },
     bodyLimit: 'document',
     reply: PreviewBody,
     handle: ({ app, db, project, body }) => previewTemplate(db, app.config, project, body),

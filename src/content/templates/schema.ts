@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import { EmailField } from '../../core/lib/email-address.ts';
+import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { PageFigures } from '../../core/lib/offset-page.ts';
+import { choiceParameter, directionParameter, pageParameters } from '../../core/lib/parameters.ts';
 import { JsonObject, parameter, singleLine, textField } from '../../core/lib/validation.ts';
 import { DocumentBody, DocumentSource, needsContent } from './source.ts';
 
@@ -75,12 +77,11 @@ export const templateSorts = ['name', 'subject', 'type', 'createdAt', 'updatedAt
 
 /** `GET /templates`; an unknown sort or direction falls back to the default. */
 export const ListTemplates = v.object({
-  page: parameter('Number of the page, from 1 on.'),
-  pageSize: parameter('Templates of one page: 20 when absent, 100 at most.'),
-  type: parameter(`One of ${templateTypes.join(', ')}; all when absent.`),
+  ...pageParameters(100),
+  type: choiceParameter('All when absent.', templateTypes),
   search: parameter('Text in name, description or subject, in any letter case.'),
-  sort: parameter(`One of ${templateSorts.join(', ')}; createdAt when absent.`),
-  dir: parameter('`asc` or `desc`; `desc` when absent.'),
+  sort: choiceParameter('What to sort by.', templateSorts, 'createdAt'),
+  dir: directionParameter,
 });
 export type ListTemplates = v.InferOutput<typeof ListTemplates>;
 
@@ -111,3 +112,5 @@ export const TemplateUsage = v.object({
   campaigns: v.array(v.unknown()),
 });
 export type TemplateUsage = v.InferOutput<typeof TemplateUsage>;
+
+nameSchemas({ Template: TemplateBody, TemplatePage });

@@ -14,6 +14,8 @@ export const uploadRoutes = [
     scope: 'templates',
     access: 'dashboard',
     summary: 'Upload an image',
+    operationId: 'uploadImage',
+    bodyForm: { type: 'multipart/form-data', fields: { image: { type: 'string', format: 'binary' } } },
     description:
       'Takes the part "image" of a multipart/form-data body: a JPEG, PNG, GIF or WebP of up to 10 MB. Its URL never changes.',
     bodyKind: 'stream',
@@ -27,6 +29,7 @@ export const uploadRoutes = [
     scope: 'templates',
     access: 'dashboard',
     summary: 'List uploaded images',
+    operationId: 'listImages',
     query: ListImages,
     reply: ImagePage,
     handle: ({ app, db, project, query }) => listImages(db, app.images, project.id, query),
@@ -37,6 +40,7 @@ export const uploadRoutes = [
     scope: 'templates',
     access: 'dashboard',
     summary: 'Get the templates and campaigns that use an image',
+    operationId: 'getImageUsage',
     ids: { id: 'image' },
     reply: ImageUsage,
     handle: ({ db, project, params }) => imageUsage(db, project.id, params.id),
@@ -47,6 +51,7 @@ export const uploadRoutes = [
     scope: 'templates',
     access: 'dashboard',
     summary: 'Delete an uploaded image',
+    operationId: 'deleteImage',
     description: 'Its URL stops working at once, also in delivered mail. Caches may show the image for up to a year.',
     ids: { id: 'image' },
     status: 204,
@@ -60,6 +65,7 @@ export const uploadRoutes = [
     path: '/uploads/files/:projectId/:file',
     access: 'none',
     summary: 'Download an uploaded image',
+    operationId: 'downloadImage',
     textReply: 'image/*',
     async handle({ app, params }) {
       const { projectId, file } = params;

@@ -1,5 +1,7 @@
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
+import { nameSchemas } from '../../core/lib/named-schemas.ts';
+import { limitParameter } from '../../core/lib/parameters.ts';
 
 /** The answer to an upload (contract page 3, 5). */
 export const UploadedImage = v.object({
@@ -13,7 +15,7 @@ export const UploadedImage = v.object({
 export type UploadedImage = v.InferOutput<typeof UploadedImage>;
 
 /** `GET /uploads`. */
-export const ListImages = v.object({ limit: v.optional(v.string()), cursor: CursorParameter });
+export const ListImages = v.object({ limit: limitParameter(20, 100), cursor: CursorParameter });
 export type ListImages = v.InferOutput<typeof ListImages>;
 
 /** A page of uploaded images, newest first. */
@@ -37,3 +39,5 @@ export const ImageUsage = v.object({
   searchedCampaigns: v.number(),
 });
 export type ImageUsage = v.InferOutput<typeof ImageUsage>;
+
+nameSchemas({ UploadedImage, ImagePage });

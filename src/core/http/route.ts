@@ -68,6 +68,8 @@ export interface RouteOptions<
   /** Refuses before it is asked who calls. */
   guard?: (app: App) => void;
   summary: string;
+  /** The name in generated clients, where the rule of `operationIds` makes none that reads well. */
+  operationId?: string;
   /** Further sentences for the API reference. */
   description?: string;
   /** Groups the reference; the first path segment when absent. */
@@ -83,6 +85,10 @@ export interface RouteOptions<
   bodyError?: (problems: FieldProblem[], body: unknown, suggestion: string | undefined) => AppError | null;
   /** `raw` hands the unparsed bytes to the handler as `body`, for signed webhooks. */
   bodyKind?: 'json' | 'raw' | 'stream';
+  /** What a body is that no schema checks: its media type and its fields, all of them required, as JSON Schemas. */
+  bodyForm?: { type: string; fields: Readonly<Record<string, Record<string, unknown>>> };
+  /** A request body as somebody would send it, for the API reference. */
+  example?: Body extends AnySchema ? v.InferInput<NoInfer<Body>> : never;
   reply?: AnySchema;
   /** Body of failures that are neither the envelope nor a bare error. */
   errorReply?: AnySchema;

@@ -55,6 +55,7 @@ export function systemRoutes(metrics: HttpMetrics, routes: readonly Route[]): Ro
       ...read,
       path: '/openapi.json',
       summary: 'This description, as OpenAPI 3.1',
+      operationId: 'getOpenApiDocument',
       handle({ app }) {
         document ??= openApiDocument([...own, ...routes], app.config.API_URI);
         return document;

@@ -49,8 +49,9 @@ export const JsonObject = v.custom<Record<string, unknown>>(
   'must be an object',
 );
 
-/** A parameter of a query string that may be absent, with what the API reference says of it. */
-export const parameter = (description: string) => v.optional(v.pipe(v.string(), v.description(description)));
+/** A parameter of a query string that may be absent, with what the API reference says of it: text, and JSON Schema. */
+export const parameter = (description: string, schema: Readonly<Record<string, unknown>> = {}) =>
+  v.optional(v.pipe(v.string(), v.description(description), v.metadata(schema)));
 
 /** Turns valibot's issues into the contract's `errors[]` items. */
 export function fieldProblems(issues: readonly v.BaseIssue<unknown>[], prefix = ''): FieldProblem[] {

@@ -1,18 +1,23 @@
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
+import { nameSchemas } from '../../core/lib/named-schemas.ts';
+import { dayParameter, limitParameter, numberParameter } from '../../core/lib/parameters.ts';
+import { parameter } from '../../core/lib/validation.ts';
 import { activityTypes } from './types.ts';
 
-const text = v.optional(v.string());
+const window = {
+  startDate: dayParameter('First day or instant.'),
+  endDate: dayParameter('Last day or instant.'),
+};
 
 /** `GET /activity`. */
 export const ListActivity = v.object({
-  limit: text,
+  limit: limitParameter(50, 100),
   cursor: CursorParameter,
-  types: text,
-  contactId: text,
-  startDate: text,
-  endDate: text,
+  types: parameter('Types of activities, separated by commas; all when absent.'),
+  contactId: parameter('Of this contact only.'),
+  ...window,
 });
 export type ListActivity = v.InferOutput<typeof ListActivity>;
 
@@ -37,7 +42,7 @@ export const ActivityPage = v.object({
 export type ActivityPage = v.InferOutput<typeof ActivityPage>;
 
 /** `GET /activity/stats`. */
-export const StatsQuery = v.object({ startDate: text, endDate: text });
+export const StatsQuery = v.object(window);
 export type StatsQuery = v.InferOutput<typeof StatsQuery>;
 
 /** What happened within a window; rates are percentages of the mail. */
@@ -53,13 +58,16 @@ export const ActivityStats = v.object({
 export type ActivityStats = v.InferOutput<typeof ActivityStats>;
 
 /** `GET /activity/recent-count`. */
-export const RecentCountQuery = v.object({ minutes: text });
+export const RecentCountQuery = v.object({ minutes: numberParameter('How far back.', 5, 60) });
 
 /** How much happened in the last minutes. */
 export const RecentCount = v.object({ count: v.number(), minutes: v.number() });
 
 /** `GET /activity/upcoming`. */
-export const UpcomingQuery = v.object({ limit: text, daysAhead: text });
+export const UpcomingQuery = v.object({
+  limit: limitParameter(50, 100),
+  daysAhead: numberParameter('How far ahead.', 30, 90),
+});
 export type UpcomingQuery = v.InferOutput<typeof UpcomingQuery>;
 
 /** What is going to happen, the earliest first. */
@@ -71,3 +79,5 @@ export function positiveInteger(text: string | undefined, fallback: number, maxi
   if (text === undefined || !/^\d{1,15}$/.test(text) || Number(text) === 0) return fallback;
   return Math.min(Number(text), maximum);
 }
+
+nameSchemas({ Activity: ActivityItem, ActivityPage });

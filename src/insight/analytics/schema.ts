@@ -1,13 +1,21 @@
 import * as v from 'valibot';
+import { dayParameter } from '../../core/lib/parameters.ts';
+import { parameter } from '../../core/lib/validation.ts';
 
-const text = v.optional(v.string());
+const window = {
+  startDate: dayParameter('First day of the window.'),
+  endDate: dayParameter('Last day of the window.'),
+};
 
 /** A window; both dates belong to it. */
-export const WindowQuery = v.object({ startDate: text, endDate: text });
+export const WindowQuery = v.object(window);
 export type WindowQuery = v.InferOutput<typeof WindowQuery>;
 
 /** A window and how many rows of a list are wanted. */
-export const TopQuery = v.object({ limit: text, startDate: text, endDate: text });
+export const TopQuery = v.object({
+  limit: parameter('Items of the list.', { type: 'integer', minimum: 1 }),
+  ...window,
+});
 export type TopQuery = v.InferOutput<typeof TopQuery>;
 
 /** Mail by the day (UTC) it was created on, one element for each day. */

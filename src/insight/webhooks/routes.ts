@@ -29,7 +29,7 @@ import {
   testEndpoint,
 } from './service.ts';
 
-const shared = { access: 'dashboard', role: 'ADMIN', tag: 'webhooks' } as const;
+const shared = { access: 'dashboard', role: 'ADMIN', tag: 'webhook endpoints' } as const;
 const ids = { id: 'webhook endpoint' };
 
 /** Webhooks out (contract page 4): endpoints, and what became of each delivery. */
@@ -53,6 +53,7 @@ export const webhookEndpointRoutes = [
       'Returns the signing secret once. Calls follow Standard Webhooks: verify `webhook-signature` with any of its libraries.',
     status: 201,
     body: CreateEndpoint,
+    example: { url: 'https://acme.com/webhooks/posthorn', events: ['email.bounce', 'contact.*'] },
     reply: EndpointWithSecret,
     handle: ({ app, db, project, body }) => createEndpoint(db, app.config, project.id, body, app.clock()),
   }),
@@ -74,6 +75,7 @@ export const webhookEndpointRoutes = [
     summary: 'Update, pause or enable a webhook endpoint',
     ids,
     body: PatchEndpoint,
+    example: { paused: true },
     reply: EndpointBody,
     handle: ({ app, db, project, params, body }) => patchEndpoint(db, app.config, project.id, params.id, body),
   }),
@@ -99,6 +101,7 @@ export const webhookEndpointRoutes = [
     description: 'Returns the new secret once. Until the overlap ends, calls carry a signature of each.',
     ids,
     body: RotateSecret,
+    example: { overlapHours: 24 },
     reply: EndpointWithSecret,
     handle: ({ app, db, project, params, body }) =>
       rotateSecret(db, app.config, project.id, params.id, body.overlapHours),
@@ -112,6 +115,7 @@ export const webhookEndpointRoutes = [
     description: 'Waits for the answer, up to 15 seconds. The event is part of no sequence and is not repeated.',
     ids,
     body: TestEndpoint,
+    example: { type: 'email.bounce' },
     reply: TestedEndpoint,
     handle: ({ app, db, project, params, body }) =>
       testEndpoint({ db, connect: app.connectOut, clock: app.clock }, app.config, project.id, params.id, body.type),
@@ -126,6 +130,7 @@ export const webhookEndpointRoutes = [
     ids,
     status: 202,
     body: ReplayEvents,
+    example: { since: '2026-11-20T00:00:00Z', until: '2026-11-21T00:00:00Z', only: 'failed' },
     reply: ReplayBody,
     handle: ({ app, db, project, params, body }) => startReplay(db, project.id, params.id, body, app.clock()),
   }),

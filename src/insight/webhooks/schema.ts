@@ -1,5 +1,7 @@
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
+import { nameSchemas } from '../../core/lib/named-schemas.ts';
+import { limitParameter } from '../../core/lib/parameters.ts';
 import { coded, textField } from '../../core/lib/validation.ts';
 
 /** What a delivery carries: the whole event, or what is needed to look it up. */
@@ -140,7 +142,7 @@ export type ReplayBody = v.InferOutput<typeof ReplayBody>;
 /** `GET /webhook-endpoints/{id}/deliveries`. */
 export const ListDeliveries = v.object({
   status: v.optional(v.picklist(deliveryStatuses, `must be one of ${deliveryStatuses.join(', ')}`)),
-  limit: v.optional(v.pipe(v.string(), v.description('Items of a page, 1 to 100; 20 when absent.'))),
+  limit: limitParameter(20, 100),
   cursor: CursorParameter,
 });
 export type ListDeliveries = v.InferOutput<typeof ListDeliveries>;
@@ -185,3 +187,14 @@ export const EndpointAudit = v.object({
   lastSequence: v.nullable(v.number()),
 });
 export type EndpointAudit = v.InferOutput<typeof EndpointAudit>;
+
+nameSchemas({
+  WebhookEndpoint: EndpointBody,
+  WebhookEndpointWithSecret: EndpointWithSecret,
+  WebhookDelivery: DeliveryBody,
+  WebhookDeliveryWithAttempts: DeliveryWithAttempts,
+  WebhookAttempt: AttemptBody,
+  WebhookReplay: ReplayBody,
+  WebhookEndpointAudit: EndpointAudit,
+  WebhookDeliveriesPage: DeliveriesPage,
+});

@@ -14,9 +14,11 @@ export const authRoutes = [
     path: '/auth/login',
     access: 'none',
     summary: 'Sign in with a password',
+    operationId: 'signIn',
     description:
       'Sets the session cookie for seven days. Five failed attempts lock an address for 15 minutes, and a hundred from one network lock the network, unless the operator has set other limits.',
     body: Credentials,
+    example: { email: 'grace@acme.com', password: 'correct horse battery' },
     reply: SignedIn,
     async handle({ app, db, body, ip }) {
       const user = await checkCredentials(db, app.config, body, ip);
@@ -28,6 +30,7 @@ export const authRoutes = [
     path: '/auth/logout',
     access: 'none',
     summary: 'Sign out',
+    operationId: 'signOut',
     description:
       'Ends this session on the server, including copies of its cookie, and clears the cookie. Works without one.',
     reply: v.literal(true),
@@ -44,6 +47,7 @@ export const authRoutes = [
     path: '/auth/oauth-config',
     access: 'none',
     summary: 'List the configured sign-in providers',
+    operationId: 'getSignInProviders',
     reply: OAuthConfig,
     handle: ({ app: { config } }) => ({
       success: true,
@@ -55,6 +59,7 @@ export const authRoutes = [
     path: '/users/@me',
     access: 'cookie',
     summary: 'Get the signed-in user',
+    operationId: 'getUser',
     reply: UserBody,
     handle: ({ actor }) => ({ id: actor.userId, email: actor.email }),
   }),

@@ -19,6 +19,7 @@ export const oauthRoutes = [
     ...redirect,
     path: '/oauth/:provider/outbound',
     summary: 'Start signing in with GitHub or Google',
+    operationId: 'startOAuth',
     handle({ app, params }) {
       const { name, provider } = providerOf(app, params.provider);
       const { url, state, verifier } = provider.start();
@@ -31,6 +32,7 @@ export const oauthRoutes = [
     ...redirect,
     path: '/oauth/:provider/callback',
     summary: 'Finish signing in with GitHub or Google',
+    operationId: 'finishOAuth',
     description:
       'Sets the session cookie and redirects to the dashboard; failures redirect to its sign-in page with a message.',
     query: v.object({ code: v.optional(v.string()), state: v.optional(v.string()), error: v.optional(v.string()) }),

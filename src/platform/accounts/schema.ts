@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { EmailField } from '../../core/lib/email-address.ts';
+import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { coded } from '../../core/lib/validation.ts';
 
 const Password = v.pipe(
@@ -37,3 +38,5 @@ export const OAuthConfig = v.object({
   success: v.literal(true),
   data: v.object({ github: v.boolean(), google: v.boolean() }),
 });
+
+nameSchemas({ User: UserBody, Credentials, SignedIn, MessageReply });

@@ -15,10 +15,12 @@ export const signUpRoutes = [
     ...open,
     path: '/auth/signup',
     summary: 'Sign up with a password',
+    operationId: 'signUp',
     description:
       'Also signs in. Where addresses are confirmed by email, a taken address gets the same answer as a new one, and its owner gets an email.',
     guard: ({ config }) => refuseSignUps(config),
     body: Credentials,
+    example: { email: 'grace@acme.com', password: 'correct horse battery' },
     reply: SignedIn,
     async handle({ app, db, body, ip, header }) {
       const verify = (email: string) => verifyByShippedLists(email, app.resolver);
@@ -32,7 +34,9 @@ export const signUpRoutes = [
     ...open,
     path: '/auth/verify-email',
     summary: 'Confirm an address with the token from the email',
+    operationId: 'confirmAddress',
     body: VerifyEmail,
+    example: { token: '0123456789abcdef'.repeat(4) },
     reply: MessageReply,
     async handle({ db, body }) {
       await verifyEmail(db, body.token);
@@ -45,6 +49,7 @@ export const signUpRoutes = [
     access: 'cookie',
     ungated: true,
     summary: 'Send the confirmation email again',
+    operationId: 'requestConfirmation',
     description: 'At most three an hour.',
     reply: MessageReply,
     async handle({ app, db, actor, header }) {
@@ -58,8 +63,10 @@ export const signUpRoutes = [
     ...open,
     path: '/auth/request-password-reset',
     summary: 'Request a password reset',
+    operationId: 'requestPasswordReset',
     description: 'The answer is the same whether or not the address has an account.',
     body: RequestReset,
+    example: { email: 'grace@acme.com' },
     reply: MessageReply,
     async handle({ app, db, body, header }) {
       app.outbox.dispatchSoon(...(await requestPasswordReset(db, app.config, body.email, header('accept-language'))));
@@ -70,8 +77,10 @@ export const signUpRoutes = [
     ...open,
     path: '/auth/reset-password',
     summary: 'Set a new password with the token from the email',
+    operationId: 'resetPassword',
     description: 'Ends every session of the account. Does not sign in.',
     body: ResetPassword,
+    example: { token: '0123456789abcdef'.repeat(4), newPassword: 'correct horse battery' },
     reply: MessageReply,
     async handle({ db, body }) {
       await resetPassword(db, body.token, body.newPassword);

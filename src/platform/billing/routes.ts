@@ -21,6 +21,7 @@ export const billingRoutes = [
     path: '/users/@me/projects/:id/checkout',
     role: 'ADMIN',
     summary: 'Get the URL of the checkout page',
+    operationId: 'openCheckout',
     query: v.object({ currency: v.optional(v.string()) }),
     reply: PaymentPage,
     async handle({ app, db, project, query }) {
@@ -40,6 +41,7 @@ export const billingRoutes = [
     path: '/users/@me/projects/:id/billing-portal',
     role: 'ADMIN',
     summary: 'Get the URL of the billing portal',
+    operationId: 'openBillingPortal',
     reply: PaymentPage,
     async handle({ app, db, project }) {
       const { customer } = await billingProject(db, project.id);
@@ -52,6 +54,7 @@ export const billingRoutes = [
     path: '/users/@me/projects/:id/billing-limits',
     access: 'project',
     summary: 'Get limits and usage of this month',
+    operationId: 'getBillingLimits',
     tag: 'billing',
     reply: BillingLimits,
     handle: ({ app, db, project }) => readLimits({ ...app, db }, project.id),
@@ -62,9 +65,11 @@ export const billingRoutes = [
     access: 'project',
     role: 'ADMIN',
     summary: 'Set the monthly limits',
+    operationId: 'updateBillingLimits',
     description: 'All four, each a positive number of mails or null for no limit. They apply before this returns.',
     tag: 'billing',
     body: ChangeLimits,
+    example: { workflows: 10_000, campaigns: 50_000, transactional: null, inbound: null },
     reply: BillingLimits,
     handle: ({ app, db, project, body }) => changeLimits({ ...app, db }, project.id, body),
   }),
@@ -73,6 +78,7 @@ export const billingRoutes = [
     method: 'GET',
     path: '/users/@me/projects/:id/billing-consumption',
     summary: 'Get the consumption of this month',
+    operationId: 'getBillingConsumption',
     reply: Consumption,
     async handle({ app, db, project }) {
       const { customer, subscription } = await billingProject(db, project.id);
@@ -96,6 +102,7 @@ export const billingRoutes = [
     method: 'GET',
     path: '/users/@me/projects/:id/billing-invoices',
     summary: 'List the latest invoices',
+    operationId: 'listInvoices',
     reply: InvoiceList,
     async handle({ app, db, project }) {
       const { customer } = await billingProject(db, project.id);
@@ -108,6 +115,7 @@ export const billingRoutes = [
     path: '/webhooks/incoming/:processor',
     access: 'none',
     summary: 'Receive webhooks of the payment processor',
+    operationId: 'receivePaymentWebhook',
     description: 'For Stripe only, as /webhooks/incoming/stripe, signed with STRIPE_WEBHOOK_SECRET.',
     tag: 'webhooks',
     bodyKind: 'raw',

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { coded } from '../../core/lib/validation.ts';
 
 const UsageLimit = v.object({
@@ -112,3 +113,5 @@ export const InvoiceList = v.object({
 export type InvoiceList = v.InferOutput<typeof InvoiceList>;
 
 export const PaymentPage = v.object({ url: v.string() });
+
+nameSchemas({ BillingLimits, UsageLimit, BillingConsumption: Consumption, InvoiceList, PaymentPage });

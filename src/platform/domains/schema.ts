@@ -1,5 +1,6 @@
 import { parse } from 'tldts';
 import * as v from 'valibot';
+import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { coded } from '../../core/lib/validation.ts';
 
 /** States of the check of a domain. */
@@ -65,3 +66,5 @@ function isDomainName(name: string): boolean {
     /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name)
   );
 }
+
+nameSchemas({ Domain: DomainBody, DomainCheck, DnsRecord });

@@ -22,7 +22,9 @@ export const memberRoutes = [
     method: 'POST',
     path: '/projects/:id/members',
     summary: 'Add a member by the address of their account',
+    operationId: 'addProjectMember',
     body: AddMember,
+    example: { email: 'alan@acme.com', role: 'MEMBER' },
     bodyError: firstProblem,
     reply: v.object({ success: v.literal(true), data: Member }),
     handle: async ({ db, project, body }) => ({ success: true, data: await addMember(db, project.id, body) }),
@@ -33,6 +35,7 @@ export const memberRoutes = [
     path: '/projects/:id/members/:userId',
     summary: 'Change the role of a member',
     body: ChangeMember,
+    example: { role: 'ADMIN' },
     bodyError: firstProblem,
     reply: v.object({ success: v.literal(true), data: Member }),
     handle: async ({ db, project, params, body }) => ({
@@ -45,6 +48,7 @@ export const memberRoutes = [
     method: 'DELETE',
     path: '/projects/:id/members/:userId',
     summary: 'Remove a member',
+    operationId: 'removeProjectMember',
     reply: v.object({ success: v.literal(true), data: v.object({ message: v.string() }) }),
     async handle({ db, project, params, actor }) {
       // Keys are refused before.

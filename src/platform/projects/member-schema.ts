@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { EmailField } from '../../core/lib/email-address.ts';
+import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { roles } from '../../core/lib/roles.ts';
 
 const GivenRole = v.picklist(['ADMIN', 'MEMBER'], 'must be ADMIN or MEMBER');
@@ -17,3 +18,5 @@ export type Member = v.InferOutput<typeof Member>;
 /** Somebody in the list of a project's members. */
 export const ListedMember = v.object({ ...Member.entries, createdAt: v.pipe(v.string(), v.isoTimestamp()) });
 export type ListedMember = v.InferOutput<typeof ListedMember>;
+
+nameSchemas({ Member, ListedMember });

@@ -36,6 +36,7 @@ export const projectRoutes = [
     tag: 'projects',
     status: 201,
     body: CreateProject,
+    example: { name: 'Acme' },
     reply: ProjectRecord,
     handle: ({ app, db, actor, body }) => foundProject(db, actor.userId, body.name, keysOf(app)),
   }),
@@ -45,6 +46,7 @@ export const projectRoutes = [
     path: '/users/@me/projects/:id',
     summary: 'Update the name, tracking, language, escaping or key visibility of a project',
     body: ChangeProject,
+    example: { tracking: 'MARKETING_ONLY', language: 'en' },
     reply: ProjectRecord,
     async handle({ app, db, project, body }) {
       const changed = await changeProject(db, project.id, body, keysOf(app));
@@ -58,6 +60,7 @@ export const projectRoutes = [
     method: 'POST',
     path: '/users/@me/projects/:id/regenerate-keys',
     summary: 'Replace both keys of a project',
+    operationId: 'regenerateProjectKeys',
     description: 'The old keys stop working in every process before this returns.',
     reply: RotatedProject,
     async handle({ app, db, project }) {
@@ -72,6 +75,7 @@ export const projectRoutes = [
     path: '/projects',
     access: 'account',
     summary: 'List the project of the key, or the projects of the session',
+    operationId: 'listProjectSummaries',
     reply: v.object({ success: v.literal(true), data: v.union([ProjectSummary, v.array(ProjectSummary)]) }),
     async handle({ db, actor, project }) {
       if (actor.kind === 'user') return { success: true, data: await projectSummaries(db, actor.userId) };

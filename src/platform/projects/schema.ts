@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { roles } from '../../core/lib/roles.ts';
 import { textField } from '../../core/lib/validation.ts';
 
@@ -69,3 +70,5 @@ export const ProjectSummary = v.object({
   createdAt: Instant,
 });
 export type ProjectSummary = v.InferOutput<typeof ProjectSummary>;
+
+nameSchemas({ Project: ProjectRecord, OwnProject, ProjectSummary });

@@ -10,10 +10,12 @@ export const verificationRoutes = [
     scope: 'emails:send',
     access: 'secret',
     summary: 'Verify an email address',
+    operationId: 'verifyAddress',
     description:
       'Checks in the DNS whether the domain accepts mail, and classifies the address. Nothing is sent to it.',
-    tag: 'public API',
+    tag: 'verification',
     body: VerifyBody,
+    example: { email: 'ada@gmial.com' },
     reply: VerifyReply,
     handle: async ({ app, body }) => ({ success: true, data: await verifyByShippedLists(body.email, app.resolver) }),
   }),

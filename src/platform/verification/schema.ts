@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { isEmail } from '../../core/lib/email-address.ts';
+import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { coded } from '../../core/lib/validation.ts';
 
 /** The body of `POST /v1/verify`. The address is kept as sent, because the answer repeats it. */
@@ -27,3 +28,5 @@ export type Verification = v.InferOutput<typeof Verification>;
 
 /** The answer of `POST /v1/verify`. */
 export const VerifyReply = v.object({ success: v.literal(true), data: Verification });
+
+nameSchemas({ AddressVerification: Verification });

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
-import { parameter } from '../../core/lib/validation.ts';
+import { nameSchemas } from '../../core/lib/named-schemas.ts';
+import { choiceParameter, limitParameter } from '../../core/lib/parameters.ts';
 import { campaignCounts } from './schema.ts';
 import { verdicts } from './verdicts.ts';
 
@@ -53,12 +54,13 @@ export type CampaignAudit = v.InferOutput<typeof CampaignAudit>;
 
 /** `GET /campaigns/{id}/recipients`: `type` for bounces and complaints, otherwise the whole ledger. */
 export const ListRecipients = v.object({
-  type: parameter(
-    '`bounced` or `complained`: those whose mail came back or was complained about, in place of the ledger.',
-  ),
-  verdict: parameter(`One of ${verdicts.join(', ')}; all when absent.`),
-  format: parameter('`csv` for a file of all rows, which `limit` and `cursor` do not cut.'),
-  limit: parameter('Rows of one page: 50 when absent, 100 at most.'),
+  type: choiceParameter('Those whose mail came back or was complained about, in place of the ledger.', [
+    'bounced',
+    'complained',
+  ]),
+  verdict: choiceParameter('The whole ledger when absent.', [...verdicts, 'all'], 'all'),
+  format: choiceParameter('A file of all rows, which `limit` and `cursor` do not cut.', ['csv']),
+  limit: limitParameter(50, 100),
   cursor: CursorParameter,
 });
 export type ListRecipients = v.InferOutput<typeof ListRecipients>;
@@ -92,3 +94,5 @@ export const RecipientsPage = v.object({
   /** The campaign's counter of what is listed. */
   total: v.nullable(v.number()),
 });
+
+nameSchemas({ CampaignStats, CampaignAudit, CampaignRecipientsPage: RecipientsPage });

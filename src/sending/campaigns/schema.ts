@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { ConditionShape } from '../../audience/conditions/index.ts';
 import { SegmentBody } from '../../audience/segments/index.ts';
 import {
   BodySource,
@@ -11,7 +12,9 @@ import {
   templateTypes,
 } from '../../content/templates/index.ts';
 import { EmailField } from '../../core/lib/email-address.ts';
+import { describedBy, nameSchemas } from '../../core/lib/named-schemas.ts';
 import { PageFigures } from '../../core/lib/offset-page.ts';
+import { choiceParameter, directionParameter, pageParameters } from '../../core/lib/parameters.ts';
 import { JsonObject, parameter, textField } from '../../core/lib/validation.ts';
 
 /** The states of a campaign (contract page 2, 2.2). */
@@ -29,6 +32,7 @@ const Uuid = v.pipe(v.string(), v.uuid('must be a UUID'));
 const GivenId = v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase());
 const Instant = v.pipe(v.string(), v.isoTimestamp());
 const Name = v.pipe(v.string(), v.minLength(1, 'name must not be empty'));
+const AudienceCondition = describedBy(v.pipe(JsonObject), ConditionShape);
 const Description = v.nullish(textField('description', 0, 2000));
 
 /** The counters of a campaign that answers show. */
@@ -58,7 +62,7 @@ export const CampaignBody = v.object({
   type: TypeField,
   status: v.picklist(campaignStatuses),
   audienceType: AudienceTypeField,
-  audienceCondition: v.nullable(v.record(v.string(), v.unknown())),
+  audienceCondition: v.nullable(describedBy(v.record(v.string(), v.unknown()), ConditionShape)),
   segmentId: v.nullable(Uuid),
   scheduledFor: v.nullable(Instant),
   ...campaignCounts,
@@ -95,7 +99,7 @@ const parts = {
   fromName: SenderName,
   replyTo: ReplyTo,
   audienceType: AudienceTypeField,
-  audienceCondition: v.nullish(JsonObject),
+  audienceCondition: v.nullish(AudienceCondition),
   segmentId: v.nullish(GivenId),
 };
 
@@ -112,13 +116,12 @@ export const campaignSorts = ['name', 'subject', 'status', 'scheduledFor', 'sent
 
 /** `GET /campaigns`; an unknown sort or direction falls back to the default. */
 export const ListCampaigns = v.object({
-  page: parameter('Number of the page, from 1 on.'),
-  pageSize: parameter('Campaigns of one page: 20 when absent, 1000 at most.'),
-  status: parameter(`One of ${campaignStatuses.join(', ')}; all when absent.`),
+  ...pageParameters(1000),
+  status: choiceParameter('All when absent.', campaignStatuses),
   search: parameter('Text in name, subject or sender, in any letter case.'),
-  archived: parameter('`true` lists the archive; otherwise it is left out.'),
-  sort: parameter(`One of ${campaignSorts.join(', ')}; createdAt when absent.`),
-  dir: parameter('`asc` or `desc`; `desc` when absent.'),
+  archived: parameter('`true` lists the archive; otherwise it is left out.', { type: 'boolean', default: false }),
+  sort: choiceParameter('What to sort by.', campaignSorts, 'createdAt'),
+  dir: directionParameter,
 });
 export type ListCampaigns = v.InferOutput<typeof ListCampaigns>;
 
@@ -157,3 +160,5 @@ export type BulkUpdateCampaigns = v.InferOutput<typeof BulkUpdateCampaigns>;
 
 /** The envelope of the endpoints for one campaign. */
 export const wrapped = <Schema extends v.GenericSchema>(data: Schema) => v.object({ success: v.literal(true), data });
+
+nameSchemas({ Campaign: CampaignBody, CampaignWithSegment, CampaignPage });

@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import { EmailField } from '../../core/lib/email-address.ts';
+import { nameSchemas } from '../../core/lib/named-schemas.ts';
+import { limitParameter } from '../../core/lib/parameters.ts';
 import { parameter } from '../../core/lib/validation.ts';
 
 /** Every status that a mail can have. */
@@ -99,10 +101,10 @@ export const ListEmails = v.object({
   tag: parameter('`name:value`: mail that was sent with this tag.'),
   status: v.optional(v.picklist(statuses, `must be one of ${statuses.join(', ')}`)),
   source: v.optional(v.picklist(sources, `must be one of ${sources.join(', ')}`)),
-  from: parameter('ISO instant: mail that was created then or later.'),
-  until: parameter('ISO instant: mail that was created before it; now when absent.'),
+  from: parameter('Mail that was created then or later.', { format: 'date-time' }),
+  until: parameter('Mail that was created before it; now when absent.', { format: 'date-time' }),
   cursor: CursorParameter,
-  limit: parameter('Items of a page, 1 to 100; 20 when absent.'),
+  limit: limitParameter(20, 100),
 });
 export type ListEmails = v.InferOutput<typeof ListEmails>;
 
@@ -118,3 +120,5 @@ export const EmailsPage = v.object({
   ),
 });
 export type EmailsPage = v.InferOutput<typeof EmailsPage>;
+
+nameSchemas({ Email: EmailRecord, EmailSummary, EmailPage: EmailsPage, EmailTimelineItem: TimelineItem });

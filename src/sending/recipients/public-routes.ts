@@ -14,6 +14,7 @@ export const publicContactRoutes = [
     method: 'GET',
     path: '/contacts/public/:id',
     summary: 'Get a recipient’s own subscription',
+    operationId: 'getOwnSubscription',
     description:
       '`t` is the signature in the links of emails; without it the address is masked. 60 requests a minute per client address.',
     reply: v.object({ ...OwnSubscription.entries, language: v.string() }),
@@ -28,6 +29,7 @@ export const publicContactRoutes = [
       method: 'POST',
       path: `/contacts/public/:id/${subscribed ? 'subscribe' : 'unsubscribe'}`,
       summary: subscribed ? 'Subscribe a recipient again' : 'Unsubscribe a recipient',
+      operationId: subscribed ? 'subscribeOwnAddress' : 'unsubscribeOwnAddress',
       description: subscribed
         ? 'Needs the signature `t` of a link from a mail; `e` names the mail.'
         : 'Needs no signature; `e` names the mail it came from.',

@@ -37,6 +37,7 @@ export const recipientRoutes = [
       method: 'GET',
       path: `/${name}/:id`,
       summary: summaries[name],
+      operationId: `open${name[0]?.toUpperCase()}${name.slice(1)}Page`,
       description: 'HTML; changes nothing. An invalid link gets a page with status 404.',
       textReply: 'text/html',
       handle: (visit) =>
@@ -54,6 +55,11 @@ export const recipientRoutes = [
     method: 'POST',
     path: '/manage/:id',
     summary: 'Submit the form of the recipient pages',
+    operationId: 'submitPreferences',
+    bodyForm: {
+      type: 'application/x-www-form-urlencoded',
+      fields: { action: { type: 'string', enum: ['subscribe', 'unsubscribe'] } },
+    },
     description: 'Form fields: `action` (subscribe, unsubscribe) and `page`, the page with the form.',
     bodyKind: 'raw',
     bodyLimit: 'recipientForm',
@@ -76,6 +82,7 @@ export const recipientRoutes = [
     method: 'POST',
     path: '/unsubscribe/:id',
     summary: 'One-click unsubscribe (RFC 8058)',
+    operationId: 'unsubscribeInOneClick',
     description: 'The target of `List-Unsubscribe`. Every body and every ID get the same answer.',
     textReply: 'text/plain',
     async handle({ db, params, query }) {

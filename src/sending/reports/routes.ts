@@ -87,18 +87,21 @@ export const webhookRoutes: readonly Route[] = [
     ...ofPostmark,
     path: '/webhooks/postmark',
     summary: 'Receive webhooks of Postmark, with HTTP Basic credentials',
+    operationId: 'receivePostmarkWebhook',
     handle: (call) => postmark(call, null),
   }),
   route({
     ...ofPostmark,
     path: '/webhooks/postmark/:token',
     summary: 'Receive webhooks of Postmark, with a token in the path',
+    operationId: 'receivePostmarkWebhookByToken',
     handle: (call) => postmark(call, call.params.token),
   }),
   route({
     ...shared,
     path: '/webhooks/sns',
     summary: 'Receive events and mail of Amazon SES through Amazon SNS',
+    operationId: 'receiveSnsWebhook',
     description:
       'Messages of the topics in SNS_TOPIC_ARNS, signed by Amazon (signature version 1 or 2). A message counts once, by its ID. Subscriptions are confirmed automatically.',
     handle: sns,

@@ -24,6 +24,7 @@ export const securityRoutes = [
     path: '/projects/:id/security',
     access: 'project',
     summary: 'Get the bounce and complaint rates of a project, in an envelope',
+    operationId: 'getProjectReputation',
     reply: v.object({ success: v.literal(true), data: Security }),
     async handle({ app, db, project }) {
       const data = await securityOf(db, project.id, app.clock());

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { nameSchemas } from '../../core/lib/named-schemas.ts';
 
 const Rates = v.object({
   total: v.number(),
@@ -26,3 +27,5 @@ export const Security = v.object({
   isDisabled: v.boolean(),
 });
 export type Security = v.InferOutput<typeof Security>;
+
+nameSchemas({ ProjectReputation: Security });

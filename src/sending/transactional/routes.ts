@@ -13,13 +13,21 @@ export const transactionalRoutes = [
     scope: 'emails:send',
     access: 'secret',
     summary: 'Send an email',
+    operationId: 'sendEmail',
     description:
       'Returns when the messages are durably queued; delivery follows. Each recipient becomes a contact and counts as a request against the rate limit; a request has at most 1,000.',
-    tag: 'public API',
+    tag: 'emails',
     idempotent: true,
     bodyLimit: 'message',
     rateCost: recipientsIn,
     body: SendBody,
+    example: {
+      to: 'ada@example.com',
+      subject: 'Your receipt',
+      body: '<p>Thank you, {{ firstName }}.</p>',
+      from: { name: 'Acme', email: 'hello@acme.com' },
+      data: { firstName: 'Ada' },
+    },
     // Nothing at all fits none of the forms of "to" either (contract page 1, 1.3).
     bodyError: (problems, _, suggestion) =>
       invalid(

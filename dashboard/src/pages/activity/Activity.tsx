@@ -17,7 +17,7 @@ export function Activity() {
     queryKey: ['activity', project, { types }],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) =>
-      answer(api.GET('/activity', { params: { query: { limit: '100', cursor: pageParam, types } }, signal })),
+      answer(api.GET('/activity', { params: { query: { limit: 100, cursor: pageParam, types } }, signal })),
     getNextPageParam: (page) => page.cursor,
   });
   const total = feed.data?.pages[0]?.total;

@@ -76,7 +76,7 @@ function Figures({ project, startDate }: Asked) {
 function TopCampaigns({ project, startDate }: Asked) {
   const query = useQuery({
     queryKey: ['top-campaigns', project, startDate],
-    queryFn: () => answer(api.GET('/analytics/top-campaigns', { params: { query: { startDate, limit: '10' } } })),
+    queryFn: () => answer(api.GET('/analytics/top-campaigns', { params: { query: { startDate, limit: 10 } } })),
   });
   return (
     <Card title="Most opened campaigns">
@@ -106,7 +106,7 @@ function TopCampaigns({ project, startDate }: Asked) {
 function TopEvents({ project, startDate }: Asked) {
   const query = useQuery({
     queryKey: ['top-events', project, startDate],
-    queryFn: () => answer(api.GET('/analytics/top-events', { params: { query: { startDate, limit: '10' } } })),
+    queryFn: () => answer(api.GET('/analytics/top-events', { params: { query: { startDate, limit: 10 } } })),
   });
   return (
     <Card title="Most frequent events">

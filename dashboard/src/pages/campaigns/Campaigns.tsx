@@ -10,7 +10,10 @@ import { Page } from '../../ui/Page.tsx';
 import { Empty } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { count, rate } from '../../words/numbers.ts';
+import type { Campaign } from './campaign.ts';
 import { states } from './campaign.ts';
+
+type Status = Campaign['status'];
 
 /** Every campaign, newest first, with how far it is. */
 export function Campaigns() {
@@ -21,7 +24,19 @@ export function Campaigns() {
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (state.data?.data.some((each) => each.status === 'SENDING') ? 3_000 : false),
     queryFn: () =>
-      answer(api.GET('/campaigns', { params: { query: { search, status, archived, page, pageSize: '50' } } })),
+      answer(
+        api.GET('/campaigns', {
+          params: {
+            query: {
+              search,
+              status: status as Status | undefined,
+              archived: archived === 'true',
+              page: Number(page ?? 1),
+              pageSize: 50,
+            },
+          },
+        }),
+      ),
   });
   const create = (
     <Link

@@ -37,7 +37,7 @@ export function Ledger({ campaign, isSending }: { campaign: string; isSending: b
     queryFn: ({ pageParam, signal }) =>
       answer(
         api.GET('/campaigns/{id}/recipients', {
-          params: { path, query: { limit: '100', cursor: pageParam, verdict: verdict || 'all' } },
+          params: { path, query: { limit: 100, cursor: pageParam, verdict: (verdict || 'all') as 'all' } },
           signal,
         }),
       ),

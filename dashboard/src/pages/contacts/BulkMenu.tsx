@@ -87,7 +87,7 @@ function Confirm({
     queryKey: ['contacts', project, 'unsubscribed', filter],
     enabled: change === 'subscribe' && filter.subscribed === undefined,
     queryFn: async () => {
-      const query = { limit: '1', search: filter.search, subscribed: 'false' };
+      const query = { limit: 1, search: filter.search, subscribed: false };
       return (await answer(api.GET('/contacts', { params: { query } }))).total;
     },
   });

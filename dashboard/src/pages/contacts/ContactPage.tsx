@@ -145,7 +145,7 @@ function Story({ project, contact }: { project: string; contact: string }) {
       answer(
         api.GET('/activity', {
           params: {
-            query: { limit: '50', cursor: pageParam, contactId: contact, startDate: '2000-01-01T00:00:00.000Z' },
+            query: { limit: 50, cursor: pageParam, contactId: contact, startDate: '2000-01-01T00:00:00.000Z' },
           },
           signal,
         }),

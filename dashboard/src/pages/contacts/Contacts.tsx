@@ -30,7 +30,14 @@ export function Contacts() {
     queryFn: ({ pageParam, signal }) =>
       answer(
         api.GET('/contacts', {
-          params: { query: { limit: '100', cursor: pageParam, search, subscribed } },
+          params: {
+            query: {
+              limit: 100,
+              cursor: pageParam,
+              search,
+              ...(subscribed ? { subscribed: subscribed === 'true' } : {}),
+            },
+          },
           signal,
         }),
       ),

@@ -17,7 +17,7 @@ export function NewContactDialog({ onClose, onDone }: { onClose: () => void; onD
   const [subscribed, setSubscribed] = useState(false);
   const add = useMutation({
     mutationFn: async () => {
-      const query = { limit: '1', search: email.trim() };
+      const query = { limit: 1, search: email.trim() };
       const [known] = (await answer(api.GET('/contacts', { params: { query } }))).data;
       // Whoever is known already keeps their subscription.
       if (known?.email === email.trim().toLowerCase()) return { ...known, isNew: false };

@@ -21,7 +21,7 @@ export function useLeft(contact: string, isSubscribed: boolean) {
     queryKey: ['contacts', project, contact, 'left'],
     enabled: !isSubscribed,
     queryFn: async (): Promise<Left | null> => {
-      const params = { path: { contactId: contact }, query: { limit: '100' } };
+      const params = { path: { contactId: contact }, query: { limit: 100 } };
       const { events } = await answer(api.GET('/events/contact/{contactId}', { params }));
       const latest = events.find(({ name }) => name === 'contact.unsubscribed' || name === 'contact.subscribed');
       if (latest?.name !== 'contact.unsubscribed') return null;

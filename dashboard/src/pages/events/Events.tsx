@@ -27,7 +27,7 @@ export function Events() {
   });
   const newest = useQuery({
     queryKey: ['events', project, 'newest', name],
-    queryFn: () => answer(api.GET('/events', { params: { query: { eventName: name, limit: String(most) } } })),
+    queryFn: () => answer(api.GET('/events', { params: { query: { eventName: name, limit: most } } })),
   });
   return (
     <Page title="Events" about="Tracked by your application and recorded by Posthorn.">

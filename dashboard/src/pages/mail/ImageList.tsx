@@ -17,7 +17,7 @@ export function ImageList({ actions }: { actions?: (image: UploadedImage) => Rea
     queryKey: ['uploads', project],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) =>
-      answer(api.GET('/uploads', { params: { query: { limit: '50', cursor: pageParam } }, signal })),
+      answer(api.GET('/uploads', { params: { query: { limit: 50, cursor: pageParam } }, signal })),
     getNextPageParam: (page) => page.nextCursor ?? undefined,
   });
   return (

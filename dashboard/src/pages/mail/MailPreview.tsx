@@ -27,8 +27,8 @@ export function MailPreview({ content }: { content: MailContent }) {
     queryKey: ['contacts', project, 'preview', wanted],
     placeholderData: keepPreviousData,
     queryFn: async () =>
-      (await answer(api.GET('/contacts', { params: { query: { limit: '1', search: wanted || undefined } } })))
-        .data[0] ?? null,
+      (await answer(api.GET('/contacts', { params: { query: { limit: 1, search: wanted || undefined } } }))).data[0] ??
+      null,
   });
   const person = contact.data ?? null;
   const preview = useQuery({

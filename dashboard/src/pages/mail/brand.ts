@@ -11,8 +11,8 @@ export function brandQuery(project: string) {
 
 /** The brand kit of the project; the plain one until it is known. */
 export function useBrand() {
-  const { data = plainBrand } = useQuery(brandQuery(useProjectId()));
-  return data;
+  const { data } = useQuery(brandQuery(useProjectId()));
+  return { ...plainBrand, ...data };
 }
 
 /** The HTML that a message is sent as: what was written as blocks is compiled as the service does it. */

@@ -19,11 +19,11 @@ export function Overview() {
     queryKey: ['activity', project, 'recent'],
     refetchInterval: 10_000,
     // More than are shown: events that tell of a mail are left out.
-    queryFn: () => answer(api.GET('/activity', { params: { query: { limit: '30' } } })),
+    queryFn: () => answer(api.GET('/activity', { params: { query: { limit: 30 } } })),
   });
   const upcoming = useQuery({
     queryKey: ['activity', project, 'upcoming'],
-    queryFn: () => answer(api.GET('/activity/upcoming', { params: { query: { limit: '8' } } })),
+    queryFn: () => answer(api.GET('/activity/upcoming', { params: { query: { limit: 8 } } })),
   });
   return (
     <Page title="Overview">

@@ -31,7 +31,12 @@ export function SegmentContacts({ segment, onAdd }: { segment: Segment; onAdd: (
     queryKey: ['segments', project, id, 'contacts', page],
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
-      answer(api.GET('/segments/{id}/contacts', { params: { path: { id }, query: { page, pageSize: '50' } }, signal })),
+      answer(
+        api.GET('/segments/{id}/contacts', {
+          params: { path: { id }, query: { page: Number(page ?? 1), pageSize: 50 } },
+          signal,
+        }),
+      ),
   });
   const columns: Column<Member>[] = [
     {

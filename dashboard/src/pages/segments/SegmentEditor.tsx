@@ -8,7 +8,7 @@ import { ConflictDialog } from '../../app/ConflictDialog.tsx';
 import { isEqual, useDraft } from '../../app/draft.ts';
 import { useUnsaved } from '../../app/unsaved.tsx';
 import { ConditionEditor } from '../../conditions/ConditionEditor.tsx';
-import { inOrder, missingIn, type Tree, treeText } from '../../conditions/tree.ts';
+import { type Condition, inOrder, missingIn, type Tree, treeText } from '../../conditions/tree.ts';
 import { Button, buttonClass } from '../../ui/Button.tsx';
 import { CheckField, SelectField, TextArea, TextField } from '../../ui/Field.tsx';
 import { Card, Page } from '../../ui/Page.tsx';
@@ -80,7 +80,11 @@ function SegmentForm({ segment }: { segment: Segment | null }) {
     read: async () => storedOf(await answer(api.GET('/segments/{id}', { params: { path } }))),
     write: async ({ description, type, condition, ...rest }, header) => {
       const isNewCondition = type === 'DYNAMIC' && !isEqual(condition, stored.condition);
-      const body = { ...rest, description: description || null, ...(isNewCondition ? { condition } : {}) };
+      const body = {
+        ...rest,
+        description: description || null,
+        ...(isNewCondition ? { condition: condition as Condition | null } : {}),
+      };
       const saved =
         segment === null
           ? await answer(api.POST('/segments', { body: { ...body, type } }))

@@ -17,7 +17,7 @@ export function CaughtMail() {
     queryKey: ['suppressions', project, 'mail'],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) =>
-      answer(api.GET('/suppressions/emails', { params: { query: { limit: '100', cursor: pageParam } }, signal })),
+      answer(api.GET('/suppressions/emails', { params: { query: { limit: 100, cursor: pageParam } }, signal })),
     getNextPageParam: (page) => page.nextCursor ?? undefined,
   });
   return (

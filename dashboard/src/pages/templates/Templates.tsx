@@ -16,7 +16,8 @@ export function Templates() {
   const templates = useQuery({
     queryKey: ['templates', project, { search, page }],
     placeholderData: keepPreviousData,
-    queryFn: () => answer(api.GET('/templates', { params: { query: { search, page, pageSize: '50' } } })),
+    queryFn: () =>
+      answer(api.GET('/templates', { params: { query: { search, page: Number(page ?? 1), pageSize: 50 } } })),
   });
   const create = (
     <Link

@@ -39,7 +39,7 @@ function List({ workflow: { id, name, enabled, steps } }: { workflow: Workflow }
     queryFn: () =>
       answer(
         api.GET('/workflows/{id}/executions', {
-          params: { path: { id }, query: { status, stepId, page, pageSize: '50' } },
+          params: { path: { id }, query: { status, stepId, page: Number(page ?? 1), pageSize: 50 } },
         }),
       ),
   });

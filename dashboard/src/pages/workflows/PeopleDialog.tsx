@@ -32,7 +32,7 @@ export function PeopleDialog({
     queryFn: () =>
       answer(
         api.GET('/workflows/{id}/executions', {
-          params: { path: { id: workflow }, query: { stepId: step.id, page: String(page), pageSize: '20' } },
+          params: { path: { id: workflow }, query: { stepId: step.id, page, pageSize: 20 } },
         }),
       ),
   });

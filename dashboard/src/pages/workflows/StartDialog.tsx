@@ -22,7 +22,7 @@ export function StartDialog({ workflow: id, onClose }: { workflow: string; onClo
   const contacts = useQuery({
     queryKey: ['contacts', project, 'choice', search],
     placeholderData: (before) => before,
-    queryFn: () => answer(api.GET('/contacts', { params: { query: { search, limit: '10' } } })),
+    queryFn: () => answer(api.GET('/contacts', { params: { query: { search, limit: 10 } } })),
   });
   const start = useMutation({
     mutationFn: (context: unknown) =>

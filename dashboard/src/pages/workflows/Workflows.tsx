@@ -28,7 +28,19 @@ export function Workflows() {
   const workflows = useQuery({
     queryKey: ['workflows', project, { search, status, page }],
     placeholderData: keepPreviousData,
-    queryFn: () => answer(api.GET('/workflows', { params: { query: { search, status, page, pageSize: '50' } } })),
+    queryFn: () =>
+      answer(
+        api.GET('/workflows', {
+          params: {
+            query: {
+              search,
+              status: status as 'enabled' | 'disabled' | undefined,
+              page: Number(page ?? 1),
+              pageSize: 50,
+            },
+          },
+        }),
+      ),
   });
   const copy = useMutation({
     mutationFn: ({ id }: ListedWorkflow) => answer(api.POST('/workflows/{id}/duplicate', { params: { path: { id } } })),

@@ -38,7 +38,7 @@ function SendEmail(form: Form) {
   const [search, setSearch] = useState('');
   const templates = useQuery({
     queryKey: ['templates', project, 'choice', search],
-    queryFn: () => answer(api.GET('/templates', { params: { query: { search, pageSize: '100' } } })),
+    queryFn: () => answer(api.GET('/templates', { params: { query: { search, pageSize: 100 } } })),
   });
   const chosen = useQuery({
     queryKey: ['templates', project, draft.templateId],

@@ -1,0 +1,32 @@
+import { parameter } from './validation.ts';
+
+// What these say of a parameter is for the API reference and for generated clients. Routes read the text themselves: a value
+// that is none of the accepted ones is the default (contract page 1, 4).
+
+/** How many items a page has. */
+export const limitParameter = (fallback: number, maximum: number) =>
+  parameter(`Items of a page; ${fallback} when absent.`, wholeNumber(fallback, maximum));
+
+/** `page` and `pageSize` of a list that pages by number. */
+export const pageParameters = (maximum: number) => ({
+  page: parameter('Number of the page, from 1 on.', wholeNumber(1)),
+  pageSize: parameter('Items of a page; 20 when absent.', wholeNumber(20, maximum)),
+});
+
+/** A whole number from 1 on. */
+export const numberParameter = (description: string, fallback: number, maximum: number) =>
+  parameter(description, wholeNumber(fallback, maximum));
+
+/** One of several words. */
+export const choiceParameter = (description: string, values: readonly string[], fallback?: string) =>
+  parameter(description, { enum: [...values], ...(fallback === undefined ? {} : { default: fallback }) });
+
+/** The direction of a sort. */
+export const directionParameter = choiceParameter('Direction of the sort.', ['asc', 'desc'], 'desc');
+
+/** One end of a window. */
+export const dayParameter = (description: string) => parameter(description, { examples: ['2026-11-01'] });
+
+function wholeNumber(fallback: number, maximum?: number) {
+  return { type: 'integer', minimum: 1, ...(maximum === undefined ? {} : { maximum }), default: fallback };
+}

@@ -1,0 +1,102 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect, test } from 'vitest';
+import { openApiDocument } from '../../src/core/http/openapi.ts';
+import { routes } from '../../src/main/routes.ts';
+
+interface Operation {
+  operationId: string;
+  summary: string;
+  description: string;
+  tags: string[];
+  parameters: { name?: string; schema?: { type?: string; enum?: unknown[] } }[];
+  requestBody?: { content: Record<string, { schema: object; example?: unknown }> };
+  responses: Record<string, unknown>;
+}
+
+const document = openApiDocument(routes, 'https://posthorn.test') as {
+  tags: { name: string; description: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, object> };
+};
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ place: `${method.toUpperCase()} ${path}`, ...operation })),
+);
+
+test('every operation has an id of its own, a summary, a description and a tag that is described', () => {
+  const tags = new Map(document.tags.map(({ name, description }) => [name, description]));
+  expect(operations.length).toBe(routes.length);
+  for (const { place, operationId, summary, description, tags: own } of operations) {
+    expect(operationId, place).toMatch(/^[a-z][A-Za-z]+$/);
+    expect(
+      [summary, description].every((text) => text.length > 3),
+      place,
+    ).toBe(true);
+    for (const name of own)
+      expect(tags.get(name), `the tag ${name} is described in src/core/http/tags.ts`).toBeDefined();
+  }
+  const ids = operations.map(({ operationId }) => operationId);
+  expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+});
+
+test('ids read as what is done', () => {
+  const idOf = (place: string) => operations.find((operation) => operation.place === place)?.operationId;
+  expect(idOf('POST /v1/send')).toBe('sendEmail');
+  expect(idOf('GET /contacts')).toBe('listContacts');
+  expect(idOf('GET /campaigns/{id}')).toBe('getCampaign');
+  expect(idOf('POST /campaigns/{id}/pause')).toBe('pauseCampaign');
+  expect(idOf('PATCH /workflows/{id}/steps/{stepId}')).toBe('updateWorkflowStep');
+  expect(idOf('GET /emails')).toBe('listEmailsInDashboard');
+});
+
+test('every reference leads somewhere, and every component is referred to', () => {
+  const references = referencesIn(document);
+  for (const reference of references) {
+    const found = reference
+      .slice(2)
+      .split('/')
+      .reduce<unknown>((node, key) => (node as Record<string, unknown> | undefined)?.[key], document);
+    expect(found, reference).toBeDefined();
+  }
+  const schemas = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
+  expect(schemas.filter((name) => !references.has(name))).toEqual([]);
+});
+
+test('a resource is the same schema wherever it stands', () => {
+  const reply = (path: string, method = 'get') => {
+    const answer = document.paths[path]?.[method]?.responses['200'] as
+      | { content: Record<string, { schema: object }> }
+      | undefined;
+    return answer?.content['application/json']?.schema;
+  };
+  expect(reply('/contacts/{id}')).toEqual({ $ref: '#/components/schemas/Contact' });
+  expect(reply('/contacts/{id}', 'patch')).toEqual({ $ref: '#/components/schemas/Contact' });
+  expect(document.components.schemas.ContactPage).toMatchObject({
+    properties: { data: { items: { $ref: '#/components/schemas/Contact' } } },
+  });
+  expect(document.components.schemas.Segment).toMatchObject({
+    properties: { condition: { anyOf: [{ $ref: '#/components/schemas/Condition' }, { type: 'null' }] } },
+  });
+});
+
+test('every example is a request that its schema takes', () => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema(document, 'document');
+  const withExamples = operations.flatMap(({ place, requestBody }) => {
+    const json = requestBody?.content['application/json'];
+    return json?.example === undefined ? [] : [{ place, ...json }];
+  });
+  expect(withExamples.length).toBeGreaterThan(50);
+  for (const { place, schema, example } of withExamples) {
+    const text = JSON.stringify(schema).replaceAll('"#/', '"document#/');
+    const validate = ajv.compile(JSON.parse(text));
+    expect(validate(example) ? null : `${place}: ${ajv.errorsText(validate.errors)}`).toBeNull();
+  }
+});
+
+function referencesIn(node: unknown, found = new Set<string>()): Set<string> {
+  if (typeof node !== 'object' || node === null) return found;
+  for (const [key, value] of Object.entries(node))
+    if (key === '$ref' && typeof value === 'string') found.add(value);
+    else referencesIn(value, found);
+  return found;
+}
