@@ -109,7 +109,7 @@ test('an email is written by keyboard alone: text, headings, lists, a variable, 
     expect(stored.body).toContain('<strong>herons</strong> &lt;are&gt; back &amp; {{city ?? "here"}}.');
     expect(stored.body).toContain('{% if plan %}');
 
-    await button(page, 'Send a test').click();
+    await button(page, 'Send test email').click();
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     await page.keyboard.press('Escape');

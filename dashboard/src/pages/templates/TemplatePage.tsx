@@ -103,7 +103,7 @@ function Editor({ id, stored, above }: { id: string | null; stored: Stored; abov
           )}
           {id === null ? null : (
             <Button disabled={hasChanges} onClick={() => setTesting(true)}>
-              Send a test
+              Send test email
             </Button>
           )}
           <Button look="primary" busy={draft.isSaving} disabled={!hasChanges} onClick={draft.save}>
