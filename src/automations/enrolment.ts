@@ -84,27 +84,26 @@ async function enrolPage(
   const { projectId } = automation;
   const condition = parseCondition(audienceOf(schedule));
   const segments = await resolveSegments(condition, segmentLookup(tx, projectId));
-  const values: unknown[] = [projectId, automationId, fireTime, after, contactsPerPage, automation.allowReentry];
-  const compiled = compileCondition(condition, { projectId, now, segments, firstParameter: values.length + 1 });
+  const eventId = sql`md5(${automationId}::uuid::text || ${fireTime}::text || m.id::text)::uuid`;
   const row = await tx.row<{ matched: number; enrolled: number; through: string | null }>(
-    `with audience as materialized (
-       select c.id from contacts c where c.project_id = $1::uuid and c.id > $4::uuid and ${compiled.sql} order by c.id limit $5::integer),
+    sql`with audience as materialized (
+       select c.id from contacts c where c.project_id = ${projectId}::uuid and c.id > ${after}::uuid
+         and ${compileCondition(condition, { projectId, now, segments })} order by c.id limit ${contactsPerPage}::integer),
      added as (
        insert into automation_arrivals (automation_id, project_id, contact_id, event_id)
-       select $2::uuid, $1::uuid, m.id, md5($2::uuid::text || $3::text || m.id::text)::uuid from audience m
-       where case when $6::boolean then not exists (
-             select from automation_runs r where r.automation_id = $2::uuid and r.contact_id = m.id
+       select ${automationId}::uuid, ${projectId}::uuid, m.id, ${eventId} from audience m
+       where case when ${automation.allowReentry}::boolean then not exists (
+             select from automation_runs r where r.automation_id = ${automationId}::uuid and r.contact_id = m.id
                and r.status in ('RUNNING', 'WAITING'))
            else not exists (
-             select from automation_entries n where n.automation_id = $2::uuid and n.contact_id = m.id and n.last_entry > 0) end
+             select from automation_entries n where n.automation_id = ${automationId}::uuid and n.contact_id = m.id and n.last_entry > 0) end
          and not exists (
-           select from automation_runs r where r.automation_id = $2::uuid
-             and r.source_event_id = md5($2::uuid::text || $3::text || m.id::text)::uuid)
+           select from automation_runs r where r.automation_id = ${automationId}::uuid
+             and r.source_event_id = ${eventId})
        on conflict (automation_id, event_id) do nothing
        returning 1)
      select (select count(*)::int from audience) as matched, (select count(*)::int from added) as enrolled,
        (select max(id::text) from audience)::uuid as through, pg_notify('posthorn_arrivals', '')`,
-    [...values, ...compiled.params],
   );
   if (row === null) throw new Error('Postgres did not answer');
   return { enrolled: row.enrolled, through: row.matched < contactsPerPage ? null : row.through };

@@ -1,5 +1,6 @@
 import { readConfigOrExit } from '../core/config/config.ts';
 import { openStore } from '../core/database/orm.ts';
+import { type Query, sql } from '../core/database/sql.ts';
 import { isUuid } from '../core/lib/ids.ts';
 import { createByHand } from './project-create.ts';
 
@@ -12,17 +13,17 @@ const usage = [
 ];
 
 /** What an action changes, and what is said of it then; null when it is none. */
-function changeOf(action: string, amount = ''): { set: string; values: unknown[]; told: string } | null {
-  if (action === 'enable') return { set: 'disabled = false, disabled_reason = null', values: [], told: 'is enabled' };
+function changeOf(action: string, amount = ''): { set: Query; told: string } | null {
+  if (action === 'enable') return { set: sql`disabled = false, disabled_reason = null`, told: 'is enabled' };
   if (action === 'disable') {
-    const set = `disabled = true, disabled_reason = coalesce(disabled_reason, 'MANUAL')`;
-    return { set, values: [], told: 'is disabled' };
+    const set = sql`disabled = true, disabled_reason = coalesce(disabled_reason, 'MANUAL')`;
+    return { set, told: 'is disabled' };
   }
   if (action !== 'rate') return null;
   if (amount === 'default')
-    return { set: 'send_rate = null', values: [], told: 'sends as fast as SEND_RATE_PER_PROJECT lets it' };
+    return { set: sql`send_rate = null`, told: 'sends as fast as SEND_RATE_PER_PROJECT lets it' };
   const rate = /^\d{1,9}$/.test(amount) ? Number(amount) : 0;
-  return rate > 0 ? { set: 'send_rate = $2', values: [rate], told: `sends at most ${rate} messages a second` } : null;
+  return rate > 0 ? { set: sql`send_rate = ${rate}`, told: `sends at most ${rate} messages a second` } : null;
 }
 
 const [action = '', id = '', amount] = process.argv.slice(2);
@@ -36,8 +37,7 @@ else if (change === null || !isUuid(id)) {
   const { DATABASE_URL: url } = readConfigOrExit(['DATABASE_URL']);
   await using store = await openStore({ url: url ?? '', poolSize: 1, applicationName: 'posthorn-project' }, []);
   const row = await store.db.row<{ name: string }>(
-    `update projects set ${change.set}, updated_at = now() where id = $1 returning name`,
-    [id, ...change.values],
+    sql`update projects set ${change.set}, updated_at = now() where id = ${id} returning name`,
   );
   if (row === null) {
     console.error(`posthorn: there is no project ${id}`);

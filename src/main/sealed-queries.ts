@@ -1,4 +1,4 @@
-import type { Database } from '../core/database/sql.ts';
+import { type Database, raw, sql } from '../core/database/sql.ts';
 import { seal, tryUnseal } from '../core/lib/seal.ts';
 
 /** A column of encrypted values; every one of a row with an `id`. */
@@ -34,19 +34,19 @@ const pageRows = 500;
  * current one, the first of `keys`. A value that somebody else changes meanwhile is left to them. May be repeated.
  */
 export async function countSealed(
-  sql: Database,
-  { table, column }: SealedColumn,
+  db: Database,
+  place: SealedColumn,
   keys: readonly string[],
   change: boolean,
 ): Promise<SealedCounts> {
   const [current = ''] = keys;
+  const [table, column] = [raw(place.table), raw(place.column)];
   const counts: SealedCounts = { current: 0, previous: 0, changed: 0, unreadable: 0 };
   let after = '00000000-0000-0000-0000-000000000000';
   for (;;) {
-    const rows = await sql.rows<{ id: string; sealed: string }>(
-      `select id, ${column} as sealed from ${table} where id > $1 and ${column} is not null order by id limit $2`,
-      [after, pageRows],
-    );
+    const rows = await db.rows<{ id: string; sealed: string }>(sql`
+      select id, ${column} as sealed from ${table}
+      where id > ${after} and ${column} is not null order by id limit ${pageRows}`);
     for (const { id, sealed } of rows) {
       after = id;
       if (tryUnseal(sealed, current) !== null) {
@@ -56,11 +56,9 @@ export async function countSealed(
       const plain = tryUnseal(sealed, keys);
       if (plain === null) counts.unreadable += 1;
       else if (change)
-        counts.changed += await sql.count(`update ${table} set ${column} = $3 where id = $1 and ${column} = $2`, [
-          id,
-          sealed,
-          seal(plain, current),
-        ]);
+        counts.changed += await db.count(
+          sql`update ${table} set ${column} = ${seal(plain, current)} where id = ${id} and ${column} = ${sealed}`,
+        );
       else counts.previous += 1;
     }
     if (rows.length < pageRows) return counts;

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Condition, parseCondition } from '../../src/audience/conditions/schema.ts';
 import { type SegmentMap, segmentFacts } from '../../src/audience/conditions/segments.ts';
 import { compileCondition } from '../../src/audience/conditions/sql.ts';
+import { sql } from '../../src/core/database/sql.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { evaluateCondition } from '../support/evaluate-condition.ts';
 import { aSubject, now } from './conditions-population.ts';
@@ -69,10 +70,9 @@ function someSegments(rows: Row[]): SegmentMap {
 
 async function bySql(condition: Condition, population: Population, reach: 'page' | 'all'): Promise<string[]> {
   const { projectId, segments } = population;
-  const { sql, params } = compileCondition(condition, { projectId, now, segments, reach, firstParameter: 2 });
+  const matches = compileCondition(condition, { projectId, now, segments, reach });
   const rows = await db.db.rows<{ id: string }>(
-    `select c.id from contacts c where c.project_id = $1 and ${sql} order by c.id`,
-    [projectId, ...params],
+    sql`select c.id from contacts c where c.project_id = ${projectId} and ${matches} order by c.id`,
   );
   return rows.map(({ id }) => id);
 }

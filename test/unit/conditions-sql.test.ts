@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseCondition } from '../../src/audience/conditions/schema.ts';
 import { segmentFacts } from '../../src/audience/conditions/segments.ts';
 import { type CompileOptions, compileCondition } from '../../src/audience/conditions/sql.ts';
+import { join, sql } from '../../src/core/database/sql.ts';
 
 const projectId = '20000000-0000-4000-8000-000000000001';
 const segmentId = '10000000-0000-4000-8000-000000000001';
@@ -15,7 +16,8 @@ const options: CompileOptions = {
 
 function compile(filters: unknown[], more: Partial<CompileOptions> = {}, logic = 'AND') {
   const tree = { logic, groups: filters.map((filter) => ({ filters: [filter] })) };
-  return compileCondition(parseCondition(tree), { ...options, ...more });
+  const { text, values } = compileCondition(parseCondition(tree), { ...options, ...more });
+  return { sql: text, params: values };
 }
 
 const purchase = { field: 'event.purchase', operator: 'triggeredWithin', value: 30, unit: 'days' };
@@ -86,9 +88,17 @@ describe('a condition as SQL', () => {
   });
 
   test('numbers its parameters on from where the statement is, and sends equal ones once', () => {
-    const { sql, params } = compile([purchase, { ...purchase, field: 'event.signup' }], { firstParameter: 4 });
-    expect(params).toEqual([projectId, 'purchase', '2026-02-13T12:00:00.000Z', 'signup']);
-    expect([...sql.matchAll(/\$\d+/g)].map(String)).toEqual(['$4', '$5', '$6', '$4', '$7', '$6']);
+    const tree = { logic: 'AND', groups: [{ filters: [purchase, { ...purchase, field: 'event.signup' }] }] };
+    const condition = compileCondition(parseCondition(tree), options);
+    const query = sql`select ${'one'}, ${'two'}, ${'three'} where ${condition} limit ${4}`;
+    const values = [projectId, 'purchase', '2026-02-13T12:00:00.000Z', 'signup'];
+    expect(query.values).toEqual(['one', 'two', 'three', ...values, 4]);
+    const numbers = ['$1', '$2', '$3', '$4', '$5', '$6', '$4', '$7', '$6', '$8'];
+    expect([...query.text.matchAll(/\$\d+/g)].map(String)).toEqual(numbers);
+    const twice = join([condition, condition], ' or ');
+    expect([...twice.text.matchAll(/\$\d+/g)].map(String).slice(6)).toEqual(['$5', '$6', '$7', '$5', '$8', '$7']);
+    expect(twice.values).toEqual([...values, ...values]);
+    expect([query.name, twice.name]).toEqual([null, null]);
   });
 
   test("keeps every text of the caller's out of the SQL, and uses every parameter it sends", () => {

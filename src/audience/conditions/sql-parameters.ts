@@ -12,24 +12,18 @@ export const comparisonSql: Record<Comparison, string> = {
 /** The types that conditions compare with. */
 export type ParameterType = 'text' | 'text[]' | 'uuid' | 'jsonb' | 'jsonpath' | 'timestamptz';
 
-/** Collects the values of a statement and hands out their placeholders; an equal value of one type is sent once. */
+/** Collects the values of a condition and hands out their placeholders; an equal value of one type is sent once. */
 export class Parameters {
   readonly values: string[] = [];
-  readonly #first: number;
   readonly #placeholders = new Map<string, string>();
-
-  constructor(first: number) {
-    this.#first = first;
-  }
 
   /** The typed placeholder of a value. All values travel as text. */
   add(value: string, type: ParameterType): string {
     const key = `${type} ${value}`;
     let placeholder = this.#placeholders.get(key);
     if (placeholder === undefined) {
-      placeholder = `$${this.#first + this.values.length}::${type}`;
+      placeholder = `$${this.values.push(value)}::${type}`;
       this.#placeholders.set(key, placeholder);
-      this.values.push(value);
     }
     return placeholder;
   }

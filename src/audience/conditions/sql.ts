@@ -1,3 +1,4 @@
+import { compiled, type Query } from '../../core/database/sql.ts';
 import { cutoff } from './dates.ts';
 import type {
   ActivityFilter,
@@ -26,14 +27,6 @@ export interface CompileOptions {
    * `all`: every contact of the project is asked, as for counts, computing and audiences. It changes speed only.
    */
   reach?: 'page' | 'all';
-  /** Number of the first placeholder, when the statement has parameters of its own before these. Default 1. */
-  firstParameter?: number;
-}
-
-/** A boolean SQL expression and the values of its `$n` placeholders, in order. */
-export interface CompiledCondition {
-  sql: string;
-  params: string[];
 }
 
 /**
@@ -48,19 +41,18 @@ export interface CompiledCondition {
  * an array because a plain `in` below an OR, once Postgres expects it to outgrow `work_mem`, is not hashed but searched
  * from end to end for each contact.
  */
-export function compileCondition(condition: Condition, options: CompileOptions): CompiledCondition {
+export function compileCondition(condition: Condition, options: CompileOptions): Query {
   refuseOvergrowth(condition, options.segments ?? noSegments);
   const compiler = new Compiler(options);
-  return { sql: compiler.condition(condition, true, []), params: compiler.params.values };
+  return compiled(compiler.condition(condition, true, []), compiler.params.values);
 }
 
 /** `required` says that every match must pass this part, `above` which segments it is part of. */
 class Compiler {
-  readonly params: Parameters;
+  readonly params = new Parameters();
   readonly #options: CompileOptions;
 
   constructor(options: CompileOptions) {
-    this.params = new Parameters(options.firstParameter ?? 1);
     this.#options = options;
   }
 

@@ -1,4 +1,4 @@
-import type { Database } from '../../core/database/sql.ts';
+import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { compileCondition } from '../conditions/index.ts';
 import type { Definition } from './definition.ts';
 import type { LockedSegment } from './queries.ts';
@@ -31,47 +31,46 @@ export async function computeMemberships(
 ): Promise<ComputedMembers> {
   const { id, projectId } = segment;
   const [entry, exit] = [memberEvent(segment, 'entry'), memberEvent(segment, 'exit')];
-  const values: unknown[] = [projectId, id, entry.name, exit.name, entry.data, settledThrough];
-  const among = (column: string) => (candidates === null ? '' : `and ${column} = any($7::uuid[])`);
-  if (candidates !== null) values.push(candidates);
-  const reach = candidates === null ? 'all' : 'page';
-  const compiled = compileCondition(condition, { projectId, now, segments, reach, firstParameter: values.length + 1 });
-  values.push(...compiled.params);
-  const before = candidates === null ? '(select count(*) from member)' : `(select count(*) from ${currentRows})`;
+  const among = (column: string) =>
+    candidates === null ? raw('') : sql`and ${raw(column)} = any(${candidates}::uuid[])`;
+  const matches = compileCondition(condition, {
+    projectId,
+    now,
+    segments,
+    reach: candidates === null ? 'all' : 'page',
+  });
+  const current = sql`segment_memberships where segment_id = ${id}::uuid and exited_at is null`;
   const row = await db.row<ComputedMembers>(
-    `with matching as materialized (
-       select c.id from contacts c where c.project_id = $1 ${among('c.id')} and ${compiled.sql}),
-     member as materialized (select contact_id as id from ${currentRows} ${among('contact_id')}),
+    sql`with matching as materialized (
+       select c.id from contacts c where c.project_id = ${projectId}::uuid ${among('c.id')} and ${matches}),
+     member as materialized (select contact_id as id from ${current} ${among('contact_id')}),
      changed as (
        select coalesce(matching.id, member.id) as id, member.id is null as enters
        from matching full join member using (id) where matching.id is null or member.id is null),
      held as materialized (
        select c.id, changed.enters from changed join contacts c on c.id = changed.id for key share of c skip locked),
      entered as (
-       insert into segment_memberships (segment_id, contact_id) select $2, id from held where enters
+       insert into segment_memberships (segment_id, contact_id) select ${id}::uuid, id from held where enters
        on conflict (segment_id, contact_id) do update set entered_at = excluded.entered_at, exited_at = null
        returning contact_id),
      exited as (
        update segment_memberships m set exited_at = now() from held
-       where not held.enters and m.segment_id = $2 and m.contact_id = held.id
+       where not held.enters and m.segment_id = ${id}::uuid and m.contact_id = held.id
        returning m.contact_id),
      emitted as (
        insert into events (id, project_id, contact_id, name, data)
-       select uuidv7(), $1, contact_id, $3, $5::jsonb from entered
+       select uuidv7(), ${projectId}::uuid, contact_id, ${entry.name}, ${entry.data}::jsonb from entered
        union all
-       select uuidv7(), $1, contact_id, $4, $5::jsonb from exited),
+       select uuidv7(), ${projectId}::uuid, contact_id, ${exit.name}, ${entry.data}::jsonb from exited),
      done as (
        select (select count(*) from entered)::int as added, (select count(*) from exited)::int as removed,
          (select count(*) from held) = (select count(*) from changed) as complete)
-     update segments s set settled_through = case when done.complete then $6::timestamptz else s.settled_through end,
-       evaluated_at = ${candidates === null ? 'case when done.complete then now() else s.evaluated_at end' : 's.evaluated_at'},
-       member_count = ${before} + done.added - done.removed
-     from done where s.id = $2
+     update segments s set settled_through = case when done.complete then ${settledThrough}::timestamptz else s.settled_through end,
+       evaluated_at = case when done.complete and ${candidates === null}::boolean then now() else s.evaluated_at end,
+       member_count = (select count(*) from ${candidates === null ? raw('member') : current}) + done.added - done.removed
+     from done where s.id = ${id}::uuid
      returning done.added, done.removed, s.member_count as total`,
-    values,
   );
   if (row === null) throw new Error(`Segment ${id} is gone although its row is locked`);
   return row;
 }
-
-const currentRows = 'segment_memberships where segment_id = $2 and exited_at is null';

@@ -12,12 +12,10 @@ export async function pageOfMatching(
   page: OffsetPage,
   now: Date,
 ): Promise<ListedContact[]> {
-  const compiled = compileCondition(condition, { projectId, now, segments, firstParameter: 4 });
-  const found = await db.rows<{ id: string }>(
-    `select c.id from contacts c where c.project_id = $1 and ${compiled.sql}
-     order by c.created_at desc, c.id desc limit $2 offset $3`,
-    [projectId, page.pageSize, page.offset, ...compiled.params],
-  );
+  const found = await db.rows<{ id: string }>(sql`
+    select c.id from contacts c
+    where c.project_id = ${projectId} and ${compileCondition(condition, { projectId, now, segments })}
+    order by c.created_at desc, c.id desc limit ${page.pageSize} offset ${page.offset}`);
   const ids = found.map(({ id }) => id);
   return db.rows<ListedContact>(
     contactsWithin(sql`

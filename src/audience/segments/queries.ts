@@ -40,10 +40,9 @@ export async function countMatching(
   { condition, segments }: Definition,
   now: Date,
 ): Promise<number> {
-  const compiled = compileCondition(condition, { projectId, now, segments, reach: 'all', firstParameter: 2 });
+  const matches = compileCondition(condition, { projectId, now, segments, reach: 'all' });
   const row = await db.row<{ total: number }>(
-    `select count(*)::int as total from contacts c where c.project_id = $1 and ${compiled.sql}`,
-    [projectId, ...compiled.params],
+    sql`select count(*)::int as total from contacts c where c.project_id = ${projectId} and ${matches}`,
   );
   return row?.total ?? 0;
 }

@@ -30,16 +30,24 @@ export class Query {
 class Shape {
   readonly parts: readonly string[];
   readonly isKept: boolean;
+  readonly #numbers: readonly number[] | undefined;
   #text: string | undefined;
   #name: string | undefined;
 
-  constructor(parts: readonly string[], isKept: boolean) {
+  /** `numbers` says which value, counted from 1, stands in each gap; one after the other when absent. */
+  constructor(parts: readonly string[], isKept: boolean, numbers?: readonly number[]) {
     this.parts = parts;
     this.isKept = isKept;
+    this.#numbers = numbers;
+  }
+
+  get numbers(): readonly number[] {
+    return this.#numbers ?? this.parts.slice(1).map((_, gap) => gap + 1);
   }
 
   get text(): string {
-    this.#text ??= this.parts.reduce((text, part, place) => `${text}$${place}${part}`);
+    const numbers = this.#numbers;
+    this.#text ??= this.parts.reduce((text, part, gap) => `${text}$${numbers?.[gap - 1] ?? gap}${part}`);
     return this.#text;
   }
 
@@ -84,7 +92,8 @@ export function sql(strings: TemplateStringsArray, ...args: readonly unknown[]):
       isPrepared &&= arg.isPrepared;
     } else values.push(arg);
   }
-  return new Query(composedShape(site, strings, args), values, isPrepared);
+  const shape = isPrepared ? composedShape(site, strings, args) : endless(composedParts(strings, args), args);
+  return new Query(shape, values, isPrepared);
 }
 
 /** A constant of the code as part of a text: a list of columns, an identifier, a number. Never for what comes from outside. */
@@ -104,23 +113,47 @@ export function join(queries: readonly Query[], separator: string): Query {
   if (first === undefined) return raw('');
   const parts = [...first.shape.parts];
   for (const { shape } of others) append(parts, separator, shape);
-  return new Query(
-    shapeOf(parts),
-    queries.flatMap(({ values }) => values),
-    queries.every(({ isPrepared }) => isPrepared),
-  );
+  const isPrepared = queries.every((query) => query.isPrepared);
+  const values = queries.flatMap((query) => query.values);
+  return new Query(isPrepared ? shapeOf(parts) : endless(parts, queries), values, isPrepared);
 }
 
-/**
- * A query whose text depends on what users write, such as a condition: there is no end of such texts, so that none is kept
- * prepared. Whatever it is part of is not prepared either.
- */
+/** The same query, whose text is not kept prepared. Whatever it is part of is not prepared either. */
 export function unprepared({ shape, values }: Query): Query {
   return new Query(shape, values, false);
 }
 
+/**
+ * A query whose text a compiler has made of what users write, such as a condition, with `$1`, `$2` … for its values; one may
+ * stand in several places. There is no end of such texts, so that nothing keeps them, and none is prepared.
+ */
+export function compiled(text: string, values: readonly unknown[]): Query {
+  const pieces = text.split(/\$(\d+)/);
+  const parts = pieces.filter((_, place) => place % 2 === 0);
+  const numbers = pieces.filter((_, place) => place % 2 === 1).map(Number);
+  return new Query(new Shape(parts, false, numbers), values, false);
+}
+
+function endless(parts: readonly string[], args: readonly unknown[]): Shape {
+  const numbers: number[] = [];
+  let before = 0;
+  for (const arg of args) {
+    if (isQuery(arg)) {
+      for (const number of arg.shape.numbers) numbers.push(before + number);
+      before += arg.values.length;
+    } else numbers.push(++before);
+  }
+  return new Shape(parts, false, numbers);
+}
+
 function composedShape(site: Site, strings: readonly string[], args: readonly unknown[]): Shape {
   for (const { children, shape } of site.composed) if (hasShapes(args, children)) return shape;
+  const shape = shapeOf(composedParts(strings, args));
+  if (site.composed.length < mostVariants) site.composed.push({ children: args.map(shapeIn), shape });
+  return shape;
+}
+
+function composedParts(strings: readonly string[], args: readonly unknown[]): string[] {
   const parts = [strings[0] ?? ''];
   for (const [place, arg] of args.entries()) {
     const after = strings[place + 1] ?? '';
@@ -129,9 +162,7 @@ function composedShape(site: Site, strings: readonly string[], args: readonly un
       parts.push(parts.pop() + after);
     } else parts.push(after);
   }
-  const shape = shapeOf(parts);
-  if (site.composed.length < mostVariants) site.composed.push({ children: args.map(shapeIn), shape });
-  return shape;
+  return parts;
 }
 
 function append(parts: string[], separator: string, { parts: [first = '', ...others] }: Shape): void {

@@ -3,7 +3,7 @@ import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
 import { Query } from './query.ts';
 import { transactionContext } from './transaction-context.ts';
 
-export { join, Query, raw, sql, unprepared } from './query.ts';
+export { compiled, join, Query, raw, sql, unprepared } from './query.ts';
 
 /**
  * The one way to hold the database: queries by `sql`, entities by `em`, both on the connection of the transaction where one is

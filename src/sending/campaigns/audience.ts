@@ -1,7 +1,7 @@
 import { compileCondition } from '../../audience/conditions/index.ts';
 import { storedDefinition } from '../../audience/segments/index.ts';
 import type { TemplateType } from '../../content/templates/index.ts';
-import { type Database, type Query, raw, sql, unprepared } from '../../core/database/sql.ts';
+import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
 import type { AudienceType } from './schema.ts';
 import { isMissed } from './verdicts.ts';
 
@@ -59,10 +59,7 @@ export async function audienceRule(db: Database, audience: Audience, now: Date):
 
   async function compiled(tree: unknown): Promise<Query> {
     const { condition, segments } = await storedDefinition(db, projectId, tree);
-    const { sql: text, params } = compileCondition(condition, { projectId, now, segments, reach: 'all' });
-    const places = [...text.matchAll(/\$(\d+)/g)].map(([, number]) => params[Number(number) - 1]);
-    const parts = text.split(/\$\d+/);
-    return unprepared(sql`(${sql(Object.assign(parts, { raw: parts }), ...places)})`);
+    return sql`(${compileCondition(condition, { projectId, now, segments, reach: 'all' })})`;
   }
 }
 
