@@ -7,6 +7,7 @@ import { createTemplateCache } from '../content/templates/cache.ts';
 import type { Config } from '../core/config/config.ts';
 import { listenForChanges } from '../core/database/changes.ts';
 import { openStore } from '../core/database/orm.ts';
+import type { Database } from '../core/database/sql.ts';
 import { createHttpApp } from '../core/http/app.ts';
 import type { App } from '../core/http/context.ts';
 import { tooSlowAnswer } from '../core/http/errors.ts';
@@ -76,28 +77,15 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
   const outbox = new Outbox({ db: store.db, temporal, queuePrefix, log, revivers, onUnprepared });
   const limiter = new RateLimiter(store.db, config.RATE_LIMIT_PER_MINUTE);
   const app: App = {
+    ...(await outsideOf(config, log, store.db, overrides)),
     config,
     db: store.db,
     log,
-    clock: overrides.clock ?? systemClock,
     directory: createProjectDirectory(store.db, changes),
     templates: createTemplateCache(store.db, changes),
     suppressionRules: createSuppressionRuleCache(store.db, changes),
     outbox,
     waker: createDeliveryWaker({ temporal, queuePrefix, log }),
-    oauth: createOAuthProviders(config, overrides.oauth),
-    mailer: overrides.mailer ?? (await createMailer(config, log, store.db)),
-    sns: createSnsClient(overrides.getFromAmazon),
-    resolver: overrides.resolver ?? cachedResolver(dnsResolver({ servers: config.DNS_SERVERS })),
-    domainProvider: await createDomainProvider(config),
-    dns: createDomainLookup(config),
-    payments: createPayments(config),
-    images: await createImageStore(config),
-    tellMembers: createTellMembers(config),
-    connectOut: guardedConnector(
-      { allowedHosts: config.WEBHOOK_ALLOWED_HOSTS, dnsServers: config.DNS_SERVERS },
-      callLimits.hopMs,
-    ),
     checks: {
       postgres: health.postgres,
       temporal: async () => (await checkTemporal(temporal, 1_000)) ?? 'ok',
@@ -147,4 +135,24 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
     await Promise.allSettled([changes.close(), temporal.close(), health.close(), store.close()]);
   };
   return { app, url: `http://127.0.0.1:${port}`, port, close, [Symbol.asyncDispose]: () => close() };
+}
+
+/** The parts of the app that speak to the world outside, or what stands in for them. */
+async function outsideOf(config: Config, log: Logger, db: Database, overrides: ApiOverrides) {
+  return {
+    clock: overrides.clock ?? systemClock,
+    oauth: createOAuthProviders(config, overrides.oauth),
+    mailer: overrides.mailer ?? (await createMailer(config, log, db)),
+    sns: createSnsClient(overrides.getFromAmazon),
+    resolver: overrides.resolver ?? cachedResolver(dnsResolver({ servers: config.DNS_SERVERS })),
+    domainProvider: await createDomainProvider(config),
+    dns: createDomainLookup(config),
+    payments: createPayments(config),
+    images: await createImageStore(config),
+    tellMembers: createTellMembers(config),
+    connectOut: guardedConnector(
+      { allowedHosts: config.WEBHOOK_ALLOWED_HOSTS, dnsServers: config.DNS_SERVERS },
+      callLimits.hopMs,
+    ),
+  };
 }

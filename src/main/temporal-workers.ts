@@ -46,53 +46,113 @@ const watchMs = 5000;
 
 /** Serves the queues until told to stop: connects as soon as Temporal is there, and again whenever it was away too long. */
 export function runTemporalWorkers(deps: TemporalWorkersDeps): TemporalWorkers {
-  const { temporal, log } = deps;
-  const { settings } = temporal;
-  const stopping = new AbortController();
-  const ready = Promise.withResolvers<void>();
-  let workers: Worker[] = [];
-  const running = serve();
-  return {
-    ready: ready.promise,
-    renew() {
-      for (const worker of workers) shutDown(worker);
-    },
-    async stop() {
-      stopping.abort();
-      for (const worker of workers) shutDown(worker);
-      await running;
-    },
-  };
+  return new Serving(deps);
+}
 
-  async function serve(): Promise<void> {
-    let said: string | null = null;
-    const say = (reason: string) => {
-      if (reason !== said) log.warn(`waiting for Temporal: ${reason}`);
-      said = reason;
-    };
-    while (!stopping.signal.aborted) {
+class Serving implements TemporalWorkers {
+  readonly ready: Promise<void>;
+  readonly #deps: TemporalWorkersDeps;
+  readonly #stopping = new AbortController();
+  readonly #running: Promise<void>;
+  readonly #resolveReady: () => void;
+  #workers: Worker[] = [];
+  #said: string | null = null;
+
+  constructor(deps: TemporalWorkersDeps) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.ready = promise;
+    this.#resolveReady = resolve;
+    this.#deps = deps;
+    this.#running = this.#serve();
+  }
+
+  renew(): void {
+    for (const worker of this.#workers) shutDown(worker);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.renew();
+    await this.#running;
+  }
+
+  async #serve(): Promise<void> {
+    const { temporal, log } = this.#deps;
+    while (!this.#stopping.signal.aborted) {
       // The client tells better than the SDK's core what is wrong: no server, no namespace, no access.
       const reason = await checkTemporal(temporal);
       try {
-        if (reason !== null) say(reason);
-        else
-          await connectAndRun(() => {
-            log.info({ queues: deps.queues.map((queue) => queue.taskQueue) }, `serving ${settings.address}`);
-            said = null;
-            ready.resolve();
-          });
+        if (reason !== null) this.#say(reason);
+        else await this.#connectAndRun();
       } catch (error) {
         if (error instanceof GracefulShutdownPeriodExpiredError)
           log.warn('activities were cut off at the end; another worker repeats them');
-        else if (stopping.signal.aborted) log.warn({ err: error }, 'a worker stopped badly');
-        else say(describeFailure(error, settings));
+        else if (this.#stopping.signal.aborted) log.warn({ err: error }, 'a worker stopped badly');
+        else this.#say(describeFailure(error, temporal.settings));
       }
-      await pause(retryMs, stopping.signal);
+      await pause(retryMs, this.#stopping.signal);
     }
   }
 
+  #say(reason: string): void {
+    if (reason !== this.#said) this.#deps.log.warn(`waiting for Temporal: ${reason}`);
+    this.#said = reason;
+  }
+
+  async #connectAndRun(): Promise<void> {
+    const { queues, temporal } = this.#deps;
+    const { settings } = temporal;
+    const connection = await NativeConnection.connect({
+      address: settings.address,
+      ...(settings.tls === null ? {} : { tls: settings.tls }),
+      ...(settings.apiKey === null ? {} : { apiKey: settings.apiKey }),
+    });
+    const over = new AbortController();
+    const thread = shareWorkflowThread(queues.flatMap(({ activities }) => Object.keys(activities)));
+    try {
+      await this.#run(thread, connection, over.signal);
+    } finally {
+      over.abort();
+      this.#workers = [];
+      await thread.close().catch(() => undefined);
+      await connection.close().catch(() => undefined);
+    }
+  }
+
+  /** Runs a worker for each queue until one of them ends; `over` ends the watch. @throws what a worker ended by */
+  async #run(
+    thread: ReturnType<typeof shareWorkflowThread>,
+    connection: NativeConnection,
+    over: AbortSignal,
+  ): Promise<void> {
+    const created = await Promise.allSettled(
+      this.#deps.queues.map((queue) => thread.createWorker(optionsOf(queue, connection, this.#deps))),
+    );
+    this.#workers = created.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    const failed = created.find((result) => result.status === 'rejected');
+    const runs = this.#workers.map((worker) => worker.run());
+    if (failed !== undefined || this.#stopping.signal.aborted) this.renew();
+    else {
+      this.#sayServing();
+      void this.#watch(over);
+    }
+    // One worker that gives up takes the others along: they are made anew together.
+    for (const run of runs) run.catch(() => this.renew());
+    const ended = await Promise.allSettled(runs);
+    const broken = failed ?? ended.find((result) => result.status === 'rejected');
+    if (broken !== undefined) throw broken.reason;
+  }
+
+  #sayServing(): void {
+    const { queues, temporal, log } = this.#deps;
+    log.info({ queues: queues.map((queue) => queue.taskQueue) }, `serving ${temporal.settings.address}`);
+    this.#said = null;
+    this.#resolveReady();
+  }
+
   /** The SDK polls again and again without a word of use to a person; this says when Temporal went and came back. */
-  async function watch(until: AbortSignal): Promise<void> {
+  async #watch(until: AbortSignal): Promise<void> {
+    const { temporal, log, onBack } = this.#deps;
     let away = false;
     while (!until.aborted) {
       await pause(watchMs, until);
@@ -101,43 +161,9 @@ export function runTemporalWorkers(deps: TemporalWorkersDeps): TemporalWorkers {
       if (reason !== null && !away) log.warn(`Temporal is away: ${reason}; work goes on when it is back`);
       if (reason === null && away) {
         log.info('Temporal is back');
-        deps.onBack?.();
+        onBack?.();
       }
       away = reason !== null;
-    }
-  }
-
-  async function connectAndRun(onUp: () => void): Promise<void> {
-    const connection = await NativeConnection.connect({
-      address: settings.address,
-      ...(settings.tls === null ? {} : { tls: settings.tls }),
-      ...(settings.apiKey === null ? {} : { apiKey: settings.apiKey }),
-    });
-    const over = new AbortController();
-    const thread = shareWorkflowThread(deps.queues.flatMap(({ activities }) => Object.keys(activities)));
-    try {
-      const created = await Promise.allSettled(
-        deps.queues.map((queue) => thread.createWorker(optionsOf(queue, connection, deps))),
-      );
-      workers = created.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-      const failed = created.find((result) => result.status === 'rejected');
-      const runs = workers.map((worker) => worker.run());
-      if (failed !== undefined || stopping.signal.aborted) for (const worker of workers) shutDown(worker);
-      else {
-        onUp();
-        void watch(over.signal);
-      }
-      // One worker that gives up takes the others along: they are made anew together.
-      for (const run of runs) run.catch(() => workers.forEach(shutDown));
-      const ended = await Promise.allSettled(runs);
-      if (failed !== undefined) throw failed.reason;
-      const broken = ended.find((result) => result.status === 'rejected');
-      if (broken !== undefined) throw broken.reason;
-    } finally {
-      over.abort();
-      workers = [];
-      await thread.close().catch(() => undefined);
-      await connection.close().catch(() => undefined);
     }
   }
 }
