@@ -14,6 +14,7 @@ export const longForms = ['test/api/hostile-bodies.test.ts', 'test/workflows/aut
 export const slowTests = [
   'test/browser/dashboard-access.test.ts',
   'test/start/npm-start.test.ts',
+  'test/start/readme.test.ts',
   'test/e2e/automation.test.ts',
   'test/e2e/campaign.test.ts',
   'test/browser/dashboard-designer.test.ts',

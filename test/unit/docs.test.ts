@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { order } from '../support/architecture/rooms.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -89,6 +90,22 @@ describe('CONTRIBUTING.md', () => {
       expect(files.length).toBeLessThanOrEqual(5);
     },
   );
+});
+
+test('docs/architecture.md and the READMEs of the areas name every subject', () => {
+  const unnamed = order.filter((subject) => {
+    const [area = '', name = ''] = subject.split('/');
+    if (name === '') return false;
+    const line = read('docs/architecture.md').match(new RegExp(`^ {3}${area} .*`, 'm'))?.[0] ?? '';
+    return !line.split(/[\s·]+/).includes(name) || !read(`src/${area}/README.md`).includes(`| \`${name}/\` `);
+  });
+  expect(unnamed).toEqual([]);
+});
+
+test('docs/architecture.md names every package', () => {
+  const line = read('docs/architecture.md').match(/^packages\/ .*/m)?.[0] ?? '';
+  const names = globSync('*', { cwd: join(root, 'packages') });
+  expect(names.filter((name) => !line.includes(name))).toEqual([]);
 });
 
 test('the glossary names tables that the migrations create', () => {

@@ -2,7 +2,7 @@
  * The subjects of the service in their areas, lowest first: a subject may use what stands before it, in types too, and nothing
  * that stands after it. `docs/architecture.md` says what each is about.
  */
-const order = [
+export const order = [
   'core/lib',
   'core/config',
   'core/net',
