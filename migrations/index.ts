@@ -37,6 +37,7 @@ import { Migration20261122004001_email_documents } from './Migration202611220040
 import { Migration20261122007000_webhook_endpoints } from './Migration20261122007000_webhook_endpoints.ts';
 import { Migration20261122008000_api_keys } from './Migration20261122008000_api_keys.ts';
 import { Migration20261122009500_email_tags } from './Migration20261122009500_email_tags.ts';
+import { Migration20261122009501_scheduled_mail } from './Migration20261122009501_scheduled_mail.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -79,4 +80,5 @@ export const migrations = [
   { name: 'Migration20261122007000_webhook_endpoints', class: Migration20261122007000_webhook_endpoints },
   { name: 'Migration20261122008000_api_keys', class: Migration20261122008000_api_keys },
   { name: 'Migration20261122009500_email_tags', class: Migration20261122009500_email_tags },
+  { name: 'Migration20261122009501_scheduled_mail', class: Migration20261122009501_scheduled_mail },
 ];

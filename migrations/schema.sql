@@ -561,10 +561,12 @@ create table emails (
   created_at timestamp(3) with time zone default now() not null,
   updated_at timestamp(3) with time zone default now() not null,
   reason jsonb,
+  scheduled_for timestamp(3) with time zone,
+  held_until timestamp(3) with time zone,
   constraint emails_pkey primary key (id),
   constraint emails_message_class_check check ((message_class = any (array['TRANSACTIONAL'::text, 'MARKETING'::text, 'HEADLESS'::text]))),
   constraint emails_source_type_check check ((source_type = any (array['TRANSACTIONAL'::text, 'CAMPAIGN'::text, 'WORKFLOW'::text, 'INBOUND'::text]))),
-  constraint emails_status_check check ((status = any (array['PENDING'::text, 'SENDING'::text, 'SENT'::text, 'DELIVERED'::text, 'RECEIVED'::text, 'OPENED'::text, 'CLICKED'::text, 'BOUNCED'::text, 'COMPLAINED'::text, 'FAILED'::text, 'SUPPRESSED'::text])))
+  constraint emails_status_check check ((status = any (array['PENDING'::text, 'SENDING'::text, 'SENT'::text, 'DELIVERED'::text, 'RECEIVED'::text, 'OPENED'::text, 'CLICKED'::text, 'BOUNCED'::text, 'COMPLAINED'::text, 'FAILED'::text, 'SUPPRESSED'::text, 'CANCELLED'::text])))
 ) with (fillfactor=38);
 create index emails_bounced on emails using btree (project_id, bounced_at, contact_id) where (bounced_at is not null);
 create unique index emails_campaign on emails using btree (campaign_id, send_seq, contact_id) where (campaign_id is not null);
@@ -579,7 +581,7 @@ create index emails_template on emails using btree (template_id) where (template
 create trigger emails_counted after insert on emails referencing new table as came for each statement when ((current_setting('posthorn.mail_counted'::text, true) is distinct from 'on'::text)) execute function count_new_mail();
 create trigger emails_failed after update of status on emails for each row when (((new.status = 'FAILED'::text) and (old.status <> 'FAILED'::text) and (new.message_id is null) and (coalesce((new.reason ->> 'code'::text), ''::text) <> all (array['unsubscribed'::text, 'campaign_cancelled'::text])))) execute function tell_failed_mail();
 create trigger emails_have_contacts after insert on emails for each row when ((new.campaign_id is null)) execute function require_contact();
-create trigger emails_recounted after update of status, delivered_at, opened_at, clicked_at, bounced_at, complained_at, simulated, created_at on emails for each row when ((((old.delivered_at is null) <> (new.delivered_at is null)) or ((old.opened_at is null) <> (new.opened_at is null)) or ((old.clicked_at is null) <> (new.clicked_at is null)) or ((old.bounced_at is null) <> (new.bounced_at is null)) or ((old.complained_at is null) <> (new.complained_at is null)) or ((old.status <> new.status) and ((old.status = any (array['FAILED'::text, 'SUPPRESSED'::text])) or (new.status = any (array['FAILED'::text, 'SUPPRESSED'::text])))) or (old.simulated <> new.simulated) or (old.created_at <> new.created_at))) execute function recount_changed_mail();
+create trigger emails_recounted after update of status, delivered_at, opened_at, clicked_at, bounced_at, complained_at, simulated, created_at on emails for each row when ((((old.delivered_at is null) <> (new.delivered_at is null)) or ((old.opened_at is null) <> (new.opened_at is null)) or ((old.clicked_at is null) <> (new.clicked_at is null)) or ((old.bounced_at is null) <> (new.bounced_at is null)) or ((old.complained_at is null) <> (new.complained_at is null)) or ((old.status <> new.status) and ((old.status = any (array['FAILED'::text, 'SUPPRESSED'::text, 'CANCELLED'::text])) or (new.status = any (array['FAILED'::text, 'SUPPRESSED'::text, 'CANCELLED'::text])))) or (old.simulated <> new.simulated) or (old.created_at <> new.created_at))) execute function recount_changed_mail();
 create trigger emails_uncounted after delete on emails referencing old table as went for each statement execute function uncount_deleted_mail();
 
 create table ended_sessions (
@@ -1228,15 +1230,15 @@ AS $function$
 begin
   insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained)
     select project_id, date_bin('1 hour', created_at, timestamptz 'epoch'),
-    count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED'),
+    count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED')),
     count(*) filter (where m.source_type = 'INBOUND'),
-    count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.delivered_at is not null),
-    count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.opened_at is not null),
-    count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.clicked_at is not null),
-    count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.bounced_at is not null),
-    count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.status <> 'FAILED' and not m.simulated),
-    count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.status <> 'FAILED' and not m.simulated and m.bounced_at is not null),
-    count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.status <> 'FAILED' and not m.simulated and m.complained_at is not null)
+    count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.delivered_at is not null),
+    count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.opened_at is not null),
+    count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.clicked_at is not null),
+    count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.bounced_at is not null),
+    count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.status <> 'FAILED' and not m.simulated),
+    count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.status <> 'FAILED' and not m.simulated and m.bounced_at is not null),
+    count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.status <> 'FAILED' and not m.simulated and m.complained_at is not null)
     from came m group by 1, 2;
   return null;
 end
@@ -1334,6 +1336,7 @@ AS $function$
     when 'not_subscribed' then 'The contact is not subscribed'
     when 'unsubscribed' then 'Contact is unsubscribed'
     when 'campaign_cancelled' then 'Campaign cancelled'
+    when 'cancelled' then 'Cancelled before it was sent'
     when 'not_rendered' then 'The message could not be rendered: {words}'
     when 'refused' then 'Refused by the provider ({number}): {words}'
     when 'submission_unknown' then 'submission unknown'
@@ -1397,46 +1400,46 @@ begin
   if old.created_at = new.created_at then
     insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained)
       values (new.project_id, date_bin('1 hour', new.created_at, timestamptz 'epoch'),
-      (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED')::integer
-        - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED')::integer,
+      (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED'))::integer
+        - (old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED'))::integer,
         (new.source_type = 'INBOUND')::integer
           - (old.source_type = 'INBOUND')::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.delivered_at is not null)::integer
-          - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.delivered_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.opened_at is not null)::integer
-          - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.opened_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.clicked_at is not null)::integer
-          - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.clicked_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.bounced_at is not null)::integer
-          - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.bounced_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated)::integer
-          - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated)::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated and new.bounced_at is not null)::integer
-          - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated and old.bounced_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated and new.complained_at is not null)::integer
-          - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated and old.complained_at is not null)::integer);
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.delivered_at is not null)::integer
+          - (old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.delivered_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.opened_at is not null)::integer
+          - (old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.opened_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.clicked_at is not null)::integer
+          - (old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.clicked_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.bounced_at is not null)::integer
+          - (old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.bounced_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.status <> 'FAILED' and not new.simulated)::integer
+          - (old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.status <> 'FAILED' and not old.simulated)::integer,
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.status <> 'FAILED' and not new.simulated and new.bounced_at is not null)::integer
+          - (old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.status <> 'FAILED' and not old.simulated and old.bounced_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.status <> 'FAILED' and not new.simulated and new.complained_at is not null)::integer
+          - (old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.status <> 'FAILED' and not old.simulated and old.complained_at is not null)::integer);
   else
     insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained)
       values (old.project_id, date_bin('1 hour', old.created_at, timestamptz 'epoch'),
-      -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED')::integer,
+      -(old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED'))::integer,
       -(old.source_type = 'INBOUND')::integer,
-      -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.delivered_at is not null)::integer,
-      -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.opened_at is not null)::integer,
-      -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.clicked_at is not null)::integer,
-      -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.bounced_at is not null)::integer,
-      -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated)::integer,
-      -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated and old.bounced_at is not null)::integer,
-      -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated and old.complained_at is not null)::integer),
+      -(old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.delivered_at is not null)::integer,
+      -(old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.opened_at is not null)::integer,
+      -(old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.clicked_at is not null)::integer,
+      -(old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.bounced_at is not null)::integer,
+      -(old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.status <> 'FAILED' and not old.simulated)::integer,
+      -(old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.status <> 'FAILED' and not old.simulated and old.bounced_at is not null)::integer,
+      -(old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.status <> 'FAILED' and not old.simulated and old.complained_at is not null)::integer),
       (new.project_id, date_bin('1 hour', new.created_at, timestamptz 'epoch'),
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED')::integer,
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED'))::integer,
         (new.source_type = 'INBOUND')::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.delivered_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.opened_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.clicked_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.bounced_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated)::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated and new.bounced_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated and new.complained_at is not null)::integer);
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.delivered_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.opened_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.clicked_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.bounced_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.status <> 'FAILED' and not new.simulated)::integer,
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.status <> 'FAILED' and not new.simulated and new.bounced_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.status <> 'FAILED' and not new.simulated and new.complained_at is not null)::integer);
   end if;
   return null;
 end

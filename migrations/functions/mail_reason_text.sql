@@ -8,6 +8,7 @@ create or replace function mail_reason_text(reason jsonb) returns text language 
     when 'not_subscribed' then 'The contact is not subscribed'
     when 'unsubscribed' then 'Contact is unsubscribed'
     when 'campaign_cancelled' then 'Campaign cancelled'
+    when 'cancelled' then 'Cancelled before it was sent'
     when 'not_rendered' then 'The message could not be rendered: {words}'
     when 'refused' then 'Refused by the provider ({number}): {words}'
     when 'submission_unknown' then 'submission unknown'

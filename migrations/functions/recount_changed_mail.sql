@@ -5,46 +5,46 @@ begin
   if old.created_at = new.created_at then
     insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained)
       values (new.project_id, date_bin('1 hour', new.created_at, timestamptz 'epoch'),
-      (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED')::integer
-        - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED')::integer,
+      (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED'))::integer
+        - (old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED'))::integer,
         (new.source_type = 'INBOUND')::integer
           - (old.source_type = 'INBOUND')::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.delivered_at is not null)::integer
-          - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.delivered_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.opened_at is not null)::integer
-          - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.opened_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.clicked_at is not null)::integer
-          - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.clicked_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.bounced_at is not null)::integer
-          - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.bounced_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated)::integer
-          - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated)::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated and new.bounced_at is not null)::integer
-          - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated and old.bounced_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated and new.complained_at is not null)::integer
-          - (old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated and old.complained_at is not null)::integer);
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.delivered_at is not null)::integer
+          - (old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.delivered_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.opened_at is not null)::integer
+          - (old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.opened_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.clicked_at is not null)::integer
+          - (old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.clicked_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.bounced_at is not null)::integer
+          - (old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.bounced_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.status <> 'FAILED' and not new.simulated)::integer
+          - (old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.status <> 'FAILED' and not old.simulated)::integer,
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.status <> 'FAILED' and not new.simulated and new.bounced_at is not null)::integer
+          - (old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.status <> 'FAILED' and not old.simulated and old.bounced_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.status <> 'FAILED' and not new.simulated and new.complained_at is not null)::integer
+          - (old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.status <> 'FAILED' and not old.simulated and old.complained_at is not null)::integer);
   else
     insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained)
       values (old.project_id, date_bin('1 hour', old.created_at, timestamptz 'epoch'),
-      -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED')::integer,
+      -(old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED'))::integer,
       -(old.source_type = 'INBOUND')::integer,
-      -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.delivered_at is not null)::integer,
-      -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.opened_at is not null)::integer,
-      -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.clicked_at is not null)::integer,
-      -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.bounced_at is not null)::integer,
-      -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated)::integer,
-      -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated and old.bounced_at is not null)::integer,
-      -(old.source_type <> 'INBOUND' and old.status <> 'SUPPRESSED' and old.status <> 'FAILED' and not old.simulated and old.complained_at is not null)::integer),
+      -(old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.delivered_at is not null)::integer,
+      -(old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.opened_at is not null)::integer,
+      -(old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.clicked_at is not null)::integer,
+      -(old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.bounced_at is not null)::integer,
+      -(old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.status <> 'FAILED' and not old.simulated)::integer,
+      -(old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.status <> 'FAILED' and not old.simulated and old.bounced_at is not null)::integer,
+      -(old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.status <> 'FAILED' and not old.simulated and old.complained_at is not null)::integer),
       (new.project_id, date_bin('1 hour', new.created_at, timestamptz 'epoch'),
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED')::integer,
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED'))::integer,
         (new.source_type = 'INBOUND')::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.delivered_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.opened_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.clicked_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.bounced_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated)::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated and new.bounced_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status <> 'SUPPRESSED' and new.status <> 'FAILED' and not new.simulated and new.complained_at is not null)::integer);
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.delivered_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.opened_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.clicked_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.bounced_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.status <> 'FAILED' and not new.simulated)::integer,
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.status <> 'FAILED' and not new.simulated and new.bounced_at is not null)::integer,
+        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.status <> 'FAILED' and not new.simulated and new.complained_at is not null)::integer);
   end if;
   return null;
 end
@@ -57,7 +57,7 @@ create or replace trigger emails_recounted
     or ((old.clicked_at is null) <> (new.clicked_at is null))
     or ((old.bounced_at is null) <> (new.bounced_at is null))
     or ((old.complained_at is null) <> (new.complained_at is null))
-    or (old.status <> new.status and (old.status in ('FAILED', 'SUPPRESSED') or new.status in ('FAILED', 'SUPPRESSED')))
+    or (old.status <> new.status and (old.status in ('FAILED', 'SUPPRESSED', 'CANCELLED') or new.status in ('FAILED', 'SUPPRESSED', 'CANCELLED')))
     or old.simulated <> new.simulated
     or old.created_at <> new.created_at)
   execute function recount_changed_mail();

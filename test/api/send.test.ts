@@ -363,8 +363,8 @@ describe('bad input writes nothing and names the place', () => {
     ['cc', 'bob@example.com', 'every recipient in "to"'],
     ['bcc', ['bob@example.com'], 'every recipient in "to"'],
     ['html', '<p>Hi</p>', 'is called "body"'],
-    ['scheduledAt', '2026-12-24T18:00:00Z', 'is not supported'],
-    ['scheduled_at', 'in 1 hour', 'is not supported'],
+    ['scheduledAt', '2026-12-24T18:00:00Z', 'is called "scheduledFor"'],
+    ['scheduled_at', 'in 1 hour', 'is called "scheduledFor"'],
     ['reply_to', 'help@example.com', 'is called "reply"'],
   ])('"%s" of other services is refused with our word for it', async (field, value, message) => {
     const before = await writtenSoFar();

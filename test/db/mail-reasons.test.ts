@@ -57,7 +57,8 @@ test('a sentence that an earlier release stored becomes its code, and reads as b
     'Contact is unsubscribed.',
     'mailbox full',
   ];
-  const known = sampled.filter(({ code }) => code !== 'provider');
+  // Earlier releases could not cancel mail.
+  const known = sampled.filter(({ code }) => code !== 'provider' && code !== 'cancelled');
   const sentences = [...known.map((reason) => reasonText(reason).replaceAll('\0', '')), ...odd];
   await database.db.count(
     `insert into emails (id, project_id, contact_id, to_address, "from", source_type, message_class, campaign_id, send_seq, status, error)

@@ -62,6 +62,9 @@ const exact: Record<string, Rule> = {
   'POST /v1/verify': 'secretKey',
   'GET /v1/emails': 'secretKey',
   'GET /v1/emails/:id': 'secretKey',
+  'PATCH /v1/emails/:id': 'secretKey',
+  'POST /v1/emails/:id/cancel': 'secretKey',
+  'POST /v1/emails/:id/release': 'secretKey',
 
   'GET /health': 'open',
   'GET /ready': 'open',

@@ -118,7 +118,7 @@ export async function foreignWorld(api: TestApi, { db, ...store }: TestDatabase)
     project,
     contactEmail,
     idFor(path, parameter) {
-      if (path.endsWith('/emails/:id')) return email;
+      if (/\/emails\/:id(\/|$)/.test(path)) return email;
       const known: Record<string, string | undefined> = {
         contactId: contact,
         jobId: path.includes('/import/') ? jobs.import : jobs.bulk,
@@ -143,6 +143,8 @@ export async function foreignWorld(api: TestApi, { db, ...store }: TestDatabase)
 /** Bodies that would be accepted, so that it is the id that decides. */
 export const foreignBodies: Record<string, object> = {
   'PATCH /contacts/:id': { subscribed: false },
+  'PATCH /emails/:id': { scheduledFor: new Date().toISOString() },
+  'PATCH /v1/emails/:id': { scheduledFor: new Date().toISOString() },
   'PATCH /templates/:id': { name: 'Mine now' },
   'PUT /campaigns/:id': { name: 'Mine now' },
   'POST /campaigns/:id/test': { email: 'me@example.org' },

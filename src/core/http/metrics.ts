@@ -91,7 +91,7 @@ function queueFigures(db: Database): Promise<{ queue: string; depth: number; age
   const figures = (since: string) =>
     raw(`count(*)::int as depth, coalesce(extract(epoch from now() - min(${since})), 0)::float8 as age`);
   return db.rows(sql`
-    select 'email_queue' as queue, ${figures('created_at')} from email_queue
+    select 'email_queue' as queue, ${figures('created_at')} from email_queue where created_at <= now()
     union all
     select 'outbox', ${figures('created_at')} from outbox where done_at is null
     union all

@@ -16,12 +16,15 @@ export interface EmailRow
       | 'error'
       | 'opens'
       | 'clicks'
+      | 'scheduledFor'
+      | 'heldUntil'
       | 'createdAt'
       | 'sentAt'
     > {}
 
 const columns = sql`${storedMailColumns}, e.status, e.template_id as "templateId", e.campaign_id as "campaignId",
   e.workflow_execution_id as "workflowExecutionId", mail_reason_text(e.reason) as error, e.opens, e.clicks,
+  e.scheduled_for::text as "scheduledFor", e.held_until::text as "heldUntil",
   e.created_at::text as "createdAt", e.sent_at::text as "sentAt"`;
 
 /** Which mail of a project, below `before`; ids are in the order of their creation. */
@@ -109,7 +112,10 @@ export interface WholeEmailRow
       | 'bouncedAt'
       | 'complainedAt'
       | 'tags'
-    > {}
+    > {
+  /** The last change of its row. */
+  updatedAt: string;
+}
 
 /** One mail of the project, or null. */
 export function findEmail(db: Database, projectId: string, id: string): Promise<WholeEmailRow | null> {
@@ -118,7 +124,7 @@ export function findEmail(db: Database, projectId: string, id: string): Promise<
       (select q.attempts from email_queue q where q.email_id = e.id) as attempts,
       coalesce((select jsonb_object_agg(t.name, t.value) from email_tags t where t.email_id = e.id), '{}') as tags,
       e.delivered_at::text as "deliveredAt", e.opened_at::text as "openedAt", e.clicked_at::text as "clickedAt",
-      e.bounced_at::text as "bouncedAt", e.complained_at::text as "complainedAt"
+      e.bounced_at::text as "bouncedAt", e.complained_at::text as "complainedAt", e.updated_at::text as "updatedAt"
     from ${storedMailJoins} where e.project_id = ${projectId} and e.id = ${id}`);
 }
 

@@ -4,6 +4,7 @@ import { EmailField } from '../../core/lib/email-address.ts';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { limitParameter } from '../../core/lib/parameters.ts';
 import { parameter } from '../../core/lib/validation.ts';
+import { ScheduledFor } from './schedule.ts';
 
 /** Every status that a mail can have. */
 const statuses = [
@@ -18,6 +19,7 @@ const statuses = [
   'COMPLAINED',
   'FAILED',
   'SUPPRESSED',
+  'CANCELLED',
 ] as const;
 const sources = ['TRANSACTIONAL', 'CAMPAIGN', 'WORKFLOW', 'INBOUND'] as const;
 
@@ -41,6 +43,8 @@ export const EmailSummary = v.object({
   error: v.pipe(v.nullable(v.string()), v.description('Why it was not sent, or bounced.')),
   opens: v.number(),
   clicks: v.number(),
+  scheduledFor: v.pipe(NullableInstant, v.description('When it is to be sent, where the sender chose a time.')),
+  heldUntil: v.pipe(NullableInstant, v.description('When it is sent unless it is cancelled or released before.')),
   createdAt: Instant,
   sentAt: NullableInstant,
 });
@@ -51,7 +55,9 @@ const TimelineItem = v.object({
   at: Instant,
   type: v.pipe(
     v.string(),
-    v.description('`accepted`, `sent`, `delivery`, `open`, `click`, `bounce`, `complaint`, `failed` or `suppressed`.'),
+    v.description(
+      '`accepted`, `sent`, `delivery`, `open`, `click`, `bounce`, `complaint`, `failed`, `suppressed` or `cancelled`.',
+    ),
   ),
   detail: v.pipe(
     v.nullable(v.record(v.string(), v.unknown())),
@@ -93,6 +99,9 @@ export type EmailRecord = v.InferOutput<typeof EmailRecord>;
 export const GetEmail = v.object({
   include: v.optional(v.picklist(['body'], 'must be body')),
 });
+
+/** `PATCH /v1/emails/{id}`. */
+export const MoveEmail = v.object({ scheduledFor: ScheduledFor });
 
 /** `GET /v1/emails`. */
 export const ListEmails = v.object({

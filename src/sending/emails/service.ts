@@ -121,6 +121,8 @@ function summaryOf(row: EmailRow, subject: string): EmailSummary {
     error: row.error,
     opens: row.opens,
     clicks: row.clicks,
+    scheduledFor: isoInstantOrNull(row.scheduledFor),
+    heldUntil: isoInstantOrNull(row.heldUntil),
     createdAt: isoInstant(row.createdAt),
     sentAt: isoInstantOrNull(row.sentAt),
   };
@@ -130,8 +132,11 @@ function summaryOf(row: EmailRow, subject: string): EmailSummary {
 function timelineOf(row: WholeEmailRow, events: readonly TimelineRow[]): TimelineItem[] {
   const accepted = { at: isoInstant(row.createdAt), type: 'accepted', detail: null };
   if (row.status === 'SUPPRESSED') return [accepted, { ...accepted, type: 'suppressed', detail: row.suppression }];
+  // What is cancelled changes no more.
+  const cancelled = { at: isoInstant(row.updatedAt), type: 'cancelled', detail: null };
   return [
     accepted,
+    ...(row.status === 'CANCELLED' ? [cancelled] : []),
     ...events.map(({ at, name, data }) => ({ at: isoInstant(at), type: name.slice('email.'.length), detail: data })),
   ];
 }

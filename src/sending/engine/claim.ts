@@ -1,5 +1,6 @@
 import { type Database, type Query, sql } from '../../core/database/sql.ts';
 import type { ClaimedMail } from '../ledger/index.ts';
+import { longestAskedMs } from './attempts.ts';
 import { bucketCtes, bucketMade } from './throttle.ts';
 
 /** What a claim may take. */
@@ -96,10 +97,10 @@ export function readQueued(db: Database, emailIds: readonly string[]): Promise<C
 
 /** What a project's queue holds when nothing could be claimed. Times are milliseconds from now, never negative. */
 export interface NextWork {
-  /** Mail that is not claimed: what is due, and all of it. Neither is counted beyond 100,000. */
+  /** Mail that is not claimed: what is due, and that with what was put off. Neither is counted beyond 100,000, nor is scheduled mail. */
   ready: number;
   waiting: number;
-  /** Until the earliest mail is due that is put off; null for none. */
+  /** Until the earliest mail is due that is put off or scheduled; null for none. */
   dueMs: number | null;
   /** Until the earliest claim in doubt may be settled; null for none. */
   doubtMs: number | null;
@@ -111,13 +112,18 @@ export interface NextWork {
 export async function nextWork(db: Database, projectId: string, rate: number, batch: number): Promise<NextWork> {
   const row = await db.row<NextWork & { bucketMissing: boolean }>(sql`
     with ${bucketCtes(projectId, rate, { lock: false })},
-    waiting as (
-      select due_at from email_queue where project_id = ${projectId}::uuid and claim_id is null order by due_at, email_id limit 100000)
+    near as (
+      select due_at, created_at from email_queue
+      where project_id = ${projectId}::uuid and claim_id is null
+        and due_at <= clock_timestamp() + ${longestAskedMs} * interval '1 millisecond'
+      order by due_at, email_id limit 100000),
+    waiting as (select due_at from near where created_at <= clock_timestamp())
     select
       (select count(*) from waiting where due_at <= clock_timestamp())::int as ready,
       (select count(*) from waiting)::int as waiting,
-      (select greatest(0, 1000 * extract(epoch from due_at - clock_timestamp()))::float8 from waiting
-        where due_at > clock_timestamp() order by due_at limit 1) as "dueMs",
+      (select greatest(0, 1000 * extract(epoch from due_at - clock_timestamp()))::float8 from email_queue
+        where project_id = ${projectId}::uuid and claim_id is null and due_at > clock_timestamp()
+        order by due_at, email_id limit 1) as "dueMs",
       (select greatest(0, 1000 * extract(epoch from due_at - clock_timestamp()))::float8 from email_queue
         where claim_id is not null and lookups > 0 and project_id = ${projectId}::uuid order by due_at limit 1) as "doubtMs",
       coalesce((select case when available < 1 then ceil(1000 * least(${batch}::int, burst) / rate) else 0 end from bucket), 0)::float8

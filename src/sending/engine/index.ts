@@ -8,6 +8,6 @@ export { handOver } from './hand-over.ts';
 export { InFlight } from './in-flight.ts';
 export type { KeptTexts, Ledger, Outcome, Tried } from './ledger-port.ts';
 export { judgeUnconfirmed, lookUpClaim } from './look-up.ts';
-export { type DeliveryReport, deliverPending, type Pace } from './pending.ts';
+export { type DeliveryReport, deliverPending, longestWaitMs, type Pace } from './pending.ts';
 export { findSuppressed, writeSuppressed } from './suppression.ts';
 export { bucketCtes, bucketMade } from './throttle.ts';

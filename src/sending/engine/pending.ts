@@ -37,7 +37,7 @@ export interface DeliveryRun {
 export interface DeliveryReport {
   delivered: number;
   failed: number;
-  /** When to check again, in milliseconds: 0 at once, null when nothing is left. */
+  /** When to check again, in milliseconds: 0 at once, null when nothing is left that is due within 10 minutes. */
   waitMs: number | null;
   /** Why mail waits, as a sentence for operators; null where it does not. */
   held: string | null;
@@ -48,6 +48,8 @@ const claimSize = 500;
 const stopPauseMs = 100;
 // Pauses of this length and less are spent here, longer ones by the workflow's timer.
 const shortPauseMs = 1000;
+/** An execution does not stay open for mail that is due later than this. */
+export const longestWaitMs = 10 * 60_000;
 
 /**
  * Hands over a project's mail until none is due, streaming: several provider calls are under way at once, and each claim
@@ -151,7 +153,9 @@ class Delivery {
     if (hold !== null && hold.waitMs > 0)
       return heldEnd({ ...hold, waitMs: Math.max(hold.waitMs, next.dueMs ?? 0) }, next);
     const waitMs = earliest(next.dueMs, next.doubtMs);
-    if (waitMs === null || waitMs > shortPauseMs) return { waitMs, held: null };
+    // The sweep of the workers wakes the delivery of mail that is due by then.
+    if (waitMs === null || waitMs > longestWaitMs) return { waitMs: null, held: null };
+    if (waitMs > shortPauseMs) return { waitMs, held: null };
     await pause(Math.max(waitMs, 2), stop);
     return null;
   }

@@ -43,6 +43,7 @@ const EmailSchema = defineEntity({
         'COMPLAINED',
         'FAILED',
         'SUPPRESSED',
+        'CANCELLED',
       ] as const)
       .default('PENDING'),
     messageId: p.text().nullable(),
@@ -54,6 +55,8 @@ const EmailSchema = defineEntity({
     reason: p.json<Reason>().nullable(),
     opens: p.integer().default(0),
     clicks: p.integer().default(0),
+    scheduledFor: p.datetime(3).nullable(),
+    heldUntil: p.datetime(3).nullable(),
     sentAt: p.datetime(3).nullable(),
     deliveredAt: p.datetime(3).nullable(),
     openedAt: p.datetime(3).nullable(),

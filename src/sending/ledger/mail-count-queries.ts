@@ -3,7 +3,7 @@ import { firstIdAt } from '../../core/lib/ids.ts';
 import type { SqlSpan } from '../../core/lib/span.ts';
 
 /**
- * Mail that was created within some time, and what has become of it since; mail that a rule suppressed is not in it. Runs of
+ * Mail that was created within some time, and what has become of it since; mail that a rule suppressed or that was cancelled is not in it. Runs of
  * automations that began within that time, and those that ended.
  */
 export interface MailCounts {
@@ -39,7 +39,7 @@ const columns = Object.keys(names) as Column[];
 const each = (text: (column: Column) => string, separator = ', ') => raw(columns.map(text).join(separator));
 
 // The same conditions as those of the triggers that keep the counts.
-const out = `source_type <> 'INBOUND' and status <> 'SUPPRESSED'`;
+const out = `source_type <> 'INBOUND' and status not in ('SUPPRESSED', 'CANCELLED')`;
 const rated = `${out} and status <> 'FAILED' and not simulated`;
 const conditions: Partial<Record<Column, string>> = {
   outgoing: out,

@@ -12,6 +12,8 @@ export const reasonSentences = {
   /** A recipient who is skipped by a campaign on purpose; counted, without an event. */
   unsubscribed: 'Contact is unsubscribed',
   campaign_cancelled: 'Campaign cancelled',
+  /** Queued mail that its sender took back. */
+  cancelled: 'Cancelled before it was sent',
   not_rendered: 'The message could not be rendered: {words}',
   /** The provider's last word on a message that it has not taken. */
   refused: 'Refused by the provider ({number}): {words}',
@@ -50,5 +52,5 @@ export function hasReason(alias: string, ...codes: readonly ReasonCode[]): strin
 
 /** The condition that mail which was not sent was left out on purpose (contract page 2, 2.3); its columns by alias. */
 export function isLeftOut(alias: string): string {
-  return `(${alias}.status = 'SUPPRESSED' or ${hasReason(alias, 'unsubscribed', 'campaign_cancelled')})`;
+  return `(${alias}.status in ('SUPPRESSED', 'CANCELLED') or ${hasReason(alias, 'unsubscribed', 'campaign_cancelled')})`;
 }

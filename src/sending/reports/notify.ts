@@ -50,7 +50,7 @@ export async function applyNotification(
       select e.id, e.status, e.sent_at is not null or e.status not in ('PENDING', 'SENDING') or ${late}::boolean as ripe
       from emails e where e.id = ${mail.emailId}::uuid and e.project_id = ${mail.projectId}::uuid),
     mail as (
-      select e.*, e.status = 'FAILED' and e.sent_at is null and e.message_id is null and ${kind !== 'optOut'}::boolean as given_up
+      select e.*, e.status in ('FAILED', 'CANCELLED') and e.sent_at is null and e.message_id is null and ${kind !== 'optOut'}::boolean as given_up
       from emails e join known k on k.id = e.id and k.ripe for update of e),
     receipt as (
       insert into webhook_receipts (source, key) select ${source}, ${receiptKey(key)} from mail on conflict do nothing returning 1),
@@ -137,7 +137,7 @@ function reasonAfter(effect: Effect, status: string | null, at: Query): Query {
   const reported = sql`${words === null ? null : storedReason({ code: 'provider', words })}::jsonb`;
   if (status === 'BOUNCED') return sql`case when e.bounced_at <= ${at} then e.reason else ${reported} end`;
   if (effect.kind === 'failure') return sql`case when ${rankNow} <= 1 then ${reported} else e.reason end`;
-  return sql`case when e.status = 'FAILED' and (${status !== null}::boolean or m.given_up) then null else e.reason end`;
+  return sql`case when e.status in ('FAILED', 'CANCELLED') and (${status !== null}::boolean or m.given_up) then null else e.reason end`;
 }
 
 /** What the event of a report says beside what every event of mail says: jsonb. */

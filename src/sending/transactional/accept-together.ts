@@ -15,7 +15,7 @@ const mostBytes = 64 * 1024;
 
 /**
  * `acceptEmails` for a request with one recipient, which may share its statement with others: when it leaves the subscription as it is,
- * removes no data, has neither text nor tags and is not large. Null when it has to be accepted by itself.
+ * removes no data, has no text, tags or time of its own and is not large. Null when it has to be accepted by itself.
  */
 export async function acceptTogether(
   db: Database,
@@ -23,8 +23,10 @@ export async function acceptTogether(
   recipient: SendRecipient,
   facts: SendFacts,
 ): Promise<AcceptedEmail | null> {
-  const isPlain = facts.subscribed === null && facts.remove.length === 0 && facts.text === null && facts.tags === null;
-  const mayShare = !db.isTransaction && isPlain && recipient.bytes <= mostBytes;
+  const { scheduledFor, heldUntil } = facts.schedule;
+  const isPlain = facts.text === null && facts.tags === null && scheduledFor === null && heldUntil === null;
+  const leavesContact = facts.subscribed === null && facts.remove.length === 0;
+  const mayShare = !db.isTransaction && isPlain && leavesContact && recipient.bytes <= mostBytes;
   if (!mayShare) return null;
   contactDataText(facts.set);
   return acceptGroup(db, projectId, { unique: recipient.email, recipient, facts });

@@ -4,6 +4,7 @@ import type { TemplateType } from '../../content/templates/index.ts';
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { reserveWhole, type UsageGate } from '../../platform/billing/index.ts';
+import type { SendTime } from '../emails/index.ts';
 
 /** One recipient of a request; the ids are those that its rows get. */
 export interface SendRecipient {
@@ -40,6 +41,7 @@ export interface SendFacts {
   templateId: string | null;
   tracking: boolean | null;
   tags: Readonly<Record<string, string>> | null;
+  schedule: SendTime;
 }
 
 /** A message that was accepted. */
@@ -93,6 +95,10 @@ function acceptance(projectId: string, recipients: readonly SendRecipient[], fac
   const { subscribed, remove, from, fromName, replyTo, subject, body, variables, headers, attachments } = facts;
   const project = sql`${projectId}::uuid`;
   const wish = sql`${subscribed}::boolean`;
+  const [scheduledFor, heldUntil] = [facts.schedule.scheduledFor, facts.schedule.heldUntil].map(
+    (at) => at?.toISOString() ?? null,
+  );
+  const due = sql`coalesce(${scheduledFor}::timestamptz, ${heldUntil}::timestamptz, now())`;
   return sql`recipient as (
       select * from jsonb_to_recordset(${JSON.stringify(recipients)}::jsonb)
         as r (email text, contact_id uuid, email_id uuid, flip_id uuid, to_name text, simulated boolean, bytes int, suppression jsonb)
@@ -117,19 +123,20 @@ function acceptance(projectId: string, recipients: readonly SendRecipient[], fac
     flip as (${flips}),
     accepted as (
       insert into emails (id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, render, headers,
-        attachments, source_type, message_class, template_id, tracking, simulated, status, suppression)
+        attachments, source_type, message_class, template_id, tracking, simulated, status, suppression, scheduled_for, held_until)
       select r.email_id, ${project}, c.id, c.email, r.to_name, ${from}, ${fromName}, ${replyTo},
         jsonb_build_object('subject', ${subject}::text, 'body', ${body}::text, 'data', ${JSON.stringify(variables)}::jsonb,
           'contact', c.data, 'subscribed', c.subscribed)
           || ${JSON.stringify(facts.text === null ? {} : { text: facts.text })}::jsonb,
         ${headers && JSON.stringify(headers)}::jsonb, ${attachments && JSON.stringify(attachments)}::jsonb, 'TRANSACTIONAL',
         ${facts.messageClass}, ${facts.templateId}::uuid, ${facts.tracking}::boolean, r.simulated,
-        case when r.suppression is null then 'PENDING' else 'SUPPRESSED' end, r.suppression
+        case when r.suppression is null then 'PENDING' else 'SUPPRESSED' end, r.suppression,
+        ${scheduledFor}::timestamptz, ${heldUntil}::timestamptz
       from recipient r join contact c using (email)
       returning id, contact_id, to_address, project_id, status),
     queued as (
-      insert into email_queue (email_id, project_id, bytes)
-      select id, project_id, (select bytes from recipient limit 1) from accepted where status = 'PENDING')${tagged(facts.tags)}`;
+      insert into email_queue (email_id, project_id, bytes, due_at, created_at)
+      select id, project_id, (select bytes from recipient limit 1), ${due}, ${due} from accepted where status = 'PENDING')${tagged(facts.tags)}`;
 }
 
 // A tail of the list of CTEs, which is not there for mail without tags.
@@ -148,6 +155,17 @@ const flips = raw(
     where: 'not flipped.is_new and flipped.subscribed <> flipped.subscription_before',
   }),
 );
+
+/** Bytes of mail with attachments that a project has scheduled. Others that ask wait until the transaction has ended. */
+export async function scheduledBytes(tx: Database, projectId: string): Promise<number> {
+  await tx.row(
+    sql`select 1 as locked from pg_advisory_xact_lock(hashtextextended(${`scheduled mail ${projectId}`}, 0))`,
+  );
+  const row = await tx.row<{ bytes: number }>(sql`
+    select coalesce(sum(q.bytes), 0)::float8 as bytes from email_queue q join emails e on e.id = q.email_id
+    where q.project_id = ${projectId} and q.claim_id is null and q.due_at > now() and e.attachments is not null`);
+  return row?.bytes ?? 0;
+}
 
 /** Those of the addresses whose contacts are subscribed. */
 export async function subscribedAddresses(

@@ -1,6 +1,7 @@
 import { route } from '../../core/http/route.ts';
 import { invalid } from '../../core/lib/errors.ts';
-import { mostRecipients, SendBody, SendReply } from './schema.ts';
+import { longestWaitMs } from '../engine/index.ts';
+import { mostRecipients, SendBody, SendReply, type SentItem } from './schema.ts';
 import { acceptSend } from './service.ts';
 
 const megabyte = 1024 * 1024;
@@ -48,15 +49,31 @@ export const transactionalRoutes = [
         refusedExtensions: mailer.refusedExtensions ?? new Set<string>(),
       };
       const emails = await acceptSend(
-        { db, writeOnce, directory, templates, suppressionRules, limits, billing: config, key: actor.scoped },
+        {
+          db,
+          writeOnce,
+          directory,
+          templates,
+          suppressionRules,
+          limits,
+          billing: config,
+          key: actor.scoped,
+          now: app.clock(),
+        },
         project,
         body,
       );
-      if (emails.length > 0) app.waker.wake(project.id);
+      if (emails.some((email) => isSoon(email, app.clock()))) app.waker.wake(project.id);
       return { success: true, data: { emails, timestamp: app.clock().toISOString() } };
     },
   }),
 ];
+
+// Mail of later is woken by the workers' sweep when it is due.
+function isSoon({ scheduledFor, heldUntil }: SentItem, now: Date): boolean {
+  const at = scheduledFor ?? heldUntil;
+  return at == null || Date.parse(at) - now.getTime() <= longestWaitMs;
+}
 
 // What is over the maximum is refused by the schema, and is one request.
 function recipientsIn(body: unknown): number {

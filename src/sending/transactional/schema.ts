@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { EmailField } from '../../core/lib/email-address.ts';
 import { coded, codedAt, JsonObject, singleLine, textField } from '../../core/lib/validation.ts';
+import { HoldFor, ScheduledFor } from '../emails/index.ts';
 
 const DisplayName = v.pipe(v.string(), singleLine('name'));
 const Address = v.object({ name: v.nullish(DisplayName), email: EmailField });
@@ -49,13 +50,13 @@ const Attachment = v.pipe(
 export const mostRecipients = 1_000;
 
 // Names under which other services take what is named differently here, or is not done at all. To drop them silently would
-// send a mail without its copies or its time.
+// send a mail without its copies or at once.
 const foreignKeys: Readonly<Record<string, string>> = {
   cc: 'is not supported: every recipient in "to" gets a message of their own',
   bcc: 'is not supported: every recipient in "to" gets a message of their own',
   html: 'is called "body" here',
-  scheduledAt: 'is not supported: the message is sent at once',
-  scheduled_at: 'is not supported: the message is sent at once',
+  scheduledAt: 'is called "scheduledFor" here',
+  scheduled_at: 'is called "scheduledFor" here',
   reply_to: 'is called "reply" here',
 };
 
@@ -107,6 +108,8 @@ export const SendBody = v.pipe(
     attachments: v.optional(v.array(Attachment)),
     tracking: v.optional(v.boolean()),
     tags: v.nullish(Tags),
+    scheduledFor: v.nullish(ScheduledFor),
+    hold: v.nullish(HoldFor),
   }),
   noForeignKeys(),
   codedAt(
@@ -115,6 +118,12 @@ export const SendBody = v.pipe(
     (body) => body.template !== undefined || (body.subject !== undefined && body.body !== undefined),
     'send either "template", or both "subject" and "body"',
   ),
+  codedAt(
+    'custom',
+    'hold',
+    (body) => body.hold == null || body.scheduledFor == null,
+    'cannot be combined with "scheduledFor"',
+  ),
 );
 export type SendBody = v.InferOutput<typeof SendBody>;
 
@@ -122,10 +131,26 @@ export type SendBody = v.InferOutput<typeof SendBody>;
 export const SendReply = v.object({
   success: v.literal(true),
   data: v.object({
-    emails: v.array(v.object({ contact: v.object({ id: v.string(), email: v.string() }), email: v.string() })),
+    emails: v.array(
+      v.object({
+        contact: v.object({ id: v.string(), email: v.string() }),
+        email: v.string(),
+        scheduledFor: v.pipe(
+          v.optional(v.nullable(v.string())),
+          v.description('With `scheduledFor` or `hold` only: when it is sent; null for now.'),
+        ),
+        heldUntil: v.pipe(
+          v.optional(v.nullable(v.string())),
+          v.description('With `scheduledFor` or `hold` only: when it is sent unless it is cancelled before.'),
+        ),
+      }),
+    ),
     timestamp: v.string(),
   }),
 });
+
+/** A recipient of an accepted request. */
+export type SentItem = v.InferOutput<typeof SendReply>['data']['emails'][number];
 
 function isBase64(text: string): boolean {
   const compact = /\s/.test(text) ? text.replaceAll(/\s+/g, '') : text;

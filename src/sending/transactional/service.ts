@@ -9,7 +9,7 @@ import type { Database, WriteOnce } from '../../core/database/sql.ts';
 import type { ScopedKey } from '../../core/http/context.ts';
 import { splitData } from '../../core/lib/contact-data.ts';
 import { domainOf } from '../../core/lib/email-address.ts';
-import { badRequest, forbidden, invalid, invalidField, notFound } from '../../core/lib/errors.ts';
+import { AppError, badRequest, forbidden, invalid, invalidField, notFound } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import {
@@ -21,6 +21,7 @@ import {
 } from '../../platform/billing/index.ts';
 import { senderDomainRefused } from '../../platform/domains/index.ts';
 import type { ProjectDirectory, ProjectFacts } from '../../platform/projects/index.ts';
+import { type SendTime, scheduleOf } from '../emails/index.ts';
 import { contentBytes } from '../ledger/index.ts';
 import { acceptTogether } from './accept-together.ts';
 import {
@@ -29,9 +30,10 @@ import {
   acceptWithin,
   type SendFacts,
   type SendRecipient,
+  scheduledBytes,
   subscribedAddresses,
 } from './queries.ts';
-import type { SendBody } from './schema.ts';
+import type { SendBody, SentItem } from './schema.ts';
 
 /** What accepting mail needs. */
 export interface SendDeps {
@@ -52,12 +54,15 @@ export interface SendDeps {
   billing: BillingSettings;
   /** The key of the request, where it has scopes and limits. */
   key: ScopedKey | null;
+  now: Date;
 }
 
 const recipientsPerStatement = 1_000;
 const megabyte = 1024 * 1024;
 // Each recipient has a row of their own with the whole content, so that a request may become a thousand times as large.
 const mostStoredBytes = 256 * megabyte;
+// Scheduled mail lies in the ledger for weeks.
+const mostScheduledBytes = 1024 * megabyte;
 const simulators = new Set(['sandbox.test', 'simulator.amazonses.com', 'bounce-testing.postmarkapp.com']);
 
 /**
@@ -66,11 +71,7 @@ const simulators = new Set(['sandbox.test', 'simulator.amazonses.com', 'bounce-t
  * @throws 422, 404 TEMPLATE_NOT_FOUND, 403 for the sender's domain or one that the key may not use, 402 BILLING_LIMIT_EXCEEDED, 400 for an unsubscribed
  * recipient of marketing mail
  */
-export async function acceptSend(
-  deps: SendDeps,
-  project: ProjectFacts,
-  body: SendBody,
-): Promise<{ contact: { id: string; email: string }; email: string }[]> {
+export async function acceptSend(deps: SendDeps, project: ProjectFacts, body: SendBody): Promise<SentItem[]> {
   checkAttachments(deps.limits, body);
   const template = body.template === undefined ? null : await deps.templates.find(project.id, body.template);
   if (body.template !== undefined && template === null) throw notFound('template', body.template);
@@ -90,6 +91,7 @@ export async function acceptSend(
     templateId: template?.id ?? null,
     tracking: body.tracking ?? null,
     tags: body.tags && Object.keys(body.tags).length > 0 ? body.tags : null,
+    schedule: scheduleOf(body, deps.now),
   };
   checkMessageSize(deps.limits.messageBytes, facts);
   const bytes = contentBytes({ ...facts, data: facts.variables }, facts.attachments);
@@ -102,11 +104,16 @@ export async function acceptSend(
   if (facts.messageClass === 'MARKETING' && body.subscribed !== true)
     await refuseUnsubscribed(deps.db, project.id, recipients, body);
   const accepted = await accept(deps, project, recipients, facts);
+  const times = body.scheduledFor || body.hold ? timesOf(facts.schedule) : {};
   return recipients.map((recipient) => {
     const email = accepted.get(recipient.email_id);
     if (!email) throw new Error('A recipient has no message');
-    return { contact: { id: email.contactId, email: email.email }, email: email.emailId };
+    return { contact: { id: email.contactId, email: email.email }, email: email.emailId, ...times };
   });
+}
+
+function timesOf({ scheduledFor, heldUntil }: SendTime) {
+  return { scheduledFor: scheduledFor?.toISOString() ?? null, heldUntil: heldUntil?.toISOString() ?? null };
 }
 
 /** What became of a request's mail: accepted, or refused by a monthly limit. */
@@ -139,7 +146,9 @@ async function acceptWithinLimit(
   if (!first) return { accepted: new Map() };
   const gate = usageGate(project.billing, 'TRANSACTIONAL', billing.freeTier);
   const count = recipients.filter(({ suppression }) => suppression === null).length;
-  if (others.length === 0 && first.length === 1) {
+  const { scheduledFor, heldUntil } = facts.schedule;
+  const isStored = facts.attachments !== null && (scheduledFor ?? heldUntil) !== null;
+  if (others.length === 0 && first.length === 1 && !isStored) {
     if (gate === null || count === 0) {
       const [recipient] = first;
       const email = recipient ? await acceptTogether(db, project.id, recipient, facts) : null;
@@ -152,6 +161,7 @@ async function acceptWithinLimit(
     // No quota, or nobody has begun to count this month: the way of several recipients finds out.
   }
   return db.transaction(async (tx): Promise<Acceptance> => {
+    if (isStored) await checkScheduledBytes(tx, project.id, recipients);
     const request = { projectId: project.id, category: 'TRANSACTIONAL' as const, count, billing: project.billing };
     const quota = await reserveMail(tx, billing, request);
     if (quota.granted < count) return { overQuota: quota };
@@ -159,6 +169,21 @@ async function acceptWithinLimit(
     for (const wave of [first, ...others])
       for (const [id, email] of await acceptWave(tx, project.id, wave, facts)) accepted.set(id, email);
     return { accepted };
+  });
+}
+
+async function checkScheduledBytes(
+  tx: Database,
+  projectId: string,
+  recipients: readonly SendRecipient[],
+): Promise<void> {
+  const wanted = recipients.reduce((sum, { bytes, suppression }) => sum + (suppression === null ? bytes : 0), 0);
+  const used = await scheduledBytes(tx, projectId);
+  if (used + wanted <= mostScheduledBytes) return;
+  const message = 'The attachments of scheduled mail would take more than 1 GB in this project';
+  throw new AppError(409, 'SCHEDULED_STORAGE_FULL', message, {
+    details: { usedBytes: used, requestedBytes: wanted, limitBytes: mostScheduledBytes },
+    suggestion: 'Put links in place of attachments, or send the mail when others have been sent.',
   });
 }
 

@@ -1,0 +1,36 @@
+import type { Database } from '../../core/database/sql.ts';
+import { AppError, conflict, notFound } from '../../core/lib/errors.ts';
+import { cancelQueued, findLeft, moveQueued } from './queued-queries.ts';
+import { scheduledInstant } from './schedule.ts';
+
+/** Cancels a mail that has not been claimed for sending. @throws 404, 409 EMAIL_LEFT, 409 for a campaign's mail */
+export async function cancelEmail(db: Database, projectId: string, id: string): Promise<void> {
+  if (!(await cancelQueued(db, projectId, id))) throw await refusalFor(db, projectId, id);
+}
+
+/**
+ * Moves a mail to another time; null sends it now. Answers when it is due, null for now.
+ * @throws 422 for an instant more than 30 days ahead, 404, 409 EMAIL_LEFT, 409 for a campaign's mail
+ */
+export async function rescheduleEmail(
+  db: Database,
+  projectId: string,
+  id: string,
+  scheduledFor: string | null,
+  now: Date,
+): Promise<Date | null> {
+  const at = scheduledFor === null ? null : scheduledInstant(scheduledFor, now);
+  if (!(await moveQueued(db, projectId, id, at))) throw await refusalFor(db, projectId, id);
+  return at;
+}
+
+async function refusalFor(db: Database, projectId: string, id: string): Promise<AppError> {
+  const mail = await findLeft(db, projectId, id);
+  if (mail === null) return notFound('email', id);
+  if (mail.campaignId !== null && mail.status === 'PENDING')
+    return conflict('This email belongs to a campaign: stop the campaign instead', { campaignId: mail.campaignId });
+  const status = mail.isClaimed && mail.status === 'PENDING' ? 'SENDING' : mail.status;
+  return new AppError(409, 'EMAIL_LEFT', `This email is ${status}: it can no longer be changed`, {
+    details: { status },
+  });
+}
