@@ -19,7 +19,7 @@ import { FirstProjectSent, keepFirstProject, type Places } from './start/first-p
 import { ourPart, runOurs, untilApiReady, untilReady, untilSandboxAnswers } from './start/our-processes.ts';
 import { keptSecrets } from './start/secrets.ts';
 import { pickPostgres, pickTemporal } from './start/servers.ts';
-import { readStartConfig, type StartConfig, wantedPorts } from './start/settings.ts';
+import { readStartConfig, type StartConfig, smtpAddress, wantedPorts } from './start/settings.ts';
 import { stopInOrder } from './start/stop-order.ts';
 import { summaryLines } from './start/summary.ts';
 
@@ -80,12 +80,22 @@ async function start(): Promise<void> {
   // The API last: whoever finds it ready finds mail being delivered.
   if (config.mailProvider === 'sandbox') await untilSandboxAnswers(running, config, signal);
   await untilReady(async () => workerWorks, 'The worker', running, signal);
-  await run(ourPart('api', graceSeconds * 1_000 + 1_500, graced(graceSeconds)));
+  let takesSmtp = smtpAddress(config) === null;
+  await runTogether([
+    ourPart('api', graceSeconds * 1_000 + 1_500, graced(graceSeconds)),
+    takesSmtp
+      ? null
+      : ourPart('smtp', graceSeconds * 1_000 + 1_500, graced(graceSeconds), (message) => {
+          takesSmtp ||= message === 'ready';
+        }),
+  ]);
   await untilApiReady(running, config, signal);
+  await untilReady(async () => takesSmtp, 'SMTP submission', running, signal);
   for (const supervised of running) supervised.settle();
 
   const seconds = Math.round((Date.now() - began) / 1000);
-  for (const line of summaryLines({ project, places, dataDir: config.DATA_DIR, seconds })) terminal.line(line);
+  for (const line of summaryLines({ project, places, smtp: smtpAddress(config), dataDir: config.DATA_DIR, seconds }))
+    terminal.line(line);
   for (const problem of needed) terminal.part('Project', `none was made: ${problem}`);
 }
 

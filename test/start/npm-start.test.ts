@@ -58,8 +58,8 @@ test(
     await eventually(async () => (await inbox(place, 'avery.kim@example.com')) === 1);
 
     const processes = first.processes();
-    expect(processes).toHaveLength(5);
-    expect(await leftOf(place, processes)).toHaveLength(10);
+    expect(processes).toHaveLength(6);
+    expect(await leftOf(place, processes)).toHaveLength(12);
     // npm hands the signal on that the terminal has sent to all already.
     first.signalGroup('SIGINT');
     process.kill(first.pid, 'SIGINT');

@@ -36,8 +36,8 @@ export async function aPlace(): Promise<Place> {
   const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-start-'));
   // As root, Postgres runs as another user, which has to get in.
   chmodSync(dataDir, 0o755);
-  const ports = await freePorts(5);
-  const names = ['PORT', 'SANDBOX_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'POSTGRES_PORT'];
+  const ports = await freePorts(6);
+  const names = ['PORT', 'SANDBOX_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'POSTGRES_PORT', 'SMTP_IN_PORT'];
   const kept = ['PATH', 'HOME', 'XDG_CACHE_HOME', 'TEMPORAL_CLI'].flatMap((name) => {
     const value = process.env[name];
     return value ? [[name, value]] : [];

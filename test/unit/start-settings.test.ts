@@ -29,9 +29,20 @@ test('DATA_DIR is absolute, so that every process means the same folder', () => 
 
 test('only what is started needs a port', () => {
   const names = (env: Record<string, string>) => wantedPorts(readStartConfig(env)).map(({ setting }) => setting);
-  expect(names({})).toEqual(['PORT', 'SANDBOX_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'POSTGRES_PORT']);
+  expect(names({})).toEqual([
+    'PORT',
+    'SMTP_IN_PORT',
+    'SANDBOX_PORT',
+    'TEMPORAL_PORT',
+    'TEMPORAL_UI_PORT',
+    'POSTGRES_PORT',
+  ]);
   expect(names({ POSTMARK_SERVER_TOKEN: 'token' })).not.toContain('SANDBOX_PORT');
-  expect(names({ TEMPORAL_ADDRESS: 'temporal:7233' })).toEqual(['PORT', 'SANDBOX_PORT', 'POSTGRES_PORT']);
+  expect(names({ TEMPORAL_ADDRESS: 'temporal:7233', SMTP_IN_PORT: '0' })).toEqual([
+    'PORT',
+    'SANDBOX_PORT',
+    'POSTGRES_PORT',
+  ]);
   expect(names({ DATABASE_URL: 'postgres://db/posthorn' })).not.toContain('POSTGRES_PORT');
 });
 
@@ -59,11 +70,30 @@ test('the summary holds a curl line that a shell reads as one request with the k
     sender: 'hello@posthorn.test',
     login: { email: 'owner@posthorn.test', password: 'long enough' },
   };
-  const lines = summaryLines({ project, places, dataDir: '/srv/posthorn', seconds: 12 });
+  const lines = summaryLines({ project, places, smtp: '127.0.0.1:2525', dataDir: '/srv/posthorn', seconds: 12 });
   const curl = lines.find((line) => line.includes('curl')) ?? '';
   expect(curl).toContain("curl http://localhost:3000/v1/send -H 'Authorization: Bearer sk_example'");
   const body = /-d '([^']*)'$/.exec(curl)?.[1] ?? '';
   expect(JSON.parse(body)).toMatchObject({ to: 'ada@example.com', from: 'hello@posthorn.test' });
-  for (const place of ['http://localhost:8025', 'http://localhost:8233', '/srv/posthorn/first-project.json'])
+  for (const place of [
+    'http://localhost:8025',
+    'http://localhost:8233',
+    '/srv/posthorn/first-project.json',
+    '127.0.0.1:2525',
+  ])
     expect(lines.join('\n')).toContain(place);
+});
+
+test('mail is taken by SMTP on the machine of a developer, and in a deployment only where it is asked for', () => {
+  const ports = (env: Record<string, string>) => {
+    const { SMTP_IN_PORT, SMTP_IN_TLS_PORT } = readStartConfig(env);
+    return [SMTP_IN_PORT, SMTP_IN_TLS_PORT];
+  };
+  expect(ports({})).toEqual([2525, null]);
+  expect(ports({ SMTP_IN_PORT: '0' })).toEqual([null, null]);
+  expect(ports({ POSTMARK_SERVER_TOKEN: 'token' })).toEqual([null, null]);
+  expect(ports({ NODE_ENV: 'production' })).toEqual([null, null]);
+  const tls = { NODE_ENV: 'production', SMTP_IN_TLS_CERT: '/tls/cert.pem', SMTP_IN_TLS_KEY: '/tls/key.pem' };
+  expect(ports(tls)).toEqual([587, 465]);
+  expect(ports({ ...tls, SMTP_IN_PORT: '2525', SMTP_IN_TLS_PORT: '0' })).toEqual([2525, null]);
 });

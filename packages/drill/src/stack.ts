@@ -72,6 +72,7 @@ export async function startStack(
     TEMPORAL_PORT: String(temporal),
     TEMPORAL_UI_PORT: String(ui),
     POSTGRES_PORT: String(postgres),
+    SMTP_IN_PORT: '0',
   };
   let output = '';
   const running = await launchNode({

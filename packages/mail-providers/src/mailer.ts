@@ -11,6 +11,7 @@ export interface OutgoingMessage {
   to: { address: string; name: string | null };
   replyTo: string | null;
   subject: string;
+  /** Empty where the message has only text. */
   html: MessageText;
   text: MessageText | null;
   headers: readonly { name: string; value: string }[];

@@ -20,7 +20,7 @@ export function mimeOf(message: OutgoingMessage): Promise<Buffer> {
     ...(replyTo === null ? {} : { replyTo }),
     subject,
     ...(text === null ? {} : { text: String(text) }),
-    html: String(html),
+    ...(html.length === 0 ? {} : { html: String(html) }),
     messageId: `<${messageIdOf(message)}>`,
     headers: [
       ...headers.filter(({ name }) => isOurHeader(name)).map(({ name, value }) => ({ key: name, value })),

@@ -94,8 +94,10 @@ export class MessageWriter {
     }
     this.body.append(syntax.subject);
     this.string(message.subject);
-    this.body.append(syntax.html);
-    this.text(message.html);
+    if (message.html.length > 0) {
+      this.body.append(syntax.html);
+      this.text(message.html);
+    }
     if (text !== null) {
       this.body.append(syntax.text);
       this.text(text);

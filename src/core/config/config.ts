@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { productionProblems } from './safety.ts';
+import { productionProblems, reachesPeople } from './safety.ts';
 import { dependentSecrets, deriveSecret, productionSecretProblems } from './secrets.ts';
 import { neededByProvider, type SettingValues, settings } from './settings.ts';
 
@@ -52,6 +52,7 @@ export function readConfig(env: Record<string, string | undefined>, required: re
 
 const pairs = [
   ['TEMPORAL_TLS_CERT', 'TEMPORAL_TLS_KEY'],
+  ['SMTP_IN_TLS_CERT', 'SMTP_IN_TLS_KEY'],
   ['POSTMARK_WEBHOOK_USER', 'POSTMARK_WEBHOOK_PASSWORD'],
   ['AWS_SES_ACCESS_KEY_ID', 'AWS_SES_SECRET_ACCESS_KEY'],
   ['STRIPE_SK', 'STRIPE_WEBHOOK_SECRET'],
@@ -112,6 +113,8 @@ function complete(values: SettingValues) {
     SANDBOX_WEBHOOK_URL: values.SANDBOX_WEBHOOK_URL ?? `${apiUri}/webhooks/postmark`,
     REQUIRE_EMAIL_VERIFICATION: values.REQUIRE_EMAIL_VERIFICATION ?? !sandbox,
     TEMPORAL_UI_URL: values.TEMPORAL_UI_URL ?? `http://localhost:${values.TEMPORAL_UI_PORT}`,
+    ...smtpPorts(values, mailProvider),
+    SMTP_IN_HOST: values.SMTP_IN_HOST ?? values.HOST,
     mailProvider,
     /** Where uploaded images are kept. */
     storageDriver: storageDriverOf(values),
@@ -119,6 +122,16 @@ function complete(values: SettingValues) {
     billingEnabled,
     /** Mails a month of a project that does not pay; null where billing is not enabled. */
     freeTier: billingEnabled ? values.FREE_TIER_MONTHLY_EMAILS : null,
+  };
+}
+
+// A port that is open without being asked for is one on a developer's machine.
+function smtpPorts(values: SettingValues, mailProvider: NonNullable<SettingValues['MAIL_PROVIDER']>) {
+  const hasTls = values.SMTP_IN_TLS_CERT !== null;
+  const isTrial = values.NODE_ENV === 'development' && !reachesPeople(mailProvider, values);
+  return {
+    SMTP_IN_PORT: (values.SMTP_IN_PORT ?? (hasTls ? 587 : isTrial ? 2525 : 0)) || null,
+    SMTP_IN_TLS_PORT: (values.SMTP_IN_TLS_PORT ?? (hasTls ? 465 : 0)) || null,
   };
 }
 

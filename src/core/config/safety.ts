@@ -1,7 +1,7 @@
 import type { Config } from './config.ts';
 import type { SettingValues } from './settings.ts';
 
-type Provider = Config['mailProvider'];
+type Provider = NonNullable<SettingValues['MAIL_PROVIDER']>;
 
 /**
  * Settings with which a production deployment must not start: mail would silently go nowhere, or its links would lead to
@@ -88,8 +88,8 @@ export function isDeployment(config: Config): boolean {
   return config.NODE_ENV === 'production' || reachesPeople(config.mailProvider, config);
 }
 
-// A provider that listens on this machine is taken for a stand-in.
-function reachesPeople(
+/** Whether mail leaves. A provider that listens on this machine is taken for a stand-in. */
+export function reachesPeople(
   provider: Provider,
   places: Pick<SettingValues, 'POSTMARK_API_URL' | 'AWS_SES_ENDPOINT' | 'SMTP_URL'>,
 ): boolean {

@@ -331,6 +331,25 @@ export const settings = {
     MAX_ATTACHMENT_SIZE_MB: setting(integer(1, 40), 10, 'Total size of the attachments of one message.'),
     MAX_ATTACHMENTS_COUNT: setting(integer(0, 100), 10, 'Number of attachments of one message.'),
   }),
+  ...group('SMTP submission', {
+    SMTP_IN_PORT: optional(
+      integer(0, 65535),
+      'Port on which `npm run smtp` takes mail by SMTP, with STARTTLS where there is a certificate; 0 turns it off.',
+      '587 with SMTP_IN_TLS_CERT, 2525 in development, else off',
+    ),
+    SMTP_IN_TLS_PORT: optional(
+      integer(0, 65535),
+      'Port on which it takes mail with TLS from the first byte; 0 turns it off.',
+      '465 with SMTP_IN_TLS_CERT, else off',
+    ),
+    SMTP_IN_HOST: optional(text, 'Address these two ports listen on.', 'HOST'),
+    SMTP_IN_TLS_CERT: optional(
+      text,
+      'File with the certificate chain (PEM), read again every hour. Without one only clients on the same machine can sign in.',
+    ),
+    SMTP_IN_TLS_KEY: optional(text, 'File with the key of that certificate (PEM).'),
+    SMTP_IN_CONNECTIONS: setting(integer(1, 100_000), 1000, 'Most connections to one of these ports at once.'),
+  }),
   ...group('Automations', {
     WORKFLOW_STARTS_PER_CONTACT_PER_HOUR: setting(
       integer(0, 100_000),

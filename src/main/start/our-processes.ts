@@ -17,9 +17,9 @@ import type { StartConfig } from './settings.ts';
 import { reachableHost } from './settings.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const labels = { api: 'The API', worker: 'The worker', sandbox: 'The mail sandbox' };
+const labels = { api: 'The API', smtp: 'SMTP submission', worker: 'The worker', sandbox: 'The mail sandbox' };
 
-const nodeOptions = { api: [], worker: workerNodeOptions, sandbox: [] };
+const nodeOptions = { api: [], smtp: [], worker: workerNodeOptions, sandbox: [] };
 
 // Threads of Node and of the SDK take turns in two arenas of glibc; with one for each thread, what they free stays with them.
 const allocation = { MALLOC_ARENA_MAX: '2' };

@@ -40,10 +40,20 @@ export function readStartConfig(env: NodeJS.ProcessEnv): StartConfig {
   }
 }
 
+/** Where mail is taken by SMTP, as host:port; null where it is not. */
+export function smtpAddress(config: StartConfig): string | null {
+  const port = config.SMTP_IN_PORT ?? config.SMTP_IN_TLS_PORT;
+  return port === null ? null : `${reachableHost(config.SMTP_IN_HOST)}:${port}`;
+}
+
 /** The ports that a start with these settings opens. */
 export function wantedPorts(config: StartConfig): WantedPort[] {
   const local = '127.0.0.1';
   const ports: WantedPort[] = [{ port: config.PORT, host: config.HOST, wantedBy: 'the API', setting: 'PORT' }];
+  for (const setting of ['SMTP_IN_PORT', 'SMTP_IN_TLS_PORT'] as const) {
+    const port = config[setting];
+    if (port !== null) ports.push({ port, host: config.SMTP_IN_HOST, wantedBy: 'SMTP submission', setting });
+  }
   if (config.mailProvider === 'sandbox')
     ports.push({
       port: config.SANDBOX_PORT,

@@ -1,24 +1,26 @@
 import type { Supervised } from '@posthorn/local-stack';
 
-const stopOrder = ['api', 'worker', 'sandbox', 'temporal', 'postgres'];
+const stopOrder = ['api', 'smtp', 'worker', 'sandbox', 'temporal', 'postgres'];
 
 /**
- * Stops what runs, users before what they use. Requests that take long do not hold up the worker, which needs nothing of the
- * API: it is told `headStartMs` after the API at the latest.
+ * Stops what runs, users before what they use. Requests that take long do not hold up the worker, which needs nothing of
+ * those who take them: it is told `headStartMs` after API and SMTP submission at the latest.
  */
 export async function stopInOrder(
   running: readonly Pick<Supervised, 'name' | 'stop'>[],
   headStartMs = 2_000,
 ): Promise<void> {
   const ordered = [...running].sort((a, b) => stopOrder.indexOf(a.name) - stopOrder.indexOf(b.name));
-  const api = ordered.find(({ name }) => name === 'api')?.stop();
-  if (api) await within(api, headStartMs);
-  await ordered.find(({ name }) => name === 'worker')?.stop();
-  await api;
-  for (const supervised of ordered.filter(({ name }) => name !== 'api' && name !== 'worker')) await supervised.stop();
+  const callers = ordered.filter(({ name }) => name === 'api' || name === 'smtp');
+  const answered = Promise.all(callers.map((supervised) => supervised.stop()));
+  if (callers.length > 0) await within(answered, headStartMs);
+  const worker = ordered.find(({ name }) => name === 'worker');
+  await worker?.stop();
+  await answered;
+  for (const supervised of ordered) if (supervised !== worker && !callers.includes(supervised)) await supervised.stop();
 }
 
-async function within(work: Promise<void>, limitMs: number): Promise<void> {
+async function within(work: Promise<unknown>, limitMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, limitMs);

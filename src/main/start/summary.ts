@@ -6,16 +6,21 @@ import type { FirstProject, Places } from './first-project.ts';
 export interface Summary {
   project: FirstProject | null;
   places: Places;
+  /** Where mail is taken by SMTP. */
+  smtp: string | null;
   dataDir: string;
   seconds: number;
 }
 
 /** The lines that end a start: where everything is, and a command that sends a first email. */
-export function summaryLines({ project, places, dataDir, seconds }: Summary): string[] {
+export function summaryLines({ project, places, smtp, dataDir, seconds }: Summary): string[] {
   const rows: [string, string][] = [
     ['Dashboard', places.baseUrl],
     ['API', `${places.baseUrl}  (reference: ${places.baseUrl}/docs)`],
     ...(places.sandboxUrl === null ? [] : [['Inbox', places.sandboxUrl] satisfies [string, string]]),
+    ...(smtp === null
+      ? []
+      : [['SMTP', `${smtp}  (user posthorn, password: the secret key)`] satisfies [string, string]]),
     places.temporalUiUrl === null ? ['Temporal', places.temporalAddress] : ['Temporal UI', places.temporalUiUrl],
     ['Logs', shortPath(join(dataDir, 'logs'))],
   ];

@@ -14,6 +14,7 @@ const IdempotencyKeySchema = defineEntity({
     method: p.text(),
     path: p.text(),
     statusCode: p.integer().nullable(),
+    emailIds: p.array().columnType('uuid[]').nullable(),
     createdAt: baseColumns.createdAt,
     expiresAt: p.datetime(3),
   },

@@ -5,7 +5,7 @@ import { sha256 } from '../../core/lib/seal.ts';
 import { AttemptWindow } from './entity.ts';
 
 /** What is counted: each kind of attempt has windows of its own. */
-export type AttemptScope = 'login' | 'login-ip' | 'signup-ip' | 'verify-mail' | 'reset-mail' | 'taken-mail';
+export type AttemptScope = 'login' | 'login-ip' | 'signup-ip' | 'verify-mail' | 'reset-mail' | 'taken-mail' | 'smtp-ip';
 
 /** How many attempts a window holds and how long it lasts. */
 export interface AttemptLimit {

@@ -2,7 +2,7 @@ import { StepLimitError } from '@posthorn/renderer';
 import { type Query, sql } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { ProjectFacts } from '../../platform/projects/index.ts';
-import type { Composer } from '../engine/index.ts';
+import { type Composer, keptBody } from '../engine/index.ts';
 
 /** What of a mail's row rendering it needs. */
 export interface StoredMail {
@@ -23,6 +23,9 @@ export interface StoredMail {
   data: JsonObjectValue | null;
   /** The context of an automation's run. */
   event: JsonObjectValue | null;
+  /** Subject, body and text are no templates. */
+  isLiteral: boolean;
+  text: string | null;
   contact: { id: string; email: string; subscribed: boolean; data: JsonObjectValue };
   project: Pick<ProjectFacts, 'name' | 'tracking' | 'language' | 'escapeContactData'>;
 }
@@ -35,6 +38,7 @@ export const storedMailColumns: Query = sql`
   coalesce(e.render ->> 'body', e.body, k.body) as body,
   e.render is null and e.subject is not null as rendered,
   e.render -> 'data' as data, nullif(e.render -> 'event', 'null') as event,
+  coalesce((e.render ->> 'isLiteral')::boolean, false) as "isLiteral", e.render ->> 'text' as text,
   jsonb_build_object('id', c.id, 'email', c.email, 'subscribed', coalesce((e.render ->> 'subscribed')::boolean, c.subscribed),
     'data', coalesce(e.render -> 'contact', c.data)) as contact,
   jsonb_build_object('name', p.name, 'tracking', p.tracking, 'language', p.language,
@@ -58,8 +62,9 @@ export function renderStored(compose: Composer, mail: StoredMail): { subject: st
     requestData: mail.data,
   });
   if (message === null) return { subject, body: '' };
-  // Emptied when it was old enough: what is left of it is the subject.
-  return { subject: message.subject, body: body === null || body === '' ? '' : String(message.html) };
+  // Emptied when it was old enough: what is left of it is the subject. Mail that brought only a text never had a body.
+  const isEmptied = body === null || (body === '' && !mail.isLiteral);
+  return { subject: message.subject, body: isEmptied ? '' : String(keptBody(message)) };
 }
 
 // Where it was never sent, nobody has seen that it cannot be rendered.

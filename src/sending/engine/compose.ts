@@ -10,6 +10,7 @@ import type { Config } from '../../core/config/config.ts';
 import type { App } from '../../core/http/context.ts';
 import type { MessageClass } from '../../core/lib/message-kinds.ts';
 import type { ClaimedMail } from '../ledger/index.ts';
+import { fillLiteral, literalSource } from './literal.ts';
 
 /** What composing needs of the settings. */
 export type ComposerSettings = Pick<Config, 'DASHBOARD_URI' | 'API_URI' | 'LINK_SECRET' | 'POSTMARK_UNSUBSCRIBES'>;
@@ -32,6 +33,8 @@ interface Composition {
   contact: MessageRecipient['contact'];
   requestData?: MessageRecipient['requestData'];
   event?: MessageRecipient['event'];
+  /** Subject, body and text are no templates. */
+  isLiteral?: boolean;
   headers?: Readonly<Record<string, string>> | null;
   attachments?: readonly OutgoingAttachment[];
   /** Override of the project's tracking mode. */
@@ -68,14 +71,15 @@ export function createComposer(settings: ComposerSettings, log: ComposerLog): Co
     const { project, messageClass, sourceType } = facts;
     const broadcast = messageClass !== 'TRANSACTIONAL' && sourceType !== 'TRANSACTIONAL';
     const content = prepared({
-      subject: facts.subject,
-      body: facts.body,
-      text: facts.text ?? null,
+      ...(facts.isLiteral
+        ? literalSource(facts)
+        : { subject: facts.subject, body: facts.body, text: facts.text ?? null }),
       messageClass,
       projectName: project.name,
       language: project.language,
       escapeContactData: project.escapeContactData,
-    }).fillFor({
+    });
+    const recipient: MessageRecipient = {
       emailId: facts.emailId,
       contact: facts.contact,
       requestData: facts.requestData,
@@ -83,18 +87,19 @@ export function createComposer(settings: ComposerSettings, log: ComposerLog): Co
       isCampaign: sourceType === 'CAMPAIGN',
       customHeaders: facts.headers,
       ownUnsubscribeHeaders: !(broadcast && settings.POSTMARK_UNSUBSCRIBES === 'postmark'),
-    });
-    if (content.problem !== null) report(facts.projectId, content.problem);
+    };
+    const filled = facts.isLiteral ? fillLiteral(content, recipient, facts) : content.fillFor(recipient);
+    if (filled.problem !== null) report(facts.projectId, filled.problem);
     return {
       emailId: facts.emailId,
       projectId: facts.projectId,
       from: { address: facts.from, name: facts.fromName ?? project.name },
       to: facts.to,
       replyTo: facts.replyTo,
-      subject: content.subject,
-      html: content.html,
-      text: content.text,
-      headers: content.headers,
+      subject: filled.subject,
+      html: filled.html,
+      text: filled.text,
+      headers: filled.headers,
       attachments: facts.attachments ?? [],
       // Contract page 2, 1.2: also a campaign or step is transactional mail when its type says so.
       tag: messageClass === 'TRANSACTIONAL' ? 'TRANSACTIONAL' : sourceType,
@@ -113,6 +118,7 @@ export function composeQueued(compose: Composer, mail: ClaimedMail): OutgoingMes
     subject: render?.subject ?? mail.subject ?? '',
     body: render?.body ?? mail.body ?? '',
     text: render?.text ?? null,
+    isLiteral: render?.isLiteral ?? false,
     to: { address: mail.toAddress, name: mail.toName },
     contact: {
       id: mail.contactId,

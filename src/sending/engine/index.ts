@@ -7,6 +7,7 @@ export { reconcileClaims } from './doubts.ts';
 export { handOver } from './hand-over.ts';
 export { InFlight } from './in-flight.ts';
 export type { KeptTexts, Ledger, Outcome, Tried } from './ledger-port.ts';
+export { keptBody } from './literal.ts';
 export { judgeUnconfirmed, lookUpClaim } from './look-up.ts';
 export { type DeliveryReport, deliverPending, longestWaitMs, type Pace } from './pending.ts';
 export { findSuppressed, writeSuppressed } from './suppression.ts';

@@ -4,6 +4,7 @@ import { persistently } from './attempts.ts';
 import type { Claim, DeliveryDeps, Tally } from './deps.ts';
 import { handOver } from './hand-over.ts';
 import type { KeptTexts, Ledger, Outcome } from './ledger-port.ts';
+import { keptBody } from './literal.ts';
 import { suppressQueued } from './suppression.ts';
 
 /** Hands the queued mail of a claim over and writes down what became of each. Rejects when that cannot be written. */
@@ -50,8 +51,8 @@ class QueueLedger implements Ledger<ClaimedMail> {
     return this.#deps.compose(mail);
   }
 
-  keep({ subject, html }: OutgoingMessage): KeptTexts {
-    return { subject, body: html };
+  keep(message: OutgoingMessage): KeptTexts {
+    return { subject: message.subject, body: keptBody(message) };
   }
 
   async settle(outcomes: readonly Outcome<ClaimedMail>[]): Promise<void> {
@@ -90,8 +91,8 @@ export function textsOf(
   mail: ClaimedMail,
 ): { subject: string; body: string; stream: string } | null {
   try {
-    const { subject, html, stream } = compose(mail);
-    return { subject, body: String(html), stream };
+    const message = compose(mail);
+    return { subject: message.subject, body: String(keptBody(message)), stream: message.stream };
   } catch {
     return null;
   }

@@ -18,6 +18,8 @@ export interface StoredRender {
   subscribed: boolean;
   /** The context of the automation's run that sends it. */
   event?: JsonObjectValue | null;
+  /** The mail brought its own content: subject, body and text are no Liquid. An empty body is mail without HTML. */
+  isLiteral?: boolean;
   /** The recipient is an address that its author named: whether the contact is subscribed says nothing of it. */
   isForOthers?: boolean;
 }

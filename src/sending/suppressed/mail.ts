@@ -37,7 +37,8 @@ export async function getSuppressed(
 ): Promise<SuppressedEmail> {
   const row = await findSuppressedMail(db, projectId, id);
   if (row === null) throw notFound('email', id);
-  const { messageClass: _, rendered: __, data: ___, event: ____, contact: _____, project: ______, ...record } = row;
+  const { messageClass: _, rendered: __, data: ___, event: ____, isLiteral: _____, text: ______, ...kept } = row;
+  const { contact: _______, project: ________, ...record } = kept;
   return {
     ...record,
     ...renderStored(compose, row),

@@ -15,7 +15,7 @@ const mostBytes = 64 * 1024;
 
 /**
  * `acceptEmails` for a request with one recipient, which may share its statement with others: when it leaves the subscription as it is,
- * removes no data, has no text, tags or time of its own and is not large. Null when it has to be accepted by itself.
+ * removes no data, has no text, tags or time of its own, is made from templates and is not large. Null when it has to be accepted by itself.
  */
 export async function acceptTogether(
   db: Database,
@@ -26,7 +26,7 @@ export async function acceptTogether(
   const { scheduledFor, heldUntil } = facts.schedule;
   const isPlain = facts.text === null && facts.tags === null && scheduledFor === null && heldUntil === null;
   const leavesContact = facts.subscribed === null && facts.remove.length === 0;
-  const mayShare = !db.isTransaction && isPlain && leavesContact && recipient.bytes <= mostBytes;
+  const mayShare = !db.isTransaction && isPlain && !facts.isLiteral && leavesContact && recipient.bytes <= mostBytes;
   if (!mayShare) return null;
   contactDataText(facts.set);
   return acceptGroup(db, projectId, { unique: recipient.email, recipient, facts });

@@ -42,6 +42,8 @@ export interface SendFacts {
   tracking: boolean | null;
   tags: Readonly<Record<string, string>> | null;
   schedule: SendTime;
+  /** Subject, body and text are no templates. */
+  isLiteral: boolean;
 }
 
 /** A message that was accepted. */
@@ -127,7 +129,7 @@ function acceptance(projectId: string, recipients: readonly SendRecipient[], fac
       select r.email_id, ${project}, c.id, c.email, r.to_name, ${from}, ${fromName}, ${replyTo},
         jsonb_build_object('subject', ${subject}::text, 'body', ${body}::text, 'data', ${JSON.stringify(variables)}::jsonb,
           'contact', c.data, 'subscribed', c.subscribed)
-          || ${JSON.stringify(facts.text === null ? {} : { text: facts.text })}::jsonb,
+          || ${JSON.stringify({ text: facts.text ?? undefined, isLiteral: facts.isLiteral || undefined })}::jsonb,
         ${headers && JSON.stringify(headers)}::jsonb, ${attachments && JSON.stringify(attachments)}::jsonb, 'TRANSACTIONAL',
         ${facts.messageClass}, ${facts.templateId}::uuid, ${facts.tracking}::boolean, r.simulated,
         case when r.suppression is null then 'PENDING' else 'SUPPRESSED' end, r.suppression,

@@ -57,6 +57,16 @@ export interface SendDeps {
   now: Date;
 }
 
+/** What mail that does not come by the HTTP API brings beside the fields of its requests. */
+export interface OwnContent {
+  /** Subject, body and text are no templates. */
+  isLiteral: boolean;
+  /** Where no template says it. */
+  messageClass: SendFacts['messageClass'];
+  /** Runs in the transaction of the writes, after them. */
+  accepted(tx: Database, emailIds: readonly string[]): Promise<unknown>;
+}
+
 const recipientsPerStatement = 1_000;
 const megabyte = 1024 * 1024;
 // Each recipient has a row of their own with the whole content, so that a request may become a thousand times as large.
@@ -71,7 +81,12 @@ const simulators = new Set(['sandbox.test', 'simulator.amazonses.com', 'bounce-t
  * @throws 422, 404 TEMPLATE_NOT_FOUND, 403 for the sender's domain or one that the key may not use, 402 BILLING_LIMIT_EXCEEDED, 400 for an unsubscribed
  * recipient of marketing mail
  */
-export async function acceptSend(deps: SendDeps, project: ProjectFacts, body: SendBody): Promise<SentItem[]> {
+export async function acceptSend(
+  deps: SendDeps,
+  project: ProjectFacts,
+  body: SendBody,
+  own: OwnContent | null = null,
+): Promise<SentItem[]> {
   checkAttachments(deps.limits, body);
   const template = body.template === undefined ? null : await deps.templates.find(project.id, body.template);
   if (body.template !== undefined && template === null) throw notFound('template', body.template);
@@ -87,11 +102,12 @@ export async function acceptSend(deps: SendDeps, project: ProjectFacts, body: Se
     replyTo: body.reply ?? body.replyTo ?? template?.replyTo ?? null,
     headers: body.headers ?? null,
     attachments: body.attachments && body.attachments.length > 0 ? body.attachments : null,
-    messageClass: template?.type ?? 'TRANSACTIONAL',
+    messageClass: template?.type ?? own?.messageClass ?? 'TRANSACTIONAL',
     templateId: template?.id ?? null,
     tracking: body.tracking ?? null,
     tags: body.tags && Object.keys(body.tags).length > 0 ? body.tags : null,
     schedule: scheduleOf(body, deps.now),
+    isLiteral: own?.isLiteral ?? false,
   };
   checkMessageSize(deps.limits.messageBytes, facts);
   const bytes = contentBytes({ ...facts, data: facts.variables }, facts.attachments);
@@ -103,7 +119,7 @@ export async function acceptSend(deps: SendDeps, project: ProjectFacts, body: Se
   const recipients = recipientsOf(body.to, bytes, rules, deps.key);
   if (facts.messageClass === 'MARKETING' && body.subscribed !== true)
     await refuseUnsubscribed(deps.db, project.id, recipients, body);
-  const accepted = await accept(deps, project, recipients, facts);
+  const accepted = await accept(deps, project, recipients, facts, own);
   const times = body.scheduledFor || body.hold ? timesOf(facts.schedule) : {};
   return recipients.map((recipient) => {
     const email = accepted.get(recipient.email_id);
@@ -124,9 +140,18 @@ async function accept(
   project: ProjectFacts,
   recipients: readonly SendRecipient[],
   facts: SendFacts,
+  own: OwnContent | null,
 ): Promise<ReadonlyMap<string, AcceptedEmail>> {
   const acceptance = await writeOnce(
-    (db) => acceptWithinLimit(db, billing, project, recipients, facts),
+    async (db) => {
+      const result = await acceptWithinLimit(db, billing, project, recipients, facts);
+      if ('accepted' in result)
+        await own?.accepted(
+          db,
+          recipients.map((recipient) => recipient.email_id),
+        );
+      return result;
+    },
     (result) => 'accepted' in result,
   );
   // Thrown after the commit, which keeps a counter that has begun.

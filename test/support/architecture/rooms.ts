@@ -35,6 +35,7 @@ export const order = [
   'sending/suppressed',
   'sending/system-mail',
   'sending/transactional',
+  'sending/smtp-in',
   'sending/campaigns',
   'sending/reputation',
   'sending/reports',

@@ -1,0 +1,126 @@
+import PostalMime, {
+  type Address,
+  type Attachment,
+  decodeWords,
+  type Email,
+  type Header,
+  type Mailbox,
+} from 'postal-mime';
+import { normaliseEmail } from '../../core/lib/email-address.ts';
+import type { SendBody } from '../transactional/index.ts';
+import { SmtpReply } from './replies.ts';
+
+/** A message as a client sent it. */
+export interface IncomingMessage {
+  from: Mailbox | null;
+  replyTo: string | null;
+  subject: string;
+  /** Empty where it has none. */
+  html: string;
+  /** Null where it has only HTML. */
+  text: string | null;
+  /** Names of the addresses in `To` and `Cc`. */
+  names: ReadonlyMap<string, string>;
+  /** Headers that are passed on. */
+  headers: Record<string, string>;
+  attachments: NonNullable<SendBody['attachments']>;
+  messageId: string | null;
+  date: string | null;
+  /** Values of the headers `X-Posthorn-…` by the lower-case rest of their names; those of one name in their order. */
+  directives: ReadonlyMap<string, readonly string[]>;
+}
+
+const prefix = 'x-posthorn-';
+
+/** @throws SmtpReply 550 when it is no MIME that can be read */
+export async function readMessage(raw: Buffer): Promise<IncomingMessage> {
+  const email = await PostalMime.parse(raw, { attachmentEncoding: 'base64', forceRfc822Attachments: true }).catch(
+    (error: Error) => {
+      throw new SmtpReply(550, '5.6.0', `The message cannot be read: ${error.message}`);
+    },
+  );
+  const html = storable(email.html ?? '');
+  const text = storable(email.text ?? '');
+  return {
+    from: mailboxesOf(email.from ? [email.from] : [])[0] ?? null,
+    replyTo: normaliseEmail(mailboxesOf(email.replyTo)[0]?.address ?? ''),
+    subject: line(email.subject ?? ''),
+    html,
+    // A message without any text, such as a scan, still has to have a part that the provider takes.
+    text: text !== '' || html !== '' ? text || null : ' ',
+    names: namesOf(email),
+    headers: headersOf(email.headers),
+    attachments: email.attachments.map(attachmentOf),
+    messageId: email.messageId ?? null,
+    date: email.date ?? null,
+    directives: directivesOf(email.headers),
+  };
+}
+
+function mailboxesOf(addresses: readonly Address[] = []): Mailbox[] {
+  return addresses.flatMap((address) => address.group ?? [address]);
+}
+
+function namesOf({ to, cc }: Email): Map<string, string> {
+  const named = [...mailboxesOf(cc), ...mailboxesOf(to)].filter(({ name }) => line(name) !== '');
+  return new Map(named.map(({ address, name }) => [address.toLowerCase(), line(name)]));
+}
+
+// What the service, the provider or the path so far decides. `messageHeaders` leaves out further names of its own.
+const ownNames = /^(arc-|authentication-results|bcc|delivered-to|received|resent-|return-path|x-original-to)/;
+const longestValue = 998;
+
+function headersOf(headers: readonly Header[]): Record<string, string> {
+  const kept = headers
+    .filter(({ key }) => !ownNames.test(key) && !key.startsWith(prefix) && /^[\x21-\x39\x3b-\x7e]+$/.test(key))
+    .map(
+      ({ key, originalKey, value }) => [originalKey, key === 'references' ? lastWords(value) : line(value)] as const,
+    );
+  return Object.fromEntries(kept.filter(([, value]) => value !== '' && value.length <= longestValue));
+}
+
+// A thread may be longer than a header; its latest messages are what mail programs look for.
+function lastWords(value: string): string {
+  const words = line(value).split(' ');
+  while (words.length > 1 && words.join(' ').length > longestValue) words.shift();
+  return words.join(' ');
+}
+
+function directivesOf(headers: readonly Header[]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const { key, value } of headers) {
+    if (!key.startsWith(prefix)) continue;
+    const name = key.slice(prefix.length);
+    found.set(name, [...(found.get(name) ?? []), line(decodeWords(value))]);
+  }
+  return found;
+}
+
+function attachmentOf(file: Attachment, place: number): IncomingMessage['attachments'][number] {
+  const contentId = line(file.contentId ?? '').replace(/[<>]/g, '');
+  const isInline = contentId !== '' && (file.disposition === 'inline' || file.related === true);
+  const method = file.method ? `; method=${line(file.method)}` : '';
+  return {
+    filename: filenameOf(file, place),
+    content: String(file.content),
+    contentType: `${line(file.mimeType)}${method}`.slice(0, 255),
+    ...(isInline ? { disposition: 'inline', contentId: contentId.slice(0, 255) } : { disposition: 'attachment' }),
+  };
+}
+
+function filenameOf({ filename, mimeType }: Attachment, place: number): string {
+  const name = line(filename ?? '').replaceAll('"', "'");
+  if (name !== '') return name.slice(-255);
+  return mimeType === 'message/rfc822' ? `message-${place + 1}.eml` : `attachment-${place + 1}`;
+}
+
+// Postgres stores neither U+0000 nor half of a surrogate pair.
+function storable(text: string): string {
+  return text.replaceAll('\0', '').toWellFormed();
+}
+
+function line(text: string): string {
+  return storable(text)
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .trim();
+}
