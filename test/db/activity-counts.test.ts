@@ -109,15 +109,18 @@ async function expectCountsToHold(project: TestProject, random: ReturnType<typeo
       if (type === 'campaign.sent') continue;
       const isInbound = type === 'email.received';
       const isFailure = type === 'email.failed';
-      const column = runAt ?? (isFailure ? 'mail_at' : columns[place]);
+      const isSuppressed = table === 'suppressed';
+      const column = isSuppressed ? 'created_at' : (runAt ?? (isFailure ? 'mail_at' : columns[place]));
       const rows =
         table === 'runs'
           ? 'automation_runs'
-          : event === null
-            ? 'events'
-            : isFailure
-              ? `events where name = '${event}'`
-              : `emails where source_type ${isInbound ? '=' : '<>'} 'INBOUND'`;
+          : isSuppressed
+            ? 'emails where suppression is not null'
+            : event === null
+              ? 'events'
+              : isFailure
+                ? `events where name = '${event}'`
+                : `emails where source_type ${isInbound ? '=' : '<>'} 'INBOUND'`;
       const scan = await database.db.row<{ items: number }>(
         `select count(*)::float8 as items from (select * from ${rows}) e
          where project_id = $1 and ${column} >= $2::timestamptz and ${column} < $3::timestamptz`,

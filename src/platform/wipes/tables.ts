@@ -59,4 +59,4 @@ export const alongTables = [
 ] as const;
 
 /** Tables of a project that go with its row or when it is marked, or that tell of the wipe itself. */
-export const leftTables = ['domains', 'memberships', 'project_wipes'] as const;
+export const leftTables = ['brands', 'domains', 'memberships', 'project_wipes'] as const;
