@@ -3,7 +3,15 @@ import { writeLetter } from '../../src/platform/system-mail/letter.ts';
 import { systemMailKinds } from '../../src/platform/system-mail/schema.ts';
 import { mailTexts } from '../../src/platform/system-mail/texts.ts';
 
-const values = { project: 'Acme & Sons', domain: 'acme.test', category: 'campaigns', used: '800', limit: '1000' };
+const values = {
+  project: 'Acme & Sons',
+  domain: 'acme.test',
+  category: 'campaigns',
+  used: '800',
+  limit: '1000',
+  host: 'hooks.acme.test',
+  reason: 'The endpoint answered 410 Gone',
+};
 const link = 'https://mail.harbour.test/auth/verify-email?token=1&x=2';
 
 test.each(Object.keys(mailTexts))('every mail in %s is filled in whole, as HTML and as text', (language) => {
