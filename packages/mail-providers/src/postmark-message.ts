@@ -94,7 +94,8 @@ export class MessageWriter {
     }
     this.body.append(syntax.subject);
     this.string(message.subject);
-    if (message.html.length > 0) {
+    // Postmark takes a message with one of the two; mail that has only a text has no HTML at all.
+    if (message.html.length > 0 || text === null || text.length === 0) {
       this.body.append(syntax.html);
       this.text(message.html);
     }

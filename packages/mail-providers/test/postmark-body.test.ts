@@ -185,3 +185,9 @@ test('what is too little for a socket to tell when it has left goes out as a cop
   expect(given()).toHaveLength(1);
   expect(given()[0]).not.toBe(only?.buffer);
 });
+
+test('a message that has only a text says nothing of HTML', () => {
+  const [fields] = JSON.parse(written([aMessage({ html: '', text: 'Backup done' })])) as Record<string, unknown>[];
+  expect(fields).toMatchObject({ TextBody: 'Backup done' });
+  expect(fields).not.toHaveProperty('HtmlBody');
+});
