@@ -116,7 +116,8 @@ test('people of an older graph are moved later as well, and leave with the reaso
     await stepOn(page, 'Done').click();
     await type(page, 'Reason', 'member');
     await publish(page);
-    await press(page, 'Migrate contacts');
+    await press(page, 'More actions');
+    await page.getByRole('menuitem', { name: 'Migrate contacts' }).click();
     await pick(page, 'Action (Wait a month)', 'exit');
     await type(page, 'Reason (Wait a month)', 'new rules');
     await press(page, 'Migrate contacts');

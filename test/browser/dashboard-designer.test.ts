@@ -67,8 +67,13 @@ test('an automation with every step type is drawn, enabled, run for a contact an
     await type(page, 'Reason', 'no order yet');
 
     await press(page, 'Arrange');
-    // Enabling saves what is seen.
     await press(page, 'Enable Willkommen');
+    // Nothing is published unasked.
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('heading', { name: /^Publish \d+ changes and enable Willkommen\?$/ }).waitFor();
+    await dialog.getByText('New: Welcome mail').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await press(page, 'Publish and enable');
     await page.getByRole('button', { name: 'Disable Willkommen' }).waitFor();
     await page.getByText('No changes', { exact: true }).waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
@@ -141,7 +146,7 @@ test('a step goes and comes back by undo and redo, taken out, put into a way and
     expect(await own.ways(id)).toEqual(before);
     await page.locator('.react-flow__edge').first().focus();
     await page.keyboard.press('Enter');
-    await press(page, 'Insert webhook');
+    await page.getByRole('complementary', { name: 'Selection' }).getByRole('button', { name: 'Webhook' }).click();
     await page.getByRole('heading', { level: 2, name: 'Webhook' }).waitFor();
     await type(page, 'Address', 'https://hooks.acme.test');
     await publish(page);
@@ -184,7 +189,7 @@ test('by mouse: a step is dropped on the canvas, moved, and connected by draggin
     const canvas = await page.locator('.react-flow__pane').boundingBox();
     if (canvas === null) throw new Error('No canvas');
     await page
-      .getByRole('button', { name: 'Exit' })
+      .getByRole('button', { name: 'Exit', exact: true })
       .dragTo(page.locator('.react-flow__pane'), { targetPosition: { x: canvas.width - 160, y: canvas.height - 120 } });
     await stepOn(page, 'Exit').waitFor();
     await drag(
@@ -206,9 +211,9 @@ test('by mouse: a step is dropped on the canvas, moved, and connected by draggin
   expect(steps.find((step: { id: string }) => step.id === wait).position).not.toEqual({ x: 100, y: 300 });
 });
 
-test('a way that would lead in a circle is not drawn, and the reason is said', async () => {
+test('a path that would create a cycle is not drawn, and the reason is said', async () => {
   const { own, inDashboard, open } = designer;
-  const { id } = await own.automation({ name: 'Kreis' });
+  const { id } = await own.automation({ name: 'Zyklus' });
   const ask = { eventName: 'order.paid', timeout: 60 };
   await own.step(id, 'WAIT_FOR_EVENT', ask, { name: 'First wait', position: { x: 100, y: 250 } });
   await own.step(id, 'WAIT_FOR_EVENT', ask, { name: 'Second wait', position: { x: 100, y: 450 } });
@@ -216,7 +221,7 @@ test('a way that would lead in a circle is not drawn, and the reason is said', a
     await open(page, `workflows/${id}`);
     const out = stepOn(page, 'Second wait').locator('.react-flow__handle.source').first();
     await drag(page, out, await middle(stepOn(page, 'First wait').locator('.react-flow__handle.target')));
-    await page.getByText('the steps would go round in a circle').waitFor();
+    await page.getByText('this would create a cycle').waitFor();
     await page.getByText('No changes', { exact: true }).waitFor();
   });
 });
@@ -228,6 +233,8 @@ test('what keeps an automation from being enabled is shown on the step it concer
   await inDashboard(async (page) => {
     await open(page, `workflows/${id}`);
     await press(page, 'Enable Unfertig');
+    await page.getByRole('heading', { name: 'Enable Unfertig, which does nothing?' }).waitFor();
+    await press(page, 'Enable anyway');
     await page
       .getByRole('alert')
       .getByText(/Event is required/)

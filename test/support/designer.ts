@@ -69,11 +69,8 @@ export const stepOn = (page: Page, name: string): Locator => page.locator('.reac
 
 /** Adds a step of a type behind the selected one, opens its form and names it. */
 export async function add(page: Page, what: string, name: string): Promise<void> {
-  // Its place among the other buttons of the page: a step on the canvas is no button.
-  await page
-    .getByRole('toolbar')
-    .getByRole('button', { name: new RegExp(`^${what}$`, 'i') })
-    .click();
+  await press(page, 'Add step');
+  await page.getByRole('menuitem', { name: new RegExp(`^${what}$`, 'i') }).click();
   await page.getByRole('heading', { level: 2, name: new RegExp(`^${what}`, 'i') }).waitFor();
   await type(page, 'Name', name);
   await page.getByRole('heading', { level: 2, name, exact: true }).waitFor();

@@ -8,11 +8,12 @@ import {
   type Graph,
   withIds,
   withoutStep,
+  withoutWay,
   withStep,
   withStepBetween,
   withWay,
 } from '../../dashboard/src/pages/workflows/graph/draft.ts';
-import { pathCountOf } from '../../dashboard/src/pages/workflows/graph/graph.ts';
+import { hasAction, pathCountOf, summary } from '../../dashboard/src/pages/workflows/graph/graph.ts';
 import { merge, takeTheirs } from '../../dashboard/src/pages/workflows/graph/merge.ts';
 
 const step = (id: string, type: DraftStep['type'], config: DraftStep['config'] = {}): DraftStep => ({
@@ -72,7 +73,7 @@ describe('an edit of a graph', () => {
 
   test('says why two steps cannot be connected', () => {
     expect(connectProblem(base, 'wait', 'end')).toBeNull();
-    expect(connectProblem(base, 'mail', 'wait')).toContain('circle');
+    expect(connectProblem(base, 'mail', 'wait')).toContain('cycle');
     expect(connectProblem(base, 'wait', 'wait')).toContain('itself');
     expect(connectProblem(base, 'wait', 'trigger')).toContain('trigger');
   });
@@ -174,4 +175,14 @@ test('a way for every outcome has counted all those whom no other way is for', (
   expect(pathCountOf(onEvent, [either], people)).toEqual({ count: 3, failed: 0 });
   expect(pathCountOf(way('hook', 'end'), [], people)).toEqual({ count: 10, failed: 2 });
   expect(pathCountOf(way('mail', 'end'), [], people)).toEqual({ count: 0, failed: 0 });
+});
+
+test('a delay of one is said in the singular', () => {
+  const delay = (amount: number) => summary({ type: 'DELAY', config: { amount, unit: 'days' } });
+  expect([delay(1), delay(2)]).toEqual(['1 day', '2 days']);
+});
+
+test('a workflow acts by a step that its trigger leads to', () => {
+  expect(hasAction(base.steps, base.transitions)).toBe(true);
+  expect(hasAction(base.steps, withoutWay(base, 'wait-mail').transitions)).toBe(false);
 });

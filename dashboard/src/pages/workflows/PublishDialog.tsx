@@ -1,20 +1,16 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ApiError } from '../../api/client.ts';
-import type { paths } from '../../api/schema.d.ts';
 import { useProjectId } from '../../app/address.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { Note, Problem, Shown } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { counted } from '../../words/numbers.ts';
+import { ChangeList } from './ChangeList.tsx';
 import type { Editing } from './editing.ts';
-import type { Graph } from './graph/draft.ts';
 import { isUnfinished, MovePlan, MoveProgress, type MoveRules, planOf } from './MovePlan.tsx';
 import { putGraph, refreshWorkflows, type Workflow } from './workflow.ts';
-
-type Answer = paths['/workflows/{id}/graph']['put']['responses'][200]['content']['application/json'];
-type Changes = Answer['changes'];
 
 /** Publishes the edit of a graph: what changes, whom it meets, what becomes of them, and how far their move is. */
 export function PublishDialog({
@@ -135,42 +131,5 @@ export function PublishDialog({
         </Button>
       </footer>
     </Dialog>
-  );
-}
-
-const verbs = { added: 'New', removed: 'Removed', changed: 'Changed', moved: 'Repositioned' } as const;
-const fieldNames: Record<string, string> = { name: 'name', config: 'settings', templateId: 'template' };
-
-function ChangeList({
-  changes: { steps, transitions },
-  graph,
-  ids,
-  workflow,
-}: {
-  changes: Changes;
-  graph: Graph;
-  ids: Answer['ids'];
-  workflow: Workflow;
-}) {
-  const names = new Map([
-    ...workflow.steps.map((step) => [step.id, step.name] as const),
-    ...graph.steps.map((step) => [ids[step.id] ?? step.id, step.name] as const),
-  ]);
-  if (steps.length + transitions.length === 0) return <p>No changes.</p>;
-  return (
-    <ul>
-      {steps.map(({ id, name, change, fields }) => (
-        <li key={id} className="break">
-          {verbs[change]}: <strong dir="auto">{name}</strong>
-          {fields.length > 0 ? ` (${fields.map((field) => fieldNames[field] ?? field).join(', ')})` : ''}
-        </li>
-      ))}
-      {transitions.map(({ fromStepId, toStepId, branch, waitOutcome, change }) => (
-        <li key={`${fromStepId} ${toStepId} ${branch} ${waitOutcome} ${change}`} className="break">
-          {verbs[change]} path: {names.get(fromStepId) ?? '…'} → {names.get(toStepId) ?? '…'}
-          {branch || waitOutcome ? ` (${branch ?? waitOutcome?.toLowerCase()})` : ''}
-        </li>
-      ))}
-    </ul>
   );
 }

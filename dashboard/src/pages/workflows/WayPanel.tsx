@@ -1,9 +1,9 @@
 import { Button } from '../../ui/Button.tsx';
 import type { DraftWay, Graph } from './graph/draft.ts';
-import { addable, stepNames, wayOf } from './graph/graph.ts';
-import type { StepType } from './workflow.ts';
+import { type Addable, addable, stepNames, wayOf } from './graph/graph.ts';
+import { StepIcon } from './StepIcon.tsx';
 
-/** A way between two steps: put a step into it, or remove it. */
+/** A path between two steps: insert a step into it, or remove it. */
 export function WayPanel({
   graph,
   way,
@@ -12,7 +12,7 @@ export function WayPanel({
 }: {
   graph: Graph;
   way: DraftWay;
-  onInsert: (type: Exclude<StepType, 'TRIGGER'>) => void;
+  onInsert: (type: Addable) => void;
   onRemove: () => void;
 }) {
   const from = graph.steps.find(({ id }) => id === way.fromStepId);
@@ -25,12 +25,12 @@ export function WayPanel({
       </h2>
       {label ? <p>Taken on “{label}”.</p> : null}
       <h3>Insert a step</h3>
-      <div className="row">
+      <div className="grid grid-cols-2 gap-2 [&_button]:justify-start">
         {addable
           .filter(({ type }) => type !== 'EXIT')
           .map(({ type }) => (
-            <Button key={type} size="small" onClick={() => onInsert(type)}>
-              Insert {stepNames[type].toLowerCase()}
+            <Button key={type} onClick={() => onInsert(type)}>
+              <StepIcon type={type} /> {stepNames[type]}
             </Button>
           ))}
       </div>

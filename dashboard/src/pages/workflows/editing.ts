@@ -3,10 +3,10 @@ import { useEffect, useRef, useState } from 'react';
 import { ApiError, answer, api } from '../../api/client.ts';
 import type { paths } from '../../api/schema.d.ts';
 import { useProjectId } from '../../app/address.ts';
-import { countChanges, type Graph, graphOf, withIds } from './graph/draft.ts';
+import { countChanges, type Graph, graphOf, hasBrokenBody, withIds } from './graph/draft.ts';
 import { type Conflict, merge, takeTheirs } from './graph/merge.ts';
 import { type Kept, keep, readKept } from './kept.ts';
-import type { Settings } from './TriggerForm.tsx';
+import type { Settings } from './settings.ts';
 import { type PutGraph, putGraph, type Workflow, workflowKey, workflowQuery } from './workflow.ts';
 
 type PatchBody = NonNullable<paths['/workflows/{id}']['patch']['requestBody']>['content']['application/json'];
@@ -167,6 +167,12 @@ export function useEditing(workflow: Workflow): Editing {
     isKept,
     foundFrom: found && (changes > 0 || settings !== null) ? found.at : null,
   };
+}
+
+/** Why an edit cannot be published now, or null. */
+export function blockedBy({ conflicts, graph }: Pick<Editing, 'conflicts' | 'graph'>): string | null {
+  if (conflicts.length > 0) return 'Resolve the conflicting steps first.';
+  return graph.steps.some(hasBrokenBody) ? 'The body of a webhook is not valid JSON.' : null;
 }
 
 function begin(workflow: Workflow, found: Kept | null): State {

@@ -1,5 +1,5 @@
 import type { Graph } from './graph/draft.ts';
-import type { Settings } from './TriggerForm.tsx';
+import type { Settings } from './settings.ts';
 
 /** What is kept of an edit until it is published. */
 export interface Kept {

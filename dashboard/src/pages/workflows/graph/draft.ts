@@ -149,7 +149,7 @@ export function connectProblem(graph: Graph, fromStepId: string, toStepId: strin
   if (fromStepId === toStepId) return 'A step cannot lead to itself.';
   if (to?.type === 'TRIGGER') return 'Nothing can lead into the trigger.';
   if (reachable(graph.transitions, toStepId).has(fromStepId))
-    return `“${to?.name ?? ''}” leads here already: the steps would go round in a circle.`;
+    return `“${to?.name ?? ''}” already leads here: this would create a cycle.`;
   return null;
 }
 

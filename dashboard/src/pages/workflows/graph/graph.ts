@@ -15,8 +15,11 @@ export const stepNames: Record<StepType, string> = {
   EXIT: 'Exit',
 };
 
-/** The types that people can add, with the config each begins with. */
-export const addable: { type: Exclude<StepType, 'TRIGGER'>; config: Record<string, unknown> }[] = [
+/** The types of steps that can be added. */
+export type Addable = Exclude<StepType, 'TRIGGER'>;
+
+/** These types, with the config each begins with. */
+export const addable: { type: Addable; config: Record<string, unknown> }[] = [
   { type: 'SEND_EMAIL', config: {} },
   { type: 'DELAY', config: { amount: 1, unit: 'days' } },
   { type: 'WAIT_FOR_EVENT', config: {} },
@@ -133,7 +136,8 @@ export function summary({ type, config, template }: Pick<Step, 'type' | 'config'
       return template ? `${template.name}${to}` : 'No template chosen';
     }
     case 'DELAY':
-      return config.amount ? `${text(config.amount)} ${text(config.unit)}` : 'No time set';
+      if (!config.amount) return 'No time set';
+      return `${text(config.amount)} ${Number(config.amount) === 1 ? text(config.unit).replace(/s$/, '') : text(config.unit)}`;
     case 'WAIT_FOR_EVENT':
       return `${text(config.eventName) || 'No event set'}${config.timeout ? `, at most ${duration(Number(config.timeout))}` : ''}`;
     case 'CONDITION':
@@ -211,4 +215,16 @@ export function reachable(
   const reached = new Set([stepId]);
   for (const id of reached) for (const way of transitions) if (way.fromStepId === id) reached.add(way.toStepId);
   return reached;
+}
+
+const actingTypes: ReadonlySet<StepType> = new Set(['SEND_EMAIL', 'WEBHOOK', 'UPDATE_CONTACT']);
+
+/** Whether a contact that enters can reach a step that sends, calls or changes something. */
+export function hasAction(
+  steps: readonly Pick<Step, 'id' | 'type'>[],
+  transitions: readonly Pick<Transition, 'fromStepId' | 'toStepId'>[],
+): boolean {
+  const trigger = steps.find(({ type }) => type === 'TRIGGER');
+  const reached = trigger ? reachable(transitions, trigger.id) : new Set<string>();
+  return steps.some(({ id, type }) => reached.has(id) && actingTypes.has(type));
 }

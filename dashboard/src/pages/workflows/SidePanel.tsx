@@ -1,0 +1,111 @@
+import { Button } from '../../ui/Button.tsx';
+import type { Selection } from './Canvas.tsx';
+import type { Editing } from './editing.ts';
+import { type Addable, addable, stepNames } from './graph/graph.ts';
+import { StepIcon } from './StepIcon.tsx';
+import { StepPanel } from './StepPanel.tsx';
+import { TriggerForm } from './TriggerForm.tsx';
+import { WayPanel } from './WayPanel.tsx';
+import type { Issue, Workflow } from './workflow.ts';
+
+/** What is selected, to be edited; where nothing is, the steps that can be added. */
+export function SidePanel({
+  workflow,
+  editing,
+  selection,
+  issues,
+  publishes,
+  onAdd,
+  onInsert,
+  onRemoveWay,
+  onDeleteStep,
+  onPeople,
+}: {
+  workflow: Workflow;
+  editing: Editing;
+  selection: Selection;
+  issues: readonly Issue[];
+  publishes: boolean;
+  onAdd: (type: Addable) => void;
+  onInsert: (wayId: string, type: Addable) => void;
+  onRemoveWay: (wayId: string) => void;
+  onDeleteStep: () => void;
+  onPeople: () => void;
+}) {
+  const { graph } = editing;
+  const step = selection?.kind === 'step' ? graph.steps.find(({ id }) => id === selection.id) : undefined;
+  const way = selection?.kind === 'way' ? graph.transitions.find(({ id }) => id === selection.id) : undefined;
+  return (
+    <aside aria-label="Selection">
+      {step ? (
+        <div className="stack" key={step.id}>
+          {step.type === 'TRIGGER' ? <TriggerForm workflow={workflow} editing={editing} /> : null}
+          <StepPanel
+            step={step}
+            editing={editing}
+            issues={issues.filter(({ stepId }) => stepId === step.id)}
+            onDelete={onDeleteStep}
+            onPeople={onPeople}
+          />
+        </div>
+      ) : way ? (
+        <WayPanel
+          graph={graph}
+          way={way}
+          onInsert={(type) => onInsert(way.id, type)}
+          onRemove={() => onRemoveWay(way.id)}
+        />
+      ) : (
+        <Palette publishes={publishes} onAdd={onAdd} />
+      )}
+    </aside>
+  );
+}
+
+/** The types of steps, to drag onto the canvas or to press. */
+function Palette({ publishes, onAdd }: { publishes: boolean; onAdd: (type: Addable) => void }) {
+  return (
+    <div className="stack">
+      <h2>Steps</h2>
+      <div className="grid grid-cols-2 gap-2 [&_button]:justify-start">
+        {addable.map(({ type }) => (
+          <Button
+            key={type}
+            draggable
+            onDragStart={(event) => event.dataTransfer.setData('text/step-type', type)}
+            onClick={() => onAdd(type)}
+          >
+            <StepIcon type={type} /> {stepNames[type]}
+          </Button>
+        ))}
+      </div>
+      <p>
+        Drag a step onto the canvas, or use + on a path. Select a step to edit it. Drag from the lower edge of a step to
+        connect it.
+      </p>
+      <p>
+        Changes stay in this browser until you {publishes ? 'publish' : 'save'} them. Nothing changes for contacts
+        before that.
+      </p>
+      <details>
+        <summary>Keyboard</summary>
+        <dl className="facts mt-2">
+          <dt>Tab</dt>
+          <dd>Go to a step or path</dd>
+          <dt>Arrow keys</dt>
+          <dd>Go to the next step</dd>
+          <dt>Alt + arrow</dt>
+          <dd>Move the step</dd>
+          <dt>Enter</dt>
+          <dd>Open</dd>
+          <dt>Delete</dt>
+          <dd>Delete</dd>
+          <dt>Escape</dt>
+          <dd>Clear the selection</dd>
+          <dt>Ctrl + Z, Ctrl + Y</dt>
+          <dd>Undo, redo</dd>
+        </dl>
+      </details>
+    </div>
+  );
+}

@@ -1,0 +1,47 @@
+import { type DraftStep, type Graph, newName, withNewStep, withStepBetween, withWay } from './draft.ts';
+import { type Addable, addable, openWays, stepNames, stepSize } from './graph.ts';
+
+const below = stepSize.height + 72;
+
+/** A new step of a type, with a name that no other step has. */
+function newStep({ steps }: Graph, type: Addable, position: DraftStep['position']): DraftStep {
+  const config = addable.find((each) => each.type === type)?.config ?? {};
+  const taken = new Set(steps.map(({ name }) => name));
+  let name = stepNames[type];
+  for (let n = 2; taken.has(name); n += 1) name = `${stepNames[type]} ${n}`;
+  return { id: newName(), type, name, position, config, templateId: null };
+}
+
+/** What a graph becomes by a new step, and which one that is. */
+export interface Added {
+  id: string;
+  change: (graph: Graph) => Graph;
+}
+
+/** A new step at a place, or without one behind the step `from`, on its first open path; else below everything. */
+export function addStep(graph: Graph, type: Addable, at: DraftStep['position'] | null, from?: DraftStep): Added {
+  const source = at === null ? from : undefined;
+  const [out] = source ? openWays(source, graph.transitions) : [];
+  const beside = graph.transitions.filter(({ fromStepId }) => fromStepId === source?.id).length;
+  const lowest = Math.max(...graph.steps.map(({ position }) => position.y));
+  const behind =
+    source && out
+      ? { x: source.position.x + beside * (stepSize.width + 48), y: source.position.y + below }
+      : { x: graph.steps[0]?.position.x ?? 100, y: lowest + below };
+  const step = newStep(graph, type, at ?? behind);
+  return {
+    id: step.id,
+    change: (before) => {
+      const grown = withNewStep(before, step);
+      return source && out ? withWay(grown, source.id, out.key, step.id) : grown;
+    },
+  };
+}
+
+/** A new step between the two of a path. */
+export function insertStep(graph: Graph, type: Addable, wayId: string): Added {
+  const way = graph.transitions.find(({ id }) => id === wayId);
+  const placeOf = (id: string | undefined) => graph.steps.find((step) => step.id === id)?.position ?? { x: 0, y: 0 };
+  const step = newStep(graph, type, { x: placeOf(way?.toStepId).x, y: placeOf(way?.fromStepId).y + below });
+  return { id: step.id, change: (before) => withStepBetween(before, wayId, step) };
+}

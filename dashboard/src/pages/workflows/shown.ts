@@ -1,0 +1,50 @@
+import { count } from '../../words/numbers.ts';
+import type { ShownWay } from './Canvas.tsx';
+import type { Editing } from './editing.ts';
+import { type DraftStep, isSameStep } from './graph/draft.ts';
+import { pathCountOf, wayOf } from './graph/graph.ts';
+import type { ShownStep } from './StepNode.tsx';
+import type { Issue, People, Step, Transition, Workflow } from './workflow.ts';
+
+/** The steps of an edit as the canvas shows them: with who is there, what is wrong, and how they differ from the published ones. */
+export function shownSteps(
+  workflow: Workflow,
+  { graph, conflicts, settings }: Pick<Editing, 'graph' | 'conflicts' | 'settings'>,
+  issues: readonly Issue[],
+  people: People | undefined,
+): ShownStep[] {
+  const published = new Map(workflow.steps.map((each) => [each.id, each]));
+  const undecided = new Set(conflicts.map(({ stepId }) => stepId));
+  const markOf = (each: DraftStep) => {
+    const before = published.get(each.id);
+    if (undecided.has(each.id)) return 'Conflict';
+    if (before === undefined) return 'New';
+    return isSameStep(each, before) && !(each.type === 'TRIGGER' && settings) ? undefined : 'Changed';
+  };
+  return graph.steps.map((each) => ({
+    step: each,
+    people: people?.steps.find(({ stepId }) => stepId === each.id),
+    issues: issues.filter(({ stepId }) => stepId === each.id),
+    mark: markOf(each),
+  }));
+}
+
+/** The paths of a graph with their labels: branch or outcome, and how many contacts took it. */
+export function shownWays(
+  steps: readonly Pick<Step, 'id' | 'type' | 'config'>[],
+  transitions: readonly Pick<Transition, 'id' | 'fromStepId' | 'toStepId' | 'branch' | 'waitOutcome'>[],
+  people?: People,
+): ShownWay[] {
+  return transitions.map((transition) => {
+    const { id, fromStepId, toStepId, branch, waitOutcome } = transition;
+    const { label } = wayOf(
+      steps.find((step) => step.id === fromStepId),
+      transition,
+    );
+    const siblings = transitions.filter((each) => each.fromStepId === fromStepId && each.id !== id);
+    const taken = pathCountOf(transition, siblings, people);
+    const passed =
+      taken.count === 0 ? '' : `${count(taken.count)}${taken.failed > 0 ? ` (${count(taken.failed)} failed)` : ''}`;
+    return { id, fromStepId, toStepId, branch, waitOutcome, label: [label, passed].filter(Boolean).join(' · ') };
+  });
+}
