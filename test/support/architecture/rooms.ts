@@ -152,7 +152,8 @@ export const keptPackages: readonly { packages: RegExp; only: RegExp }[] = [
 export const onlyPackages: Partial<Record<Place, readonly string[]>> = {
   workflows: ['@temporalio/workflow'],
   commands: ['@temporalio/common'],
-  dashboard: [],
+  // It computes the layout of a workflow, and touches no page.
+  dashboard: ['@dagrejs/dagre'],
 };
 
 /** Node's own modules that compute and touch nothing outside: all that `src/core/lib` may use. */
