@@ -84,6 +84,11 @@ export class ComponentSchemas {
         // A custom check has no JSON Schema of its own; the objects among ours say what they are.
         if (valibotSchema.type === 'custom') return { ...made, type: 'object', additionalProperties: true };
         if (valibotSchema.type === 'record') return recordOf(made);
+        // openapi-python-client writes Python that does not compile for an optional constant that is a boolean.
+        if (valibotSchema.type === 'optional' && typeof made.const === 'boolean') {
+          const { const: _, ...rest } = made;
+          return { ...rest, type: 'boolean' };
+        }
         if (made.default !== undefined) return defaultInWords(made);
         if (Array.isArray(made.required) && made.required.length === 0) {
           const { required: _, ...rest } = made;
