@@ -18,6 +18,7 @@ import { scheduleRevision } from '../src/core/outbox/schedules.ts';
 import { checkStore } from '../src/core/outbox/store-state.ts';
 import { removeOldDeliveries } from '../src/insight/webhooks/index.ts';
 import { removeEndedSessions, removeOldAttempts, removeOldTokens } from '../src/platform/accounts/index.ts';
+import { removeOldAudit } from '../src/platform/audit/index.ts';
 import { removeOldCounts } from '../src/platform/billing/index.ts';
 import { removeOldMails } from '../src/platform/system-mail/index.ts';
 import { recoverableWipes, removeOldWipes } from '../src/platform/wipes/index.ts';
@@ -214,6 +215,7 @@ function retentionRules({ db, config, clock }: ActivityDeps): RetentionRule[] {
     { name: 'versions of automations', removeSome: (limit) => removeUnusedVersions(db, limit) },
     { name: 'usage', removeSome: (limit) => removeOldCounts(db, limit) },
     { name: 'webhook receipts', removeSome: (limit) => removeOldReceipts(db, limit) },
+    { name: 'audit log', removeSome: (limit) => removeOldAudit(db, limit) },
     { name: 'webhook deliveries', removeSome: (limit) => removeOldDeliveries(db, keepDeliveriesDays, limit) },
   ];
 }

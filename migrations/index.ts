@@ -36,6 +36,7 @@ import { Migration20261122004000_content_revisions } from './Migration2026112200
 import { Migration20261122004001_email_documents } from './Migration20261122004001_email_documents.ts';
 import { Migration20261122007000_webhook_endpoints } from './Migration20261122007000_webhook_endpoints.ts';
 import { Migration20261122008000_api_keys } from './Migration20261122008000_api_keys.ts';
+import { Migration20261122008001_audit_log } from './Migration20261122008001_audit_log.ts';
 import { Migration20261122009000_smtp_in } from './Migration20261122009000_smtp_in.ts';
 import { Migration20261122009500_email_tags } from './Migration20261122009500_email_tags.ts';
 import { Migration20261122009501_scheduled_mail } from './Migration20261122009501_scheduled_mail.ts';
@@ -80,6 +81,7 @@ export const migrations = [
   { name: 'Migration20261122004001_email_documents', class: Migration20261122004001_email_documents },
   { name: 'Migration20261122007000_webhook_endpoints', class: Migration20261122007000_webhook_endpoints },
   { name: 'Migration20261122008000_api_keys', class: Migration20261122008000_api_keys },
+  { name: 'Migration20261122008001_audit_log', class: Migration20261122008001_audit_log },
   { name: 'Migration20261122009000_smtp_in', class: Migration20261122009000_smtp_in },
   { name: 'Migration20261122009500_email_tags', class: Migration20261122009500_email_tags },
   { name: 'Migration20261122009501_scheduled_mail', class: Migration20261122009501_scheduled_mail },

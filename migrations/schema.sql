@@ -61,6 +61,34 @@ create table attempt_windows (
 ) with (fillfactor=70);
 create index attempt_windows_end on attempt_windows using btree (ends_at);
 
+create table audit_heads (
+  project_id uuid not null,
+  "position" bigint not null,
+  removed_through bigint default 0 not null,
+  hash bytea not null,
+  constraint audit_heads_pkey primary key (project_id)
+);
+
+create table audit_log (
+  id uuid not null,
+  project_id uuid not null,
+  "position" bigint not null,
+  at timestamp(3) with time zone not null,
+  actor_kind text not null,
+  actor_id text,
+  action text not null,
+  target text,
+  before jsonb,
+  after jsonb,
+  request_id text,
+  ip_hash bytea,
+  prev_hash bytea not null,
+  constraint audit_log_pkey primary key (id),
+  constraint audit_log_position unique (project_id, "position"),
+  constraint audit_log_actor_kind_check check ((actor_kind = any (array['user'::text, 'key'::text, 'mcp'::text, 'system'::text])))
+);
+create index audit_log_at on audit_log using btree (at);
+
 create table automation_arrivals (
   id uuid default uuidv7() not null,
   automation_id uuid not null,

@@ -12,6 +12,7 @@ import {
 import { isUuid, newId } from '../core/lib/ids.ts';
 import { offsetAnswer, offsetPage } from '../core/lib/offset-page.ts';
 import { enqueue, type OutboxTicket } from '../core/outbox/enqueue.ts';
+import { recordChange } from '../platform/audit/index.ts';
 import { graphIssues } from './checks.ts';
 import type { Graph } from './graph.ts';
 import { insertSteps, insertTransitions, templatesAmong, updateSteps } from './graph-queries.ts';
@@ -189,8 +190,19 @@ export async function patchAutomation(
     const row = await updateAutomation(tx, after, reschedules, userId);
     const tickets = reschedules ? [await enqueue(tx, scheduleCommand(row, row.scheduleRevision))] : [];
     const { scheduleRevision: _, ...changed } = row;
+    const verb = before.enabled === after.enabled ? 'updated' : after.enabled ? 'enabled' : 'disabled';
+    await recordChange(tx, projectId, {
+      action: `workflow.${verb}`,
+      target: id,
+      before: settingsOf(before),
+      after: settingsOf(after),
+    });
     return { body: workflowBody(changed), revision: row.revision, tickets };
   });
+}
+
+function settingsOf({ name, description, triggerType, triggerConfig, enabled, allowReentry }: AutomationRow) {
+  return { name, description, triggerType, triggerConfig, enabled, allowReentry };
 }
 
 function changedBy(before: AutomationRow, body: PatchWorkflow): AutomationRow {
@@ -256,6 +268,8 @@ export function deleteAutomationsOf(db: Database, projectId: string, ids: readon
     for (const automation of automations)
       if (automation.triggerType === 'SCHEDULE' && automation.enabled)
         tickets.push(await enqueue(tx, scheduleCommand({ ...automation, enabled: false }, 0)));
+    for (const { id, name } of automations)
+      await recordChange(tx, projectId, { action: 'workflow.deleted', target: id, before: { name } });
     return { deleted, tickets };
   });
 }

@@ -30,6 +30,7 @@ import { OutboxMessage, TemporalStore } from '../core/outbox/entity.ts';
 import { WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookReplay } from '../insight/webhooks/entity.ts';
 import { IdempotencyKey, RateWindow } from '../platform/access/entity.ts';
 import { AccountToken, AttemptWindow, EndedSession, User } from '../platform/accounts/entity.ts';
+import { AuditEntry, AuditHead } from '../platform/audit/entity.ts';
 import { UnreportedMail, UsageCounter, UsageNotice, UsageReport } from '../platform/billing/entity.ts';
 import { Domain, DomainRemoval } from '../platform/domains/entity.ts';
 import { ApiKey, Membership, Project } from '../platform/projects/entity.ts';
@@ -64,6 +65,8 @@ export const entities: EntityName[] = [
   AttemptWindow,
   Project,
   ApiKey,
+  AuditEntry,
+  AuditHead,
   Membership,
   IdempotencyKey,
   RateWindow,

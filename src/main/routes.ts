@@ -20,6 +20,7 @@ import { webhookEndpointRoutes } from '../insight/webhooks/routes.ts';
 import { authRoutes } from '../platform/accounts/auth-routes.ts';
 import { oauthRoutes } from '../platform/accounts/oauth-routes.ts';
 import { signUpRoutes } from '../platform/accounts/sign-up-routes.ts';
+import { auditRoutes } from '../platform/audit/routes.ts';
 import { billingRoutes } from '../platform/billing/routes.ts';
 import { domainRoutes } from '../platform/domains/routes.ts';
 import { apiKeyRoutes } from '../platform/projects/api-key-routes.ts';
@@ -76,6 +77,7 @@ export const routes: readonly Route[] = [
   ...oauthRoutes,
   ...projectRoutes,
   ...apiKeyRoutes,
+  ...auditRoutes,
   ...projectWipeRoutes,
   ...memberRoutes,
 ];

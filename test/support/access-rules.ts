@@ -122,6 +122,8 @@ const exact: Record<string, Rule> = {
   'GET /projects/:id': 'project',
   'GET /projects/:id/setup-state': 'project',
   'GET /projects/:id/security': 'project',
+  'GET /projects/:id/audit-log': 'projectOfAdmins',
+  'GET /projects/:id/audit-log/verify': 'projectOfAdmins',
   'GET /projects/:id/members': 'project',
   'POST /projects/:id/members': 'projectOfAdminsInPerson',
   'PATCH /projects/:id/members/:userId': 'projectOfAdminsInPerson',
@@ -165,6 +167,7 @@ const scopesBelow: readonly [path: RegExp, scope: Scope | ((method: string) => S
   [/^\/campaigns\/:id\/(send|cancel|pause|resume|resend|test)$/, 'campaigns:send'],
   [/^\/(campaigns|analytics)(\/|$)/, reads('campaigns')],
   [/^\/workflows(\/|$)/, reads('workflows')],
+  [/^\/projects\/:id\/audit-log(\/verify)?$/, 'audit'],
   [/^\/webhook-endpoints(\/|$)/, 'webhooks'],
 ];
 

@@ -1,6 +1,7 @@
 import type { Database } from '../../core/database/sql.ts';
 import { clampLimit } from '../../core/lib/cursor.ts';
 import { bareBadRequest } from '../../core/lib/errors.ts';
+import { recordChange } from '../../platform/audit/index.ts';
 import { refuseInUse, usesOfField } from '../usage/index.ts';
 import {
   bringCatalogueUpToDate,
@@ -111,6 +112,8 @@ export async function deleteField(db: Database, projectId: string, field: string
   if (key.includes('\0')) return { deletedFrom: 0 };
   await bringCatalogueUpToDate(db, projectId);
   if ((await fieldCountsOf(db, projectId, key)) === null) return { deletedFrom: 0 };
+  // One entry for all of its transactions, before the first.
+  await db.transaction((tx) => recordChange(tx, projectId, { action: 'contact_field.deleted', target: field }));
   let deletedFrom = 0;
   for (let after: string | null = null; ; ) {
     const slice = await removeKeyFromSome(db, projectId, key, after, contactsPerSlice);

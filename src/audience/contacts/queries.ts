@@ -106,6 +106,17 @@ const flipOfChange = raw(
   }),
 );
 
+/** What is changed of a contact; null leaves a part as it is. */
+export interface ContactChanges {
+  email: string | null;
+  subscribed: boolean | null;
+  clearData: boolean;
+  set: JsonObjectValue;
+  remove: readonly string[];
+  /** Why the subscription changes. */
+  reason: string | null;
+}
+
 /**
  * Changes a contact by id; null when the project has no such contact. A taken address raises 23505.
  * @throws ContactDataError, which ends the transaction
@@ -114,15 +125,7 @@ export async function changeContact(
   db: Database,
   projectId: string,
   id: string,
-  fields: {
-    email: string | null;
-    subscribed: boolean | null;
-    clearData: boolean;
-    set: JsonObjectValue;
-    remove: readonly string[];
-    /** Why the subscription changes. */
-    reason: string | null;
-  },
+  fields: ContactChanges,
 ): Promise<ContactBody | null> {
   const { email, subscribed, clearData, set, remove, reason } = fields;
   return withinDataLimits(

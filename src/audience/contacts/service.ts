@@ -1,11 +1,13 @@
-import type { Database } from '../../core/database/sql.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
 import { splitData } from '../../core/lib/contact-data.ts';
 import { clampLimit, decodeCursor, encodeCursor } from '../../core/lib/cursor.ts';
 import { normaliseEmail } from '../../core/lib/email-address.ts';
 import { conflict, notFound } from '../../core/lib/errors.ts';
+import { recordChange } from '../../platform/audit/index.ts';
 import { Contact } from './entity.ts';
 import { countContacts, pageOfContacts, placeAfter } from './list-queries.ts';
 import {
+  type ContactChanges,
   changeContact,
   contactBody,
   existingAddresses,
@@ -41,14 +43,17 @@ export async function patchContact(
 ): Promise<ContactBody> {
   const { set, remove } = splitData(data ?? {});
   try {
-    const row = await changeContact(db, projectId, id, {
+    const fields = {
       email: email ?? null,
       subscribed: subscribed ?? null,
       clearData: data === null,
       reason: reason ?? null,
       set,
       remove,
-    });
+    };
+    const row = await (subscribed === true
+      ? db.transaction((tx) => resubscribe(tx, projectId, id, fields))
+      : changeContact(db, projectId, id, fields));
     if (row === null) throw notFound('contact', id);
     return row;
   } catch (error) {
@@ -58,9 +63,23 @@ export async function patchContact(
   }
 }
 
+// Who subscribes somebody again must be able to say so later.
+async function resubscribe(tx: Database, projectId: string, id: string, fields: ContactChanges) {
+  const before = await tx.row<{ subscribed: boolean }>(
+    sql`select subscribed from contacts where project_id = ${projectId} and id = ${id} for no key update`,
+  );
+  const row = await changeContact(tx, projectId, id, fields);
+  if (before?.subscribed === false)
+    await recordChange(tx, projectId, { action: 'contact.resubscribed', target: id, after: { reason: fields.reason } });
+  return row;
+}
+
 /** Deletes a contact with its events, emails and memberships. @throws 404 CONTACT_NOT_FOUND */
-export async function deleteContact(db: Database, projectId: string, id: string): Promise<void> {
-  if ((await db.em.nativeDelete(Contact, { projectId, id })) === 0) throw notFound('contact', id);
+export function deleteContact(db: Database, projectId: string, id: string): Promise<void> {
+  return db.transaction(async (tx) => {
+    if ((await tx.em.nativeDelete(Contact, { projectId, id })) === 0) throw notFound('contact', id);
+    await recordChange(tx, projectId, { action: 'contact.deleted', target: id });
+  });
 }
 
 /** A page of contacts (contract page 1, 3.1). `total` is counted for the first page only. */

@@ -5,6 +5,7 @@ import { AppError, bareBadRequest, invalidField, notFound } from '../../core/lib
 import { isUuid } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { dateParameter, dayMs, type SqlSpan, sqlSpan } from '../../core/lib/span.ts';
+import { recordChange } from '../../platform/audit/index.ts';
 import { Contact } from '../contacts/index.ts';
 import { refuseInUse, usesOfEvent } from '../usage/index.ts';
 import { countByName } from './counting-queries.ts';
@@ -174,6 +175,8 @@ export async function deleteEvents(db: Database, projectId: string, name: string
   if (isReservedEvent(name)) throw bareBadRequest(`"${name}" is a name that only the service itself records`);
   refuseInUse(name, await usesOfEvent(db, projectId, name));
   if (name.includes('\0')) return { deletedCount: 0 };
+  // One entry for all of its transactions, before the first.
+  await db.transaction((tx) => recordChange(tx, projectId, { action: 'event_name.deleted', target: name }));
   for (let deletedCount = 0; ; ) {
     const deleted = await deleteSomeEvents(db, projectId, name, eventsPerDeletion);
     deletedCount += deleted;

@@ -5,6 +5,7 @@ import { bareNotFound } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
 import type { RecoverableKind } from '../../core/outbox/recovery.ts';
+import { recordChange } from '../../platform/audit/index.ts';
 import { errorsOf, findJob, insertJob, type JobRow, type NewJob, stalledJobs } from './queries.ts';
 import type { BulkBody, BulkJobBody, BulkOperation, BulkSelector, ImportJobBody, QueuedJob } from './schema.ts';
 import { receiveCsv } from './upload.ts';
@@ -23,6 +24,7 @@ export async function queueImport(db: Database, projectId: string, request: Inco
     db,
     { id, projectId, kind: 'import', spec: { projectId, filename } },
     'Import of contacts',
+    { filename },
   );
   return { queued: { message: 'Import queued', jobId: id }, ticket };
 }
@@ -40,14 +42,18 @@ export async function queueBulk(
       : { mode: 'query', filter: { ...body.filter }, excludeIds: [...new Set(body.excludeIds)] };
   const id = `bulk-${operation}-${newId()}`;
   const spec = { projectId, operation, selector };
-  const ticket = await queue(db, { id, projectId, kind: 'bulk', spec }, `Bulk ${operation}`);
+  // Whom the change names is in its job.
+  const chosen = selector.mode === 'ids' ? { contacts: selector.contactIds.length } : { filter: selector.filter };
+  const ticket = await queue(db, { id, projectId, kind: 'bulk', spec }, `Bulk ${operation}`, { operation, ...chosen });
   return { queued: { message: `Bulk ${operation} queued`, jobId: id }, ticket };
 }
 
-function queue(db: Database, job: NewJob, summary: string): Promise<OutboxTicket> {
+function queue(db: Database, job: NewJob, summary: string, after: Record<string, unknown>): Promise<OutboxTicket> {
   return db.transaction(async (tx) => {
     await insertJob(tx, job);
-    return enqueue(tx, { ...startOf(job), staticSummary: summary });
+    const ticket = await enqueue(tx, { ...startOf(job), staticSummary: summary });
+    await recordChange(tx, job.projectId, { action: `${job.kind}.started`, target: job.id, after });
+    return ticket;
   });
 }
 

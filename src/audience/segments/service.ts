@@ -2,6 +2,7 @@ import { type Database, sql } from '../../core/database/sql.ts';
 import { badRequest, conflict, notFound } from '../../core/lib/errors.ts';
 import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
 import { checkSeen } from '../../core/lib/revision.ts';
+import { recordChange } from '../../platform/audit/index.ts';
 import { refuseOvergrowth } from '../conditions/index.ts';
 import { contactBody, setBased } from '../contacts/index.ts';
 import { automationsUsingSegment } from '../usage/index.ts';
@@ -137,6 +138,7 @@ export async function deleteSegment(db: Database, projectId: string, id: string)
     const dependents = await dependentsOf(tx, projectId, id);
     await tx.count(sql`delete from segments where id = ${id}`);
     await settleAnew(tx, projectId, id, dependents);
+    await recordChange(tx, projectId, { action: 'segment.deleted', target: id });
   });
 }
 

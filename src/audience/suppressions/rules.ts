@@ -2,6 +2,7 @@ import { isoText } from '../../core/database/columns.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { badRequest, notFound } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
+import { recordChange } from '../../platform/audit/index.ts';
 import { SuppressionRule } from './entity.ts';
 import { suppressionOf } from './matching.ts';
 import type { MatchingRule, RuleBody, RulePreview, WriteRule } from './schema.ts';
@@ -50,8 +51,11 @@ export async function replaceRule(db: Database, projectId: string, id: string, b
 }
 
 /** Deletes a rule. Mail that it suppressed stays suppressed, and still names the rule. @throws 404 */
-export async function deleteRule(db: Database, projectId: string, id: string): Promise<void> {
-  if ((await db.em.nativeDelete(SuppressionRule, { projectId, id })) === 0) throw notFound('suppression rule', id);
+export function deleteRule(db: Database, projectId: string, id: string): Promise<void> {
+  return db.transaction(async (tx) => {
+    if ((await tx.em.nativeDelete(SuppressionRule, { projectId, id })) === 0) throw notFound('suppression rule', id);
+    await recordChange(tx, projectId, { action: 'suppression_rule.deleted', target: id });
+  });
 }
 
 /** Whether mail to an address would be suppressed now, and by which rule. */

@@ -4,6 +4,7 @@ import { conflict, type FieldProblem, invalid, notFound } from '../../core/lib/e
 import { newId } from '../../core/lib/ids.ts';
 import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
 import type { RecoverableKind } from '../../core/outbox/recovery.ts';
+import { recordChange } from '../../platform/audit/index.ts';
 import { stepOf } from '../graph.ts';
 import { lockAutomation } from '../queries.ts';
 import type { AutomationRow } from '../rows.ts';
@@ -41,6 +42,12 @@ export function migrateContacts(
   return db.transaction(async (tx) => {
     const automation = found(await lockAutomation(tx, projectId, automationId), automationId);
     const { preview, migration, tickets } = await migrateContactsOf(tx, automation, asked);
+    if (migration !== null)
+      await recordChange(tx, projectId, {
+        action: 'workflow.migrated',
+        target: automationId,
+        after: { migration: migration.id, contacts: preview.people },
+      });
     return { body: migration ?? preview, tickets };
   });
 }

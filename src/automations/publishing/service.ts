@@ -1,6 +1,7 @@
 import { type Database, sql } from '../../core/database/sql.ts';
 import { conflict, invalid } from '../../core/lib/errors.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
+import { recordChange } from '../../platform/audit/index.ts';
 import { type Graph, inRoutingOrder } from '../graph.ts';
 import {
   deleteSteps,
@@ -65,6 +66,11 @@ export function putGraph(
     const moved = move && (await migrateContactsOf(tx, automation, { ...move, dryRun: false }, 'migrate.'));
     const workflow = await workflowWithGraph(tx, found(await findAutomation(tx, projectId, id), id));
     const migration = moved?.migration ?? null;
+    await recordChange(tx, projectId, {
+      action: 'workflow.published',
+      target: id,
+      after: { revision, migration: migration?.id },
+    });
     return { body: { dryRun: false, ...told, workflow, migration }, revision, tickets: moved?.tickets ?? [] };
   });
 }

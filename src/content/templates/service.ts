@@ -6,6 +6,7 @@ import { AppError, badRequest, conflict, notFound } from '../../core/lib/errors.
 import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
 import { checkSeen } from '../../core/lib/revision.ts';
 import { cutText } from '../../core/lib/text.ts';
+import { recordChange } from '../../platform/audit/index.ts';
 import { senderDomainRefused } from '../../platform/domains/index.ts';
 import { Template } from './entity.ts';
 import { lockTemplates, stepsOfTemplate, usesOfTemplates } from './queries.ts';
@@ -167,7 +168,11 @@ async function removeTemplates(db: Database, projectId: string, ids: readonly st
         { steps: use.steps },
       );
     await tx.count(sql`update emails set template_id = null where template_id = any(${ids}::uuid[])`);
-    return tx.count(sql`delete from templates where project_id = ${projectId} and id = any(${ids}::uuid[])`);
+    const deleted = await tx.count(
+      sql`delete from templates where project_id = ${projectId} and id = any(${ids}::uuid[])`,
+    );
+    for (const id of ids) await recordChange(tx, projectId, { action: 'template.deleted', target: id });
+    return deleted;
   });
 }
 

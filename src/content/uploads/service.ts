@@ -4,6 +4,7 @@ import { type Database, sql } from '../../core/database/sql.ts';
 import { clampLimit, decodeCursor, encodeCursor } from '../../core/lib/cursor.ts';
 import { AppError, badRequest, notFound } from '../../core/lib/errors.ts';
 import { isUuid, newId } from '../../core/lib/ids.ts';
+import { recordChange } from '../../platform/audit/index.ts';
 import { Upload } from './entity.ts';
 import { newImageKey } from './image-type.ts';
 import { withImage } from './receive.ts';
@@ -111,7 +112,10 @@ export async function deleteImage({ db, store, log }: UploadDeps, projectId: str
       'The storage cannot delete images at the moment: try again later',
     );
   }
-  await db.em.nativeDelete(Upload, { projectId, id });
+  await db.transaction(async (tx) => {
+    await tx.em.nativeDelete(Upload, { projectId, id });
+    await recordChange(tx, projectId, { action: 'upload.deleted', target: id });
+  });
 }
 
 async function load(db: Database, projectId: string, id: string): Promise<Upload> {

@@ -32,8 +32,20 @@ export interface Database {
    * statements alone, such as `byIndexes`. Inside a transaction the work joins it, and `settings` are left out.
    */
   transaction<T>(work: (tx: Database) => Promise<T>, settings?: LocalSettings): Promise<T>;
-  /** The same database with an entity manager of its own. */
-  session(): Database;
+  /** Who makes the changes of this session; null for the service itself. */
+  readonly author: Author | null;
+  /** The same database with an entity manager of its own, for changes of this author. */
+  session(author?: Author | null): Database;
+}
+
+/** Who makes changes, as the audit log names them. */
+export interface Author {
+  kind: 'user' | 'key';
+  /** Of the user, or of the key with scopes. */
+  id: string | null;
+  requestId: string;
+  /** A keyed hash of the network address. */
+  ipHash(): Buffer;
 }
 
 /**
@@ -73,26 +85,27 @@ export function databaseOf(pool: Pool, { prepares, em }: { prepares: boolean; em
     if (em === null) throw new Error('This connection has no entity manager');
     return em;
   };
-  const overPool = (manager: () => EntityManager): Database => ({
+  const overPool = (manager: () => EntityManager, author: Author | null): Database => ({
     pool,
+    author,
     isTransaction: false,
     ...sqlOver(pool, prepares),
     get em() {
       return manager();
     },
-    session() {
+    session(next = author) {
       let forked: EntityManager | undefined;
       return overPool(() => {
         forked ??= own().fork();
         return forked;
-      });
+      }, next);
     },
     async transaction(work, settings) {
       const client = await pool.connect();
       let broken: Error | undefined;
       try {
         await client.query(settings === undefined ? 'begin' : `begin; ${settings}`);
-        const { tx, flush } = joining(client);
+        const { tx, flush } = joining(client, author);
         const result = await work(tx);
         await flush();
         await client.query('commit');
@@ -107,7 +120,7 @@ export function databaseOf(pool: Pool, { prepares, em }: { prepares: boolean; em
       }
     },
   });
-  const joining = (client: PoolClient) => {
+  const joining = (client: PoolClient, author: Author | null) => {
     let used: EntityManager | null = null;
     const manager = () => {
       if (used === null) {
@@ -118,6 +131,7 @@ export function databaseOf(pool: Pool, { prepares, em }: { prepares: boolean; em
     };
     const tx: Database = {
       pool,
+      author,
       isTransaction: true,
       ...sqlOver(client, prepares),
       get em() {
@@ -128,7 +142,7 @@ export function databaseOf(pool: Pool, { prepares, em }: { prepares: boolean; em
     };
     return { tx, flush: async () => used?.flush() };
   };
-  return overPool(own);
+  return overPool(own, null);
 }
 
 function sqlOver(client: Pool | PoolClient, prepares: boolean): Pick<Database, 'rows' | 'row' | 'count'> {

@@ -1,6 +1,7 @@
+import { createHmac } from 'node:crypto';
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import type { WriteOnce } from '../database/sql.ts';
+import type { Author, Database, WriteOnce } from '../database/sql.ts';
 import { AppError, invalid, invalidField, notFound } from '../lib/errors.ts';
 import { isUuid } from '../lib/ids.ts';
 import { fieldProblems } from '../lib/validation.ts';
@@ -62,21 +63,21 @@ class RoutedRequest {
 
   // The order is the contract's (page 1, 1.4): authentication, project, rate, body, idempotency key, schema, handler.
   async serve(): Promise<void> {
-    const { db } = this.#app;
     this.#state.route = this.#route.path;
     // Answers hold keys, sessions and people's data: no cache keeps one unless its route says so.
     this.#ctx.set('Cache-Control', 'no-store');
     this.#route.guard?.(this.#app);
     const admitted = await this.#admit();
+    const db = this.#app.db.session(this.#authorOf(admitted));
     const read = await this.#readOnce();
     // The request itself was counted before its body was read.
     await this.#count(admitted, (this.#route.rateCost?.(read.value) ?? 1) - 1);
     const keyed = this.#keyed(admitted);
-    if (keyed === null) return this.#answer(await this.#handle(admitted, read, (work) => work(db)));
+    if (keyed === null) return this.#answer(await this.#handle(admitted, read, db, (work) => work(db)));
     const writeOnce = writeOnceWith(db, keyed);
     let written = false;
     try {
-      const result = await this.#handle(admitted, read, (work, keepsKey) => {
+      const result = await this.#handle(admitted, read, db, (work, keepsKey) => {
         written = true;
         return writeOnce(work, keepsKey);
       });
@@ -86,6 +87,16 @@ class RoutedRequest {
       throw isRefusal ? await refusalOfKeyed(db, keyed, error) : error;
     }
     if (!written) throw new Error(`${this.#route.method} ${this.#route.path} wrote without its Idempotency-Key`);
+  }
+
+  // What the request changes is written down with it, so hashing waits until something is.
+  #authorOf({ actor }: Admitted): Author | null {
+    if (actor === null) return null;
+    const { requestId } = this.#state;
+    const { ip } = this.#ctx;
+    const ipHash = () => createHmac('sha256', this.#app.config.APP_ENCRYPTION_KEY).update(ip).digest();
+    const id = actor.kind === 'user' ? actor.userId : (actor.scoped?.id ?? null);
+    return { kind: actor.kind, id, requestId, ipHash };
   }
 
   async #admit(): Promise<Admitted> {
@@ -143,7 +154,7 @@ class RoutedRequest {
     return { projectId: project.id, key, method: this.#ctx.method, path, successStatus, ttlHours };
   }
 
-  async #handle(admitted: Admitted, read: ReadBody, writeOnce: WriteOnce): Promise<unknown> {
+  async #handle(admitted: Admitted, read: ReadBody, db: Database, writeOnce: WriteOnce): Promise<unknown> {
     const [ctx, route, app] = [this.#ctx, this.#route, this.#app];
     for (const [name, resource] of Object.entries(route.ids ?? {})) {
       const id = this.#params[name] ?? '';
@@ -153,7 +164,7 @@ class RoutedRequest {
     const input: Omit<Handled<unknown, unknown, 'secret'>, 'project' | 'actor'> & Admitted = {
       ...admitted,
       app,
-      db: app.db.session(),
+      db,
       writeOnce,
       params: this.#params,
       ip: ctx.ip,

@@ -5,6 +5,7 @@ import { conflict, invalidField, notFound } from '../../core/lib/errors.ts';
 import { isUuid, newId } from '../../core/lib/ids.ts';
 import { seal, unseal } from '../../core/lib/seal.ts';
 import type { Clock } from '../../core/lib/time.ts';
+import { recordChange } from '../../platform/audit/index.ts';
 import { callEndpoint } from './deliver.ts';
 import { payloadOf } from './payload.ts';
 import { afterCall } from './retries.ts';
@@ -89,13 +90,20 @@ export async function createEndpoint(
     )) ?? { count: 0 };
     if (count >= mostEndpoints)
       throw conflict(`A project has at most ${mostEndpoints} webhook endpoints: delete one first`);
-    return tx.row<EndpointRow>(sql`
+    const created = await tx.row<EndpointRow>(sql`
       insert into webhook_endpoints (id, project_id, url, description, events, payload, ordered, secret_sealed, cursor_at, cursor_id, counted_from)
       values (${newId()}, ${projectId}, ${wanted.url}, ${wanted.description ?? null}, ${wanted.events}, ${wanted.payload}, ${wanted.ordered},
         ${seal(secret, settings.APP_ENCRYPTION_KEY)}, ${from}::timestamptz, ${noId}, ${from}::timestamptz)
       returning ${columns}`);
+    const after = found(created, '');
+    await recordChange(tx, projectId, {
+      action: 'webhook_endpoint.created',
+      target: after.id,
+      after: settingsOf(after),
+    });
+    return after;
   });
-  return { ...endpointBody(found(row, '')), secret };
+  return { ...endpointBody(row), secret };
 }
 
 function startOf(from: string, now: Date): string {
@@ -132,8 +140,9 @@ export async function patchEndpoint(
 ): Promise<EndpointBody> {
   if (change.url !== undefined) checkUrl(change.url, settings);
   const has = (key: keyof PatchEndpoint) => change[key] !== undefined;
-  const row = isUuid(id)
-    ? await db.row<EndpointRow>(sql`
+  const row = await db.transaction(async (tx) => {
+    const before = await lockedEndpoint(tx, projectId, id);
+    const changed = await tx.row<EndpointRow>(sql`
         update webhook_endpoints set url = coalesce(${change.url ?? null}, url),
           description = case when ${has('description')} then ${change.description ?? null} else description end,
           events = coalesce(${change.events ?? null}::text[], events),
@@ -145,17 +154,40 @@ export async function patchEndpoint(
           resting_until = case when ${change.paused === false} then null else resting_until end,
           updated_at = now()
         where project_id = ${projectId} and id = ${id}
-        returning ${columns}`)
-    : null;
-  return endpointBody(found(row, id));
+        returning ${columns}`);
+    const after = found(changed, id);
+    const settings = { before: settingsOf(before), after: settingsOf(after) };
+    await recordChange(tx, projectId, { action: 'webhook_endpoint.updated', target: after.id, ...settings });
+    return after;
+  });
+  return endpointBody(row);
 }
 
 /** Deletes an endpoint with its deliveries. @throws 404 */
-export async function deleteEndpoint(db: Database, projectId: string, id: string): Promise<void> {
-  const count = isUuid(id)
-    ? await db.count(sql`delete from webhook_endpoints where project_id = ${projectId} and id = ${id}`)
-    : 0;
-  if (count === 0) throw notFound('webhook endpoint', id);
+export function deleteEndpoint(db: Database, projectId: string, id: string): Promise<void> {
+  return db.transaction(async (tx) => {
+    const before = await lockedEndpoint(tx, projectId, id);
+    await tx.count(sql`delete from webhook_endpoints where project_id = ${projectId} and id = ${id}`);
+    await recordChange(tx, projectId, {
+      action: 'webhook_endpoint.deleted',
+      target: before.id,
+      before: settingsOf(before),
+    });
+  });
+}
+
+async function lockedEndpoint(tx: Database, projectId: string, id: string): Promise<EndpointRow> {
+  const row = isUuid(id)
+    ? await tx.row<EndpointRow>(
+        sql`select ${columns} from webhook_endpoints where project_id = ${projectId} and id = ${id} for update`,
+      )
+    : null;
+  return found(row, id);
+}
+
+// The path of an address may be a secret of its receiver.
+function settingsOf({ url, events, payload, ordered, status }: EndpointRow) {
+  return { host: URL.parse(url)?.host, events, payload, ordered, status };
 }
 
 /** Gives the endpoint a new signing secret; calls carry signatures of both for so many hours. @throws 404 */
@@ -167,15 +199,22 @@ export async function rotateSecret(
   overlapHours: number,
 ): Promise<EndpointBody & { secret: string }> {
   const secret = newSecret();
-  const row = isUuid(id)
-    ? await db.row<EndpointRow>(sql`
+  const row = await db.transaction(async (tx) => {
+    await lockedEndpoint(tx, projectId, id);
+    const rotated = await tx.row<EndpointRow>(sql`
         update webhook_endpoints set old_secret_sealed = secret_sealed,
           old_secret_until = now() + ${overlapHours}::int * interval '1 hour',
           secret_sealed = ${seal(secret, settings.APP_ENCRYPTION_KEY)}, updated_at = now()
         where project_id = ${projectId} and id = ${id}
-        returning ${columns}`)
-    : null;
-  return { ...endpointBody(found(row, id)), secret };
+        returning ${columns}`);
+    await recordChange(tx, projectId, {
+      action: 'webhook_endpoint.secret_rotated',
+      target: id,
+      after: { overlapHours },
+    });
+    return found(rotated, id);
+  });
+  return { ...endpointBody(row), secret };
 }
 
 /** Calls the endpoint once with a made-up event, signed like any other and part of no sequence. @throws 404 */

@@ -2,6 +2,7 @@ import { UniqueConstraintViolationException } from '@mikro-orm/core';
 import { parse } from 'tldts';
 import type { Database } from '../../core/database/sql.ts';
 import { AppError, bareBadRequest, conflict, forbidden, notFound } from '../../core/lib/errors.ts';
+import { recordChange } from '../audit/index.ts';
 import type { ProjectFacts } from '../projects/index.ts';
 import { type CheckDeps, checkTaken } from './checks.ts';
 import { Domain, DomainRemoval } from './entity.ts';
@@ -50,9 +51,14 @@ export async function createDomain(
   await refuseDisabledRoot(db, name);
   const facts = provider === null ? await withOwnKey(deps, name) : await registered(deps, name);
   // Not counted as a check: who has set the records at once may ask at once.
-  const domain = db.em.create(Domain, { projectId: project.id, domain: name, checkedAt: null, ...facts });
+  let domain: Domain;
   try {
-    await db.em.flush();
+    domain = await db.transaction(async (tx) => {
+      const created = tx.em.create(Domain, { projectId: project.id, domain: name, checkedAt: null, ...facts });
+      await tx.em.flush();
+      await recordChange(tx, project.id, { action: 'domain.added', target: created.id, after: { domain: name } });
+      return created;
+    });
   } catch (error) {
     if (!(error instanceof UniqueConstraintViolationException)) throw error;
     // Another request took the name meanwhile; the provider has one entry for both, so it stays.
@@ -100,6 +106,8 @@ export async function deleteDomain(deps: DomainDeps, projectId: string, id: stri
   await deps.db.transaction(async (tx) => {
     if (providerId) await removeLater(tx, providerId, domain.domain);
     await tx.em.nativeDelete(Domain, { id });
+    const before = { domain: domain.domain };
+    await recordChange(tx, projectId, { action: 'domain.removed', target: domain.id, before });
   });
   if (!providerId || !deps.provider) return;
   try {

@@ -3,6 +3,7 @@ import { type Database, sql } from '../../core/database/sql.ts';
 import { conflict, invalidField, notFound } from '../../core/lib/errors.ts';
 import { isUuid, newId } from '../../core/lib/ids.ts';
 import { sha256 } from '../../core/lib/seal.ts';
+import { recordChange } from '../audit/index.ts';
 import type { ApiKeyBody, CreateApiKey, NewApiKey, PatchApiKey } from './api-key-schema.ts';
 import { keyPrefix, newScopedKey } from './keys.ts';
 
@@ -65,6 +66,11 @@ export function createApiKey(
       insert into api_keys (id, project_id, name, prefix, hash, scopes, sender_domains, recipients, expires_at, created_by)
       values (${id}, ${projectId}, ${name}, ${keyPrefix(key)}, ${sha256(key)}, ${scopes}, ${senderDomains},
         ${recipients && JSON.stringify(recipients)}::jsonb, ${expiresAt}, ${userId})`);
+    await recordChange(tx, projectId, {
+      action: 'api_key.created',
+      target: id,
+      after: { name, scopes, senderDomains, recipients, expiresAt },
+    });
     return { ...(await keyOf(tx, projectId, id)), key };
   });
 }
@@ -72,11 +78,19 @@ export function createApiKey(
 /** Changes the name or the scopes of a key. @throws 404 */
 export function patchApiKey(db: Database, projectId: string, id: string, wanted: PatchApiKey): Promise<ApiKeyBody> {
   return db.transaction(async (tx) => {
-    const { name, scopes } = { ...(await keyOf(tx, projectId, id)), ...wanted };
+    const before = await keyOf(tx, projectId, id);
+    const { name, scopes } = { ...before, ...wanted };
     await tx.count(sql`
       update api_keys set name = ${name}, scopes = ${scopes}, updated_at = now()
         where project_id = ${projectId} and id = ${id}`);
-    return keyOf(tx, projectId, id);
+    const after = await keyOf(tx, projectId, id);
+    await recordChange(tx, projectId, {
+      action: 'api_key.updated',
+      target: id,
+      before: { ...before },
+      after: { ...after },
+    });
+    return after;
   });
 }
 
@@ -98,6 +112,7 @@ export function rotateApiKey(
       update api_keys set hash = ${sha256(key)}, prefix = ${keyPrefix(key)}, old_hash_until = ${until},
           old_hash = ${until === null ? sql`null` : sql`hash`}, updated_at = now()
         where project_id = ${projectId} and id = ${id}`);
+    await recordChange(tx, projectId, { action: 'api_key.rotated', target: id, after: { overlapHours } });
     return { ...(await keyOf(tx, projectId, id)), key };
   });
 }
@@ -105,7 +120,8 @@ export function rotateApiKey(
 /** Takes a key away. @throws 404 */
 export function deleteApiKey(db: Database, projectId: string, id: string): Promise<void> {
   return db.transaction(async (tx) => {
-    await keyOf(tx, projectId, id);
+    const { name, scopes } = await keyOf(tx, projectId, id);
     await tx.count(sql`delete from api_keys where project_id = ${projectId} and id = ${id}`);
+    await recordChange(tx, projectId, { action: 'api_key.deleted', target: id, before: { name, scopes } });
   });
 }

@@ -3,6 +3,7 @@ import { type Database, sql } from '../../core/database/sql.ts';
 import { AppError, conflict, forbidden } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
 import { User } from '../accounts/index.ts';
+import { recordChange } from '../audit/index.ts';
 import { Membership } from './entity.ts';
 import type { AddMember, ChangeMember, ListedMember, Member } from './member-schema.ts';
 
@@ -21,10 +22,13 @@ export async function addMember(db: Database, projectId: string, { email, role }
     throw new AppError(404, 'RESOURCE_NOT_FOUND', `No account has the address ${email}: its owner must sign up first`, {
       details: { resource: 'user', id: email },
     });
-  const added = await db.count(sql`
-    insert into memberships (project_id, user_id, role) values (${projectId}, ${user.id}, ${role}) on conflict do nothing`);
-  if (added === 0) throw conflict(`${email} is a member already`);
-  return { userId: user.id, email, role };
+  return db.transaction(async (tx) => {
+    const added = await tx.count(sql`
+      insert into memberships (project_id, user_id, role) values (${projectId}, ${user.id}, ${role}) on conflict do nothing`);
+    if (added === 0) throw conflict(`${email} is a member already`);
+    await recordChange(tx, projectId, { action: 'member.added', target: user.id, after: { email, role } });
+    return { userId: user.id, email, role };
+  });
 }
 
 /** Gives a member another role. @throws 403 for the owner, 404 for somebody who is no member */
@@ -35,16 +39,27 @@ export async function changeMember(
   { role }: ChangeMember,
 ): Promise<Member> {
   const member = await memberOrRefuse(db, projectId, userId, 'The owner keeps the role OWNER');
-  if ((await db.em.nativeUpdate(Membership, notOwner(projectId, userId), { role })) === 0) throw noMember(userId);
-  return { ...member, role };
+  return db.transaction(async (tx) => {
+    if ((await tx.em.nativeUpdate(Membership, notOwner(projectId, userId), { role })) === 0) throw noMember(userId);
+    const [before, after] = [{ role: member.role }, { role }];
+    await recordChange(tx, projectId, { action: 'member.updated', target: member.userId, before, after });
+    return { ...member, role };
+  });
 }
 
 /** Takes a member out of the project. @throws 403 for the caller and the owner, 404 for somebody who is no member */
 export async function removeMember(db: Database, projectId: string, userId: string, callerId: string): Promise<void> {
   if (userId.toLowerCase() === callerId)
     throw forbidden('You cannot remove yourself: ask another admin', { reason: 'self' });
-  await memberOrRefuse(db, projectId, userId, 'The owner of a project cannot be removed');
-  if ((await db.em.nativeDelete(Membership, notOwner(projectId, userId))) === 0) throw noMember(userId);
+  const { email, role } = await memberOrRefuse(db, projectId, userId, 'The owner of a project cannot be removed');
+  await db.transaction(async (tx) => {
+    if ((await tx.em.nativeDelete(Membership, notOwner(projectId, userId))) === 0) throw noMember(userId);
+    await recordChange(tx, projectId, {
+      action: 'member.removed',
+      target: userId.toLowerCase(),
+      before: { email, role },
+    });
+  });
 }
 
 // The owner is what the row says at this moment, so that no order of requests takes a project its owner.

@@ -2,9 +2,9 @@ import * as v from 'valibot';
 import type { App } from '../../core/http/context.ts';
 import { noSuchProject } from '../../core/http/errors.ts';
 import { route } from '../../core/http/route.ts';
-import { changeProject, projectRecord, projectSummaries, projectSummary, projectsOfUser } from './queries.ts';
+import { projectRecord, projectSummaries, projectSummary, projectsOfUser } from './queries.ts';
 import { ChangeProject, CreateProject, OwnProject, ProjectRecord, ProjectSummary, RotatedProject } from './schema.ts';
-import { foundProject, rotateKeys } from './service.ts';
+import { changeSettings, foundProject, rotateKeys } from './service.ts';
 
 const keysOf = ({ config }: App) => config.encryptionKeys;
 
@@ -49,7 +49,7 @@ export const projectRoutes = [
     example: { tracking: 'MARKETING_ONLY', language: 'en' },
     reply: ProjectRecord,
     async handle({ app, db, project, body }) {
-      const changed = await changeProject(db, project.id, body, keysOf(app));
+      const changed = await changeSettings(db, project.id, body, keysOf(app));
       if (changed === null) throw noSuchProject(project.id);
       await app.directory.forgetEverywhere(project.id);
       return changed;

@@ -1,10 +1,11 @@
 import type { Database } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import { seal, sha256 } from '../../core/lib/seal.ts';
+import { recordChange } from '../audit/index.ts';
 import { Membership, Project } from './entity.ts';
 import { type KeyPair, newKeyPair } from './keys.ts';
 import { changeProject, type EncryptionKeys, isInDisabledProject, projectRecord } from './queries.ts';
-import type { ProjectRecord, RotatedProject } from './schema.ts';
+import type { ChangeProject, ProjectRecord, RotatedProject } from './schema.ts';
 
 /** Creates a project with these keys, owned by the user. Call inside a transaction. */
 export async function createProject(
@@ -46,6 +47,22 @@ export async function foundProject(
   });
 }
 
+/** Changes the settings of a project; null when it is gone. */
+export function changeSettings(
+  db: Database,
+  id: string,
+  changes: ChangeProject,
+  encryptionKeys: EncryptionKeys,
+): Promise<ProjectRecord | null> {
+  return db.transaction(async (tx) => {
+    const before = await projectRecord(tx, id, encryptionKeys);
+    const after = await changeProject(tx, id, changes, encryptionKeys);
+    if (before !== null && after !== null)
+      await recordChange(tx, id, { action: 'project.updated', target: id, before: { ...before }, after: { ...after } });
+    return after;
+  });
+}
+
 /** Replaces both keys of a project by one statement; null when it is gone. */
 export async function rotateKeys(
   db: Database,
@@ -53,7 +70,11 @@ export async function rotateKeys(
   encryptionKeys: EncryptionKeys,
 ): Promise<RotatedProject | null> {
   const keys = newKeyPair();
-  const record = await changeProject(db, id, storedKeys(keys, sealingKey(encryptionKeys)), encryptionKeys);
+  const record = await db.transaction(async (tx) => {
+    const changed = await changeProject(tx, id, storedKeys(keys, sealingKey(encryptionKeys)), encryptionKeys);
+    if (changed !== null) await recordChange(tx, id, { action: 'project.keys_replaced', target: id });
+    return changed;
+  });
   if (record === null) return null;
   const { name, createdAt, updatedAt, disabled, customer, subscription } = record;
   const { publicKey, secretKey } = keys;

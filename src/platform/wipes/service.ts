@@ -4,6 +4,7 @@ import { conflict } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { pause } from '../../core/lib/time.ts';
 import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
+import { recordChange } from '../audit/index.ts';
 import { ProjectWipe } from './entity.ts';
 import { findWipe, type LeftBehind, markForDeletion, markForReset } from './queries.ts';
 
@@ -20,6 +21,7 @@ export interface NewWipe {
 export function resetProject(db: Database, projectId: string): Promise<NewWipe> {
   return db.transaction(async (tx) => {
     if (!(await markForReset(tx, projectId))) throw conflict('This project is already being reset');
+    await recordChange(tx, projectId, { action: 'project.reset', target: projectId });
     return queueWipe(tx, projectId, 'RESET', null);
   });
 }
@@ -38,6 +40,7 @@ export function deleteProject(
     const left = await markForDeletion(tx, projectId);
     if (left === null) throw conflict('This project is already being reset or deleted');
     await leave(tx, left);
+    await recordChange(tx, projectId, { action: 'project.deleted', target: projectId });
     return queueWipe(tx, projectId, 'DELETE', left.subscription);
   });
 }

@@ -43,6 +43,8 @@ const settings: readonly WipedTable[] = [
   { table: 'usage_reports_waiting', by: 'any', rows: 10_000 },
   { table: 'webhook_endpoints', by: 'any', rows: 1 },
   { table: 'api_keys', by: 'any', rows: 1_000 },
+  { table: 'audit_log', by: 'any', rows: 10_000 },
+  { table: 'audit_heads', by: 'any', rows: 1 },
 ];
 
 /** The tables that a reset empties for a project, and those that the removal of a project empties, in order. */

@@ -1,12 +1,18 @@
 import { type Database, sql } from '../../core/database/sql.ts';
 import { badRequest, conflict, notFound } from '../../core/lib/errors.ts';
+import { recordChange } from '../../platform/audit/index.ts';
 import { Campaign } from './entity.ts';
 import type { BulkUpdateCampaigns, CampaignStatus } from './schema.ts';
 import { load } from './service.ts';
 
 /** Deletes a draft. @throws 404, 409 while it is scheduled or sending, 400 once it has been sent or cancelled */
 export async function deleteCampaign(db: Database, projectId: string, id: string): Promise<void> {
-  if ((await db.em.nativeDelete(Campaign, { projectId, id, status: 'DRAFT' })) > 0) return;
+  const isGone = await db.transaction(async (tx) => {
+    if ((await tx.em.nativeDelete(Campaign, { projectId, id, status: 'DRAFT' })) === 0) return false;
+    await recordChange(tx, projectId, { action: 'campaign.deleted', target: id });
+    return true;
+  });
+  if (isGone) return;
   const { status } = await load(db, projectId, id);
   if (isOpen(status)) throw conflict(`A campaign that is ${status} cannot be deleted: cancel it first`, { status });
   throw badRequest(`A campaign that is ${status} cannot be deleted: its history must stay`, { status });
@@ -33,7 +39,9 @@ export async function bulkUpdateCampaigns(
   if (body.delete === true) {
     const kept = found.find(({ status }) => status !== 'DRAFT');
     if (kept !== undefined) throw badRequest(`Campaign ${kept.id} is ${kept.status}: only drafts can be deleted`, kept);
-    return { deleted: await tx.em.nativeDelete(Campaign, { projectId, id: { $in: ids } }) };
+    const deleted = await tx.em.nativeDelete(Campaign, { projectId, id: { $in: ids } });
+    for (const id of ids) await recordChange(tx, projectId, { action: 'campaign.deleted', target: id });
+    return { deleted };
   }
   if (body.archived === undefined) return { updated: 0 };
   const open = body.archived ? found.find(({ status }) => isOpen(status)) : undefined;

@@ -2,6 +2,7 @@ import { checkSender } from '../../content/templates/index.ts';
 import { sql } from '../../core/database/sql.ts';
 import { badRequest, conflict } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
+import { recordChange } from '../../platform/audit/index.ts';
 import type { ProjectFacts } from '../../platform/projects/index.ts';
 import { audienceSize } from './audience.ts';
 import { Campaign, CampaignSend } from './entity.ts';
@@ -44,7 +45,13 @@ export async function resendCampaign(deps: SendingDeps, project: ProjectFacts, i
       select ${resendId}, project_id, name || ' (Resend)', description, subject, body, document, "from", from_name, reply_to, type,
         audience_type, audience_condition, segment_id, id, send_seq
       from campaigns where project_id = ${project.id} and id = ${id}`);
-    return commitSend(tx, await lockCampaign(tx, project.id, resendId), project.name, recipients, null);
+    const ticket = await commitSend(tx, await lockCampaign(tx, project.id, resendId), project.name, recipients, null);
+    await recordChange(tx, project.id, {
+      action: 'campaign.sent',
+      target: resendId,
+      after: { resendOf: id, recipients },
+    });
+    return ticket;
   });
   deps.outbox.dispatchSoon(ticket);
   const campaign = await getCampaign(deps, project.id, resendId);

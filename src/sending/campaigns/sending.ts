@@ -4,6 +4,7 @@ import { badRequest } from '../../core/lib/errors.ts';
 import { type Clock, parseDate } from '../../core/lib/time.ts';
 import type { Outbox } from '../../core/outbox/dispatcher.ts';
 import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
+import { recordChange } from '../../platform/audit/index.ts';
 import {
   type BillingSettings,
   campaignTooLarge,
@@ -57,7 +58,14 @@ export async function sendCampaign(
     await checkQuota(tx, deps.billing, campaign, recipients);
     if (at !== null && at.getTime() <= campaign.nowMs) throw badRequest('"scheduledFor" must lie in the future');
     await checkSender(deps.senderDomains, project.id, campaign.from);
-    return commitSend(tx, campaign, project.name, recipients, at);
+    const ticket = await commitSend(tx, campaign, project.name, recipients, at);
+    const after = { name: campaign.name, recipients, scheduledFor: at?.toISOString() ?? null };
+    await recordChange(tx, project.id, {
+      action: at === null ? 'campaign.sent' : 'campaign.scheduled',
+      target: id,
+      after,
+    });
+    return ticket;
   });
   deps.outbox.dispatchSoon(ticket);
   const campaign = await getCampaign(deps, project.id, id);

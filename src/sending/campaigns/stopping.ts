@@ -1,6 +1,7 @@
 import { type Database, sql } from '../../core/database/sql.ts';
 import { badRequest } from '../../core/lib/errors.ts';
 import { enqueue, enqueueAll, type OutboxTicket } from '../../core/outbox/enqueue.ts';
+import { recordChange } from '../../platform/audit/index.ts';
 import { reasonText } from '../ledger/index.ts';
 import { wakeCampaign } from './launch.ts';
 import { campaignBody } from './record.ts';
@@ -52,6 +53,8 @@ async function moveToCancelled(
       : status === 'CANCELLED' || (await cancelSend(tx, id, sendSeq));
   if (moved) {
     const ticket = await enqueue(tx, wakeCampaign(id, sendSeq));
+    if (status !== 'CANCELLED')
+      await recordChange(tx, projectId, { action: 'campaign.cancelled', target: id, before: { status } });
     return { sendSeq, ticket, wasScheduled: status === 'SCHEDULED' };
   }
   throw badRequest(
@@ -99,7 +102,10 @@ export async function pauseCampaign(
     if (status !== 'SENDING')
       throw badRequest(`A campaign that is ${status} cannot be ${verb}: only one that is SENDING can`, { status });
     await lockCampaignSend(tx, id, sendSeq);
-    return (await setPaused(tx, id, sendSeq, paused)) ? enqueue(tx, wakeCampaign(id, sendSeq)) : null;
+    if (!(await setPaused(tx, id, sendSeq, paused))) return null;
+    const ticket = await enqueue(tx, wakeCampaign(id, sendSeq));
+    await recordChange(tx, projectId, { action: `campaign.${verb}`, target: id });
+    return ticket;
   });
   if (ticket !== null) deps.outbox.dispatchSoon(ticket);
   const campaign = await getCampaign(deps, projectId, id);

@@ -12,6 +12,7 @@ export const order = [
   'platform/verification',
   'platform/system-mail',
   'platform/accounts',
+  'platform/audit',
   'platform/projects',
   'platform/access',
   'platform/billing',

@@ -1,0 +1,122 @@
+import { isoInstant } from '../../core/database/columns.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
+import { clampLimit, decodeCursor, encodeCursor } from '../../core/lib/cursor.ts';
+import { badRequest } from '../../core/lib/errors.ts';
+import { hashOf } from './record.ts';
+import { type AuditEntryBody, type AuditVerification, actorKinds, type ListAudit } from './schema.ts';
+
+const keptDays = 400;
+const mostCsvRows = 10_000;
+
+interface AuditRow extends Omit<AuditEntryBody, 'actor'> {
+  actorKind: AuditEntryBody['actor']['kind'];
+  actorId: string | null;
+  actorName: string | null;
+}
+
+/** A page of a project's log, the latest first. @throws 400 for a cursor of another list */
+export async function listAudit(db: Database, projectId: string, query: ListAudit) {
+  const limit = clampLimit(query.limit, 50, 200);
+  const before = query.cursor === undefined ? null : placeOf(query.cursor);
+  const rows = await entries(db, projectId, query, before, limit + 1);
+  const last = rows.length > limit ? rows[limit - 1] : undefined;
+  return { data: rows.slice(0, limit), cursor: last === undefined ? null : encodeCursor([last.position]) };
+}
+
+/** The log as CSV, the latest 10,000 entries that fit. */
+export async function auditCsv(db: Database, projectId: string, query: ListAudit): Promise<string> {
+  const rows = await entries(db, projectId, query, null, mostCsvRows);
+  const lines = rows.map(({ actor, ...row }) =>
+    [
+      row.position,
+      row.at,
+      actor.kind,
+      actor.id,
+      actor.name,
+      row.action,
+      row.target,
+      row.before && JSON.stringify(row.before),
+      row.after && JSON.stringify(row.after),
+      row.requestId,
+      row.ipHash,
+    ]
+      .map(csvField)
+      .join(','),
+  );
+  const names = 'position,at,actorKind,actorId,actorName,action,target,before,after,requestId,ipHash';
+  return [names, ...lines, ''].join('\r\n');
+}
+
+async function entries(
+  db: Database,
+  projectId: string,
+  query: ListAudit,
+  before: number | null,
+  limit: number,
+): Promise<AuditEntryBody[]> {
+  const [actor, action, target] = [query.actor ?? null, query.action ?? null, query.target ?? null];
+  const isKind = actorKinds.some((kind) => kind === actor);
+  const rows = await db.rows<AuditRow>(sql`
+    select a.id, a.position::float8 as position, a.at::text as at, a.actor_kind as "actorKind", a.actor_id as "actorId",
+        case a.actor_kind when 'user' then (select u.email from users u where u.id::text = a.actor_id)
+          when 'key' then (select k.name from api_keys k where k.id::text = a.actor_id and k.project_id = a.project_id) end as "actorName",
+        a.action, a.target, a.before, a.after, a.request_id as "requestId", encode(a.ip_hash, 'hex') as "ipHash"
+      from audit_log a
+      where a.project_id = ${projectId} and (${before}::bigint is null or a.position < ${before}::bigint)
+        and (${actor}::text is null or case when ${isKind} then a.actor_kind else a.actor_id end = ${actor})
+        and (${action}::text is null or a.action = ${action} or starts_with(a.action, ${action} || '.'))
+        and (${target}::text is null or a.target = ${target})
+      order by a.position desc limit ${limit}`);
+  return rows.map(({ actorKind, actorId, actorName, at, ...row }) => ({
+    ...row,
+    at: isoInstant(at),
+    actor: { kind: actorKind, id: actorId, name: actorName },
+  }));
+}
+
+/**
+ * Compares every entry with the hash that the next one has of it, the last with the one at the end of the log, and their number
+ * with the positions that were given out.
+ */
+export async function verifyAudit(db: Database, projectId: string): Promise<AuditVerification> {
+  const found = await db.row<{ entries: number; due: number; firstChanged: AuditVerification['firstChanged'] }>(sql`
+    with head as (select position, removed_through, hash from audit_heads where project_id = ${projectId}),
+    chain as (
+      select a.id, a.position, ${hashOf('a')} as hash, lead(a.prev_hash) over (order by a.position) as next_hash
+        from audit_log a where a.project_id = ${projectId})
+    select (select count(*) from chain)::int as entries,
+      coalesce((select position - removed_through from head), 0)::int as due,
+      (select jsonb_build_object('id', id, 'position', position) from chain
+        where hash is distinct from coalesce(next_hash, (select hash from head)) order by position limit 1) as "firstChanged"`);
+  const { entries: count, due, firstChanged } = found ?? { entries: 0, due: 0, firstChanged: null };
+  return { valid: firstChanged === null && count === due, entries: count, missing: due - count, firstChanged };
+}
+
+/** Removes entries older than 400 days, of any project, and notes at the end of each log how far. Answers how many. */
+export function removeOldAudit(db: Database, limit: number): Promise<number> {
+  return db.transaction(async (tx) => {
+    const removed = await tx.rows<{ projectId: string; position: string }>(sql`
+      delete from audit_log where id in (
+        select id from audit_log where at < now() - make_interval(days => ${keptDays}) order by at, position limit ${limit})
+      returning project_id as "projectId", position`);
+    await tx.count(sql`
+      update audit_heads h set removed_through = greatest(h.removed_through, r.position)
+        from (select project_id, max(position) as position from unnest(${removed.map((row) => row.projectId)}::uuid[],
+          ${removed.map((row) => row.position)}::bigint[]) as r (project_id, position) group by project_id) r
+        where h.project_id = r.project_id`);
+    return removed.length;
+  });
+}
+
+function placeOf(cursor: string): number {
+  const [position] = decodeCursor(cursor, 1);
+  if (typeof position !== 'number') throw badRequest('"cursor" belongs to another list', { field: 'cursor' });
+  return position;
+}
+
+// A spreadsheet takes what begins like a formula for one.
+function csvField(value: string | number | null): string {
+  const text = String(value ?? '');
+  const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
+}

@@ -1,0 +1,35 @@
+import { reply, route } from '../../core/http/route.ts';
+import { auditCsv, listAudit, verifyAudit } from './queries.ts';
+import { AuditPage, AuditVerification, ListAudit } from './schema.ts';
+
+const shared = { access: 'project', role: 'ADMIN', tag: 'audit log', scope: 'audit' } as const;
+
+/** Who changed what in a project (contract page 4). */
+export const auditRoutes = [
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/projects/:id/audit-log',
+    summary: 'List changes',
+    description: 'The latest first, kept for 400 days; as a CSV file with `format=csv`, the latest 10,000.',
+    query: ListAudit,
+    reply: AuditPage,
+    textReply: 'text/csv',
+    async handle({ db, project, query }) {
+      if (query.format !== 'csv') return listAudit(db, project.id, query);
+      return reply(200, await auditCsv(db, project.id, query), {
+        'Content-Type': 'text/csv; charset=utf-8; header=present',
+        'Content-Disposition': 'attachment; filename="audit-log.csv"',
+      });
+    },
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/projects/:id/audit-log/verify',
+    summary: 'Verify that the audit log is whole',
+    description: 'Each entry carries the hash of the one before it: a changed or missing one shows.',
+    reply: AuditVerification,
+    handle: ({ db, project }) => verifyAudit(db, project.id),
+  }),
+];
