@@ -192,10 +192,10 @@ class DocumentWriter {
     );
   }
 
-  // Some routes answer 400 and 404 with a bare text, and pages for browsers fail as pages (contract page 1, 1.3).
+  // Some routes answer 400, 403 and 404 with a bare text, and pages for browsers fail as pages (contract page 1, 1.3).
   #errorResponse(code: string, { textReply, errorReply }: Partial<Route> = {}): JsonSchema {
     const forms = [this.#schemas.of(ErrorEnvelope, 'output')];
-    if (['400', '404', 'default'].includes(code)) forms.push(this.#schemas.of(BareError, 'output'));
+    if (['400', '403', '404', 'default'].includes(code)) forms.push(this.#schemas.of(BareError, 'output'));
     if (errorReply !== undefined) forms.push(this.#schemas.of(errorReply, 'output'));
     const named: HeaderName[] = ['X-Request-ID', ...(code === '429' ? (['Retry-After'] as const) : [])];
     return {
