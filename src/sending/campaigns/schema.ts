@@ -32,6 +32,7 @@ const Uuid = v.pipe(v.string(), v.uuid('must be a UUID'));
 const GivenId = v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase());
 const Instant = v.pipe(v.string(), v.isoTimestamp());
 const Name = v.pipe(v.string(), v.minLength(1, 'name must not be empty'));
+const AnyObject = v.record(v.string(), v.unknown());
 const AudienceCondition = describedBy(v.pipe(JsonObject), ConditionShape);
 const Description = v.nullish(textField('description', 0, 2000));
 
@@ -62,7 +63,8 @@ export const CampaignBody = v.object({
   type: TypeField,
   status: v.picklist(campaignStatuses),
   audienceType: AudienceTypeField,
-  audienceCondition: v.nullable(describedBy(v.record(v.string(), v.unknown()), ConditionShape)),
+  // What came with another kind of audience is kept as it was, whatever it is.
+  audienceCondition: v.nullable(describedBy(AnyObject, v.union([ConditionShape, AnyObject]))),
   segmentId: v.nullable(Uuid),
   scheduledFor: v.nullable(Instant),
   ...campaignCounts,
