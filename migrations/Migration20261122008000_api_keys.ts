@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Keys with scopes. Caches hear of what decides on requests, not of when a key was last used. */
+/** Keys with scopes. */
 export class Migration20261122008000_api_keys extends Migration {
   override up(): void {
     this.addSql(`
@@ -22,10 +22,5 @@ export class Migration20261122008000_api_keys extends Migration {
         updated_at timestamptz(3) not null default now()
       )`);
     this.addSql('create index api_keys_project on api_keys (project_id, created_at)');
-    this.addSql(`
-      create trigger api_keys_announce after insert or delete on api_keys for each row execute function announce_change()`);
-    this.addSql(`
-      create trigger api_keys_announce_changed after update on api_keys for each row
-        when (old.last_used_at is not distinct from new.last_used_at) execute function announce_change()`);
   }
 }

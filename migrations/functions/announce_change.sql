@@ -1,5 +1,5 @@
 -- Processes that cache one of these rows listen for its change. The message is sent on commit only. Checks of a domain write its
--- row all the time; caches only care about which domains may send.
+-- row all the time, and so does the use of a key: caches only care about which domains may send, and what a key may do.
 create or replace function announce_change() returns trigger language plpgsql as $fn$
 declare
   changed record := coalesce(new, old);
@@ -9,6 +9,13 @@ begin
   return null;
 end
 $fn$;
+
+create or replace trigger api_keys_announce after insert or delete on api_keys
+  for each row execute function announce_change();
+
+create or replace trigger api_keys_announce_changed after update on api_keys
+  for each row when (old.last_used_at is not distinct from new.last_used_at)
+  execute function announce_change();
 
 create or replace trigger automations_announce after insert or delete or update on automations
   for each row execute function announce_change();

@@ -101,7 +101,8 @@ test('"+" on a path inserts a step, by mouse and by keyboard, and Arrange puts "
     await type(page, 'Value of field 1', 'invited');
     await page.getByRole('button', { name: 'Insert a step between Has a plan and It is no' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('menuitem', { name: 'Send email' }).waitFor();
+    // The menu gives the focus to its first item a moment after it is there.
+    await page.locator('[role=menuitem]:focus', { hasText: 'Send email' }).waitFor();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 2, name: 'Delay' }).waitFor();
