@@ -150,7 +150,15 @@ describe.each([
         }
         await page.goto(`${api.url}/app/${project.id}/contacts?search=${encodeURIComponent(longest)}`);
         await page.getByRole('link', { name: longest }).click();
-        await page.getByRole('button', { name: /^(Uns|S)ubscribe$/ }).click();
+        if (viewport === phone) {
+          // Unsubscribed on the larger screen: that needs a reason.
+          await page.getByRole('button', { name: 'Subscribe', exact: true }).click();
+          const dialog = page.getByRole('dialog', { name: /^Resubscribe/ }).or(page.getByRole('alertdialog'));
+          await dialog.waitFor();
+          expect(await sticksOut(page)).toEqual([]);
+          await dialog.getByLabel('Reason').fill('Asked for it on the phone');
+          await dialog.getByRole('button', { name: 'Resubscribe', exact: true }).click();
+        } else await page.getByRole('button', { name: 'Unsubscribe', exact: true }).click();
         await page.locator('[data-slot=toast]', { hasText: longest }).waitFor();
         expect(await sticksOut(page)).toEqual([]);
       },
