@@ -4,23 +4,9 @@ import { EmailField } from '../../core/lib/email-address.ts';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { limitParameter } from '../../core/lib/parameters.ts';
 import { parameter } from '../../core/lib/validation.ts';
+import { mailStatuses } from '../ledger/index.ts';
 import { ScheduledFor } from './schedule.ts';
 
-/** Every status that a mail can have. */
-const statuses = [
-  'PENDING',
-  'SENDING',
-  'SENT',
-  'DELIVERED',
-  'RECEIVED',
-  'OPENED',
-  'CLICKED',
-  'BOUNCED',
-  'COMPLAINED',
-  'FAILED',
-  'SUPPRESSED',
-  'CANCELLED',
-] as const;
 const sources = ['TRANSACTIONAL', 'CAMPAIGN', 'WORKFLOW', 'INBOUND'] as const;
 
 const Id = v.pipe(v.string(), v.uuid());
@@ -35,7 +21,7 @@ export const EmailSummary = v.object({
   to: v.string(),
   from: v.string(),
   subject: v.pipe(v.string(), v.description('As it was sent; before that, as it was given, with its variables.')),
-  status: v.picklist(statuses),
+  status: v.picklist(mailStatuses),
   source: v.picklist(sources),
   templateId: NullableId,
   campaignId: NullableId,
@@ -108,7 +94,7 @@ export const ListEmails = v.object({
   contactId: v.optional(v.pipe(v.string(), v.uuid('must be the id of a contact'))),
   to: v.optional(EmailField),
   tag: parameter('`name:value`: mail that was sent with this tag.'),
-  status: v.optional(v.picklist(statuses, `must be one of ${statuses.join(', ')}`)),
+  status: v.optional(v.picklist(mailStatuses, `must be one of ${mailStatuses.join(', ')}`)),
   source: v.optional(v.picklist(sources, `must be one of ${sources.join(', ')}`)),
   from: parameter('Mail that was created then or later.', { format: 'date-time' }),
   until: parameter('Mail that was created before it; now when absent.', { format: 'date-time' }),

@@ -6,6 +6,22 @@ import type { Reason } from './reasons.ts';
 
 const p = defineEntity.properties;
 
+/** Every status that a mail can have. */
+export const mailStatuses = [
+  'PENDING',
+  'SENDING',
+  'SENT',
+  'DELIVERED',
+  'RECEIVED',
+  'OPENED',
+  'CLICKED',
+  'BOUNCED',
+  'COMPLAINED',
+  'FAILED',
+  'SUPPRESSED',
+  'CANCELLED',
+] as const;
+
 const EmailSchema = defineEntity({
   name: 'Email',
   tableName: 'emails',
@@ -30,22 +46,7 @@ const EmailSchema = defineEntity({
     sendSeq: p.integer().nullable(),
     workflowExecutionId: p.uuid().nullable(),
     workflowStepExecutionId: p.uuid().nullable(),
-    status: p
-      .enum([
-        'PENDING',
-        'SENDING',
-        'SENT',
-        'DELIVERED',
-        'RECEIVED',
-        'OPENED',
-        'CLICKED',
-        'BOUNCED',
-        'COMPLAINED',
-        'FAILED',
-        'SUPPRESSED',
-        'CANCELLED',
-      ] as const)
-      .default('PENDING'),
+    status: p.enum(mailStatuses).default('PENDING'),
     messageId: p.text().nullable(),
     provider: p.text().nullable(),
     stream: p.text().nullable(),

@@ -1,6 +1,6 @@
 // What other parts of the service may use of ledger; everything else in this folder is its own.
 
-export { Email } from './entity.ts';
+export { Email, mailStatuses } from './entity.ts';
 export { foldMailChanges, type MailCounts, mailByDay, mailCounts } from './mail-count-queries.ts';
 export { contentBytes, insertQueued, isSimulated, type NewMail, simulatorDomains } from './queries.ts';
 export { hasReason, isLeftOut, type Reason, reasonText, storedReason } from './reasons.ts';
