@@ -85,6 +85,7 @@ test('a mail is looked up by the id that sending answered, before and after it l
   const after = (await get(project, `/${id}?include=body`)).body;
   expect(after).toMatchObject({ status: 'CLICKED', messageId, attempts: null, clicks: 1, error: null });
   expect(after.body).toContain('Hi Ada');
+  expect(after.text).toBe('Hi Ada');
   expect(after.timeline.map(({ type }: { type: string }) => type)).toEqual(['accepted', 'sent', 'delivery', 'click']);
   expect(after.timeline.at(-1).detail).toMatchObject({ link: 'https://acme.test/offer', isFirstClick: true });
   // What every event of a mail repeats is not part of its timeline.
@@ -223,6 +224,8 @@ test('the text part of a request is sent in place of the derived one, with its p
   const data = { name: 'Ada' };
   await send(project, 'ada@example.com', { data, text: 'Plain {{name}} & co\n{{unknown}}second line' });
   await send(project, 'bob@example.com', { data, text: null });
+  const [{ id }] = (await get(project, '?to=ada@example.com')).body.data;
+  expect((await get(project, `/${id}?include=body`)).body.text).toBe('Plain Ada & co\nsecond line');
   const { sent } = await deliver(project);
   expect(sent.map(({ to, text }) => [to.address, String(text)])).toEqual([
     ['ada@example.com', 'Plain Ada & co\nsecond line'],

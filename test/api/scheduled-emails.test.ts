@@ -239,3 +239,29 @@ test('attachments of scheduled mail take 1 GB of a project at most', async () =>
 function aFile(bytes: number) {
   return { filename: 'a.txt', contentType: 'text/plain', content: Buffer.alloc(bytes, 'a').toString('base64') };
 }
+
+test('scheduled mail is listed by when it is due, page by page, and without mail that was sent or cancelled', async () => {
+  const project = await aProject(database);
+  const late = await sentId(project, { scheduledFor: inTime(3 * dayMs), subject: 'Late {{email}}' });
+  const soon = await sentId(project, { scheduledFor: inTime(dayMs), to: 'bo@example.com' });
+  const held = await sentId(project, { hold: '15m' });
+  await sentId(project);
+  const cancelled = await sentId(project, { scheduledFor: inTime(dayMs) });
+  await call(project, 'POST', `/${cancelled}/cancel`);
+  await deliver(project);
+  const list = async (query: string) => (await call(project, 'GET', `?scheduled=true${query}`)).body;
+  const ids = (page: { data: { id: string }[] }) => page.data.map(({ id }) => id);
+  const whole = await list('');
+  expect(ids(whole)).toEqual([held, soon, late]);
+  expect(whole.data[2].subject).toBe('Late ada@example.com');
+  expect(ids(await list('&to=bo@example.com'))).toEqual([soon]);
+  expect(ids(await list('&to=nobody@example.com'))).toEqual([]);
+  const first = await list('&limit=2');
+  expect([ids(first), first.hasMore]).toEqual([[held, soon], true]);
+  const second = await list(`&limit=2&cursor=${first.cursor}`);
+  expect([ids(second), second.hasMore]).toEqual([[late], false]);
+  expect((await call(project, 'GET', '?scheduled=true&cursor=bm8')).status).toBe(400);
+  expect(ids((await api.call((await aProject(database)).secretKey, 'GET', '/v1/emails?scheduled=true')).body)).toEqual(
+    [],
+  );
+});

@@ -88,6 +88,34 @@ function alongIndex({ projectId, contactId, tag, first, before }: EmailSearch): 
     where ${along} and e.id >= ${first}::uuid and e.id < ${before}::uuid order by e.id desc limit ${mostLookedAt}`;
 }
 
+/** A place in the list of scheduled mail. */
+export interface DuePlace {
+  dueAt: string;
+  id: string;
+}
+
+/** Mail that waits for the time its sender chose, the next to leave first. */
+export function findScheduled(
+  db: Database,
+  {
+    projectId,
+    contactId,
+    after,
+    limit,
+  }: { projectId: string; contactId: string | null; after: DuePlace | null; limit: number },
+): Promise<(EmailRow & Pick<DuePlace, 'dueAt'>)[]> {
+  const place =
+    after === null ? sql`true` : sql`(q.due_at, q.email_id) > (${after.dueAt}::timestamptz, ${after.id}::uuid)`;
+  return db.rows(sql`
+    select ${columns}, w.due_at::text as "dueAt" from (
+      select q.email_id, q.due_at from email_queue q join emails e on e.id = q.email_id
+      where q.project_id = ${projectId} and q.claim_id is null and q.due_at > now() and ${place}
+        and (e.scheduled_for is not null or e.held_until is not null)
+        and (${contactId}::uuid is null or e.contact_id = ${contactId}::uuid)
+      order by q.due_at, q.email_id limit ${limit}) w, ${storedMailJoins}
+    where e.id = w.email_id order by w.due_at, e.id`);
+}
+
 /** The contact of an address, or null. */
 export async function contactOfAddress(db: Database, projectId: string, email: string): Promise<string | null> {
   const row = await db.row<{ id: string }>(

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import { EmailField } from '../../core/lib/email-address.ts';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
-import { limitParameter } from '../../core/lib/parameters.ts';
+import { choiceParameter, limitParameter } from '../../core/lib/parameters.ts';
 import { parameter } from '../../core/lib/validation.ts';
 import { mailStatuses } from '../ledger/index.ts';
 import { ScheduledFor } from './schedule.ts';
@@ -78,6 +78,7 @@ export const EmailRecord = v.object({
       v.description('The HTML, with `include=body`; null once it was emptied after EMAIL_BODY_RETENTION_DAYS.'),
     ),
   ),
+  text: v.optional(v.pipe(v.nullable(v.string()), v.description('The text part, beside `body`.'))),
 });
 export type EmailRecord = v.InferOutput<typeof EmailRecord>;
 
@@ -96,6 +97,10 @@ export const ListEmails = v.object({
   tag: parameter('`name:value`: mail that was sent with this tag.'),
   status: v.optional(v.picklist(mailStatuses, `must be one of ${mailStatuses.join(', ')}`)),
   source: v.optional(v.picklist(sources, `must be one of ${sources.join(', ')}`)),
+  scheduled: choiceParameter(
+    'Mail that waits for the time its sender chose, the next to leave first. No person, tag or span is needed.',
+    ['true'],
+  ),
   from: parameter('Mail that was created then or later.', { format: 'date-time' }),
   until: parameter('Mail that was created before it; now when absent.', { format: 'date-time' }),
   cursor: CursorParameter,

@@ -1,16 +1,18 @@
 import { isoInstant, isoInstantOrNull } from '../../core/database/columns.ts';
 import type { Database } from '../../core/database/sql.ts';
-import { clampLimit, decodeCursor, encodeCursor } from '../../core/lib/cursor.ts';
+import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../../core/lib/cursor.ts';
 import { badRequest, notFound } from '../../core/lib/errors.ts';
 import { firstIdAt, isUuid } from '../../core/lib/ids.ts';
 import { dateParameter, dayMs } from '../../core/lib/span.ts';
 import type { Composer } from '../engine/index.ts';
 import {
   contactOfAddress,
+  type DuePlace,
   type EmailRow,
   eventsOfEmail,
   findEmail,
   findEmails,
+  findScheduled,
   type TimelineRow,
   type WholeEmailRow,
 } from './queries.ts';
@@ -20,7 +22,7 @@ import { renderStored } from './stored-mail.ts';
 const longestSpanDays = 31;
 
 /**
- * A page of mail, the latest first (contract page 4). Mail of one person or tag is searched whole, other mail in a span of at most 31 days.
+ * A page of mail, the latest first (contract page 4); scheduled mail by when it is due. Mail of one person or tag is searched whole, other mail in a span of at most 31 days.
  * @throws 400 for a search without a person, tag or span, a cursor of another list, or what is no date
  */
 export async function listEmails(
@@ -32,7 +34,8 @@ export async function listEmails(
 ): Promise<EmailsPage> {
   const from = dateParameter('from', query.from);
   const until = dateParameter('until', query.until) ?? now;
-  const isNarrow = query.contactId !== undefined || query.to !== undefined || query.tag !== undefined;
+  const isNarrow =
+    query.scheduled === 'true' || query.contactId !== undefined || query.to !== undefined || query.tag !== undefined;
   if (!isNarrow && (from === null || until.getTime() - from.getTime() > longestSpanDays * dayMs))
     throw badRequest(
       `Name "contactId", "to" or "tag", or a span of at most ${longestSpanDays} days with "from" (and "until")`,
@@ -41,6 +44,8 @@ export async function listEmails(
   const contactId =
     query.to === undefined ? (query.contactId ?? null) : await contactOfAddress(db, projectId, query.to);
   const isNobody = query.to !== undefined && (contactId === null || (query.contactId ?? contactId) !== contactId);
+  if (query.scheduled === 'true') return isNobody ? noEmails : listScheduled(db, compose, projectId, contactId, query);
+  if (isNobody) return noEmails;
   const before = query.cursor === undefined ? null : placeOf(query.cursor);
   // Ids carry the instant they were made at, a moment before their row.
   const search = {
@@ -52,15 +57,41 @@ export async function listEmails(
     first: firstIdAt(from ?? new Date(0)),
     before: before ?? firstIdAt(query.until === undefined ? new Date(now.getTime() + dayMs) : until),
   };
-  const { rows, lookedUpTo } = isNobody
-    ? { rows: [], lookedUpTo: null }
-    : await findEmails(db, search, clampLimit(query.limit, 20, 100));
+  const { rows, lookedUpTo } = await findEmails(db, search, clampLimit(query.limit, 20, 100));
   return {
-    // The subject alone is rendered.
-    data: rows.map((row) => summaryOf(row, renderStored(compose, row.rendered ? row : { ...row, body: '' }).subject)),
+    data: rows.map((row) => summaryOf(row, subjectOf(compose, row))),
     cursor: lookedUpTo === null ? null : encodeCursor([lookedUpTo]),
     hasMore: lookedUpTo !== null,
   };
+}
+
+const noEmails: EmailsPage = { data: [], cursor: null, hasMore: false };
+
+// The subject alone is rendered.
+const subjectOf = (compose: Composer, row: EmailRow) => renderStored(compose, { ...row, body: '' }).subject;
+
+async function listScheduled(
+  db: Database,
+  compose: Composer,
+  projectId: string,
+  contactId: string | null,
+  query: ListEmails,
+): Promise<EmailsPage> {
+  const limit = clampLimit(query.limit, 20, 100);
+  const after = query.cursor === undefined ? null : duePlaceOf(query.cursor);
+  const rows = await findScheduled(db, { projectId, contactId, after, limit: limit + 1 });
+  const last = rows.length > limit ? rows[limit - 1] : undefined;
+  return {
+    data: rows.slice(0, limit).map((row) => summaryOf(row, subjectOf(compose, row))),
+    cursor: last === undefined ? null : encodeCursor([isoInstant(last.dueAt), last.id]),
+    hasMore: last !== undefined,
+  };
+}
+
+function duePlaceOf(cursor: string): DuePlace {
+  const [dueAt, id] = decodeCursor(cursor, 2);
+  if (isInstant(dueAt) && typeof id === 'string' && isUuid(id)) return { dueAt, id };
+  throw badRequest('"cursor" is not a cursor of this list: pass the value of the previous page unchanged');
 }
 
 function tagOf(tag: string): { name: string; value: string } {
@@ -85,7 +116,7 @@ export async function getEmail(
 ): Promise<EmailRecord> {
   const row = isUuid(id) ? await findEmail(db, projectId, id) : null;
   if (row === null) throw notFound('email', id);
-  const { subject, body } = renderStored(compose, withBody || row.rendered ? row : { ...row, body: '' });
+  const { subject, body, text } = renderStored(compose, withBody ? row : { ...row, body: '' });
   return {
     ...summaryOf(row, subject),
     fromName: row.fromName,
@@ -102,7 +133,7 @@ export async function getEmail(
     complainedAt: isoInstantOrNull(row.complainedAt),
     tags: row.tags,
     timeline: timelineOf(row, await eventsOfEmail(db, row)),
-    ...(withBody ? { body: body === '' ? null : body } : {}),
+    ...(withBody ? { body: body === '' ? null : body, text } : {}),
   };
 }
 

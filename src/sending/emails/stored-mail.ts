@@ -1,4 +1,4 @@
-import { StepLimitError } from '@posthorn/renderer';
+import { htmlToText, StepLimitError } from '@posthorn/renderer';
 import { type Query, sql } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { ProjectFacts } from '../../platform/projects/index.ts';
@@ -48,10 +48,18 @@ export const storedMailColumns: Query = sql`
 export const storedMailJoins: Query = sql`emails e join contacts c on c.id = e.contact_id join projects p on p.id = e.project_id
   left join campaigns k on k.id = e.campaign_id`;
 
-/** A mail as it was sent or, while it was not, as it would be now. The body is empty once it was emptied. */
-export function renderStored(compose: Composer, mail: StoredMail): { subject: string; body: string } {
+/** A mail's texts; the body is empty and `text` null once they were emptied. */
+interface Rendered {
+  subject: string;
+  body: string;
+  text: string | null;
+}
+
+/** A mail as it was sent or, while it was not, as it would be now. Of mail that was sent the text part is not kept: it is derived again. */
+export function renderStored(compose: Composer, mail: StoredMail): Rendered {
   const { subject, body } = mail;
-  if (mail.rendered || subject === null) return { subject: subject ?? '', body: body ?? '' };
+  if (mail.rendered || subject === null)
+    return { subject: subject ?? '', body: body ?? '', text: body ? htmlToText(body) : null };
   const message = composedOrNull(compose, {
     ...mail,
     subject,
@@ -61,10 +69,11 @@ export function renderStored(compose: Composer, mail: StoredMail): { subject: st
     to: { address: mail.recipientAddress, name: mail.toName },
     requestData: mail.data,
   });
-  if (message === null) return { subject, body: '' };
+  if (message === null) return { subject, body: '', text: null };
   // Emptied when it was old enough: what is left of it is the subject. Mail that brought only a text never had a body.
   const isEmptied = body === null || (body === '' && !mail.isLiteral);
-  return { subject: message.subject, body: isEmptied ? '' : String(keptBody(message)) };
+  if (isEmptied) return { subject: message.subject, body: '', text: null };
+  return { subject: message.subject, body: String(keptBody(message)), text: message.text && String(message.text) };
 }
 
 // Where it was never sent, nobody has seen that it cannot be rendered.

@@ -39,9 +39,11 @@ export async function getSuppressed(
   if (row === null) throw notFound('email', id);
   const { messageClass: _, rendered: __, data: ___, event: ____, isLiteral: _____, text: ______, ...kept } = row;
   const { contact: _______, project: ________, ...record } = kept;
+  const { subject, body } = renderStored(compose, row);
   return {
     ...record,
-    ...renderStored(compose, row),
+    subject,
+    body,
     sentAt: isoInstantOrNull(row.sentAt),
     deliveredAt: isoInstantOrNull(row.deliveredAt),
     openedAt: isoInstantOrNull(row.openedAt),
