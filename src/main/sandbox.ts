@@ -17,6 +17,7 @@ const sandbox = await createSandbox({
   port: config.SANDBOX_PORT,
   dataDir: join(config.DATA_DIR, 'sandbox'),
   webhookUrl: config.SANDBOX_WEBHOOK_URL,
+  serviceUrls: [config.API_URI, config.DASHBOARD_URI],
   webhookUser: config.POSTMARK_WEBHOOK_USER ?? '',
   webhookPassword: config.POSTMARK_WEBHOOK_PASSWORD ?? '',
   delayMs: config.SANDBOX_DELAY_MS,

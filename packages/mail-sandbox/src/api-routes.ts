@@ -1,28 +1,34 @@
+import { once } from 'node:events';
 import Router from '@koa/router';
 import type { Context } from 'koa';
 import * as v from 'valibot';
 import { readJson } from './body.ts';
 import { type Entry, type MailEvent, statusOf } from './entry.ts';
 import { FaultSchema } from './faults.ts';
+import { type Followed, follow, isOwn, linkOf, oneClickOf } from './follow.ts';
 import { inboundPayload } from './inbound.ts';
 import type { Happened } from './outcomes.ts';
 import type { Parts } from './parts.ts';
-import { EventSchema, InboundSchema, issueText, type SubmittedMessage } from './schema.ts';
+import { ClickSchema, EventSchema, InboundSchema, issueText, type SubmittedMessage } from './schema.ts';
 import { type Filter, page, search } from './search.ts';
 import type { Attempt } from './webhooks.ts';
 
 const bodyLimit = 1 << 20;
 const inboundLimit = 10 << 20;
 const maxLimit = 1_000;
+const longestWaitSeconds = 60;
 
 /**
  * The sandbox's own JSON API, for tests and scripts; it needs no token.
  *
- * - `GET /api/messages?to=&subject=&limit=&before=&bodies=`: newest first; `to` and `subject` match parts, `limit` is at
- *   most 1,000 (default 50), `before` is the id of the last message of the page before, `bodies=1` adds HTML and text.
+ * - `GET /api/messages?to=&subject=&since=&limit=&before=&bodies=&wait=`: newest first; `to` and `subject` match parts,
+ *   `since` is an instant, `limit` is at most 1,000 (default 50), `before` is the id of the last message of the page before,
+ *   `bodies=1` adds HTML and text, `wait=5s` answers as soon as a message matches, or with none after that time.
  * - `GET /api/messages/{id}`: everything about one message, with bodies and attachments.
  * - `DELETE /api/messages`: forgets all messages, planned events, and how often `ratelimit@…` and the like have failed.
  * - `POST /api/messages/{id}/events`: lets something happen (`EventSchema`) and waits for the webhook's first attempt.
+ * - `POST /api/messages/{id}/click`: reports a click (`ClickSchema`), and opens the link if it leads to the service.
+ * - `POST /api/messages/{id}/unsubscribe`: posts to the message's one-click address (RFC 8058) at the service.
  * - `POST /api/inbound`: posts a received mail (`InboundSchema`) to the webhook.
  * - `GET /api/stats?metadata=<key>`: counts; with a key also how many values it has and which ones occur repeatedly.
  * - `/api/faults`: see `FaultSchema`.
@@ -33,7 +39,7 @@ export function apiRoutes(parts: Parts): Router {
 
   router.get('/messages', async (ctx) => {
     const query = new URLSearchParams(ctx.querystring);
-    const found = listMessages(query, parts);
+    const found = await awaitMessages(query, parts, ctx);
     if (typeof found === 'string') return badInput(ctx, found);
     const messages: Record<string, unknown>[] = [];
     for (const entry of found.entries) {
@@ -72,6 +78,30 @@ export function apiRoutes(parts: Parts): Router {
     const happened = await parts.outcomes.happen(entry, type, details);
     if (!happened) return badInput(ctx, 'type: the message has no link to click');
     ctx.body = happenedJson(happened);
+  });
+  router.post('/messages/:id/click', async (ctx) => {
+    const entry = store.get(ctx.params.id ?? '');
+    const message = entry && (await store.read(entry));
+    if (!entry || !message) return notFound(ctx);
+    const input = await inputOf(ctx, ClickSchema, bodyLimit);
+    if (!input) return;
+    const link = linkOf(message, input.link);
+    if (!link) return badInput(ctx, 'link: the message has no such link');
+    const details = { link, ...(input.recipient === undefined ? {} : { recipient: input.recipient }) };
+    const happened = await parts.outcomes.happen(entry, 'click', details);
+    const answer = isOwn(parts.service, link) ? await followed(ctx, parts, link, 'GET') : null;
+    if (answer !== undefined) ctx.body = { link, webhook: attemptJson(happened?.attempt ?? null), answer };
+  });
+  router.post('/messages/:id/unsubscribe', async (ctx) => {
+    const entry = store.get(ctx.params.id ?? '');
+    const message = entry && (await store.read(entry));
+    if (!message) return notFound(ctx);
+    const link = oneClickOf(message);
+    if (!link) return badInput(ctx, 'The message offers no one-click unsubscribe.');
+    if (!isOwn(parts.service, link))
+      return badInput(ctx, `${new URL(link).origin} is not the service of this sandbox.`);
+    const answer = await followed(ctx, parts, link, 'POST');
+    if (answer) ctx.body = { link, answer };
   });
   router.post('/inbound', async (ctx) => {
     const input = await inputOf(ctx, InboundSchema, inboundLimit);
@@ -127,6 +157,42 @@ export async function injectInbound(
   return { ok: true, id: inbound.id, attempt };
 }
 
+/** The link's answer; undefined after a 502, when the service did not answer. */
+async function followed(
+  ctx: Context,
+  parts: Parts,
+  link: string,
+  method: 'GET' | 'POST',
+): Promise<Followed | undefined> {
+  try {
+    return await follow(parts.service, link, method);
+  } catch (error) {
+    ctx.status = 502;
+    ctx.body = { error: `The service did not answer: ${error instanceof Error ? error.message : 'failed'}` };
+    return undefined;
+  }
+}
+
+/** The messages that match, at the latest when `wait` is over; stops when the caller leaves or the sandbox closes. */
+async function awaitMessages(
+  query: URLSearchParams,
+  parts: Parts,
+  ctx: Context,
+): Promise<ReturnType<typeof listMessages>> {
+  const wait = query.get('wait');
+  if (wait === null) return listMessages(query, parts);
+  const seconds = Number(/^(\d{1,3})s?$/.exec(wait)?.[1]);
+  if (!(seconds <= longestWaitSeconds)) return `wait: must be between 0s and ${longestWaitSeconds}s`;
+  const left = new AbortController();
+  ctx.res.once('close', () => left.abort());
+  const signal = AbortSignal.any([left.signal, parts.closing, AbortSignal.timeout(seconds * 1_000)]);
+  for (;;) {
+    const found = listMessages(query, parts);
+    if (typeof found === 'string' || found.total > 0 || signal.aborted) return found;
+    await once(parts.store.arrivals, 'added', { signal }).catch(() => undefined);
+  }
+}
+
 /** One page of messages, or what is wrong with its parameters. */
 function listMessages(query: URLSearchParams, { store }: Parts): { total: number; entries: Entry[] } | string {
   const limit = Number(query.get('limit') || 50);
@@ -134,7 +200,14 @@ function listMessages(query: URLSearchParams, { store }: Parts): { total: number
   const last = query.get('before');
   const before = last ? store.get(last) : undefined;
   if (last && !before) return 'before: no such message';
-  const filter: Filter = { to: query.get('to') ?? '', subject: query.get('subject') ?? '' };
+  const since = query.get('since');
+  const fromDate = since ? Date.parse(since) : undefined;
+  if (Number.isNaN(fromDate)) return 'since: must be an instant, such as 2026-03-01T12:00:00Z';
+  const filter: Filter = {
+    to: query.get('to') ?? '',
+    subject: query.get('subject') ?? '',
+    ...(fromDate === undefined ? {} : { fromDate }),
+  };
   return page(search(store, filter, before), 0, limit);
 }
 

@@ -1,6 +1,7 @@
 import type { ByteBudget } from './body.ts';
 import type { Domains } from './domains.ts';
 import type { Faults } from './faults.ts';
+import type { Service } from './follow.ts';
 import type { Outages } from './magic.ts';
 import type { Outcomes } from './outcomes.ts';
 import type { Store } from './store.ts';
@@ -15,6 +16,7 @@ export interface Parts {
   outcomes: Outcomes;
   webhooks: Webhooks | null;
   budget: ByteBudget;
+  service: Service;
   /** Calls of the sending paths since the process started. */
   calls: { count: number };
   /** Aborted when the sandbox closes. */

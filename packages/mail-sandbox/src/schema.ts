@@ -50,6 +50,9 @@ export const EventSchema = v.object({
   link: v.optional(v.pipe(v.string(), v.regex(/^https?:\/\//i, 'must start with http:// or https://'))),
 });
 
+/** The body of `POST /api/messages/{id}/click`: a part of the link's address, or nothing for the first link. */
+export const ClickSchema = v.object({ link: v.optional(v.string(), ''), recipient: v.optional(v.string()) });
+
 /** The body of `POST /api/inbound`: a mail as if it had arrived at the inbound stream. */
 export const InboundSchema = v.object({
   from: v.pipe(v.string(), v.trim(), v.nonEmpty('must not be empty')),

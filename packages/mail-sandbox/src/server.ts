@@ -28,6 +28,8 @@ export interface SandboxOptions {
   /** HTTP Basic credentials of the webhook; an empty user sends none. */
   webhookUser: string;
   webhookPassword: string;
+  /** Bases of the links of the service, which may be followed on request; none when absent. */
+  serviceUrls?: readonly string[];
   /** Milliseconds until a message is delivered; twice that until it is opened, three times until clicked. 0: at once. */
   delayMs: number;
   /** Messages kept (default 10,000); the oldest leave first, totals go on counting. */
@@ -90,6 +92,10 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
       outages: new Outages(),
       outcomes,
       webhooks,
+      service: {
+        publicUrls: options.serviceUrls ?? [],
+        reachedAt: options.webhookUrl && new URL(options.webhookUrl).origin,
+      },
       budget: createByteBudget(bodyBudgetBytes),
       calls: { count: 0 },
       closing: closing.signal,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { EventEmitter } from 'node:events';
 import { DiskLog } from './disk-log.ts';
 import { type Entry, entryOf, type MailEvent } from './entry.ts';
 import { createMemoryLog, type Log, type Place } from './log.ts';
@@ -28,6 +29,8 @@ const eventsPerMessage = 500;
  * the system's error when it cannot be used.
  */
 export class Store {
+  /** Emits `added` after messages were stored. */
+  readonly arrivals = new EventEmitter().setMaxListeners(0);
   private readonly options: StoreOptions;
   private readonly byId = new Map<string, Entry>();
   private readonly bySeq = new Map<number, Entry>();
@@ -60,6 +63,7 @@ export class Store {
     const places = this.log.append(messages.map((m, i) => encode({ t: 'm', id: ids[i] ?? '', at, m })));
     const entries = messages.map((message, i) => this.insert(ids[i] ?? '', at, message, places[i] as Place));
     this.prune();
+    this.arrivals.emit('added');
     return entries;
   }
 

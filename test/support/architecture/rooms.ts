@@ -80,8 +80,8 @@ export function packageFolder(path: string): string | undefined {
 
 /** The file that stands behind the name of one of our packages. */
 export function packageEntry(specifier: string): string | undefined {
-  const [, name] = /^@posthorn\/([\w-]+)$/.exec(specifier) ?? [];
-  return name === undefined ? undefined : `packages/${name}/src/index.ts`;
+  const [, name, part = 'index'] = /^@posthorn\/([\w-]+)(?:\/([\w-]+))?$/.exec(specifier) ?? [];
+  return name === undefined ? undefined : `packages/${name}/src/${part}.ts`;
 }
 
 /** Whether the place is a subject of the service. */
