@@ -540,6 +540,15 @@ create table email_queue (
 create index email_queue_claims on email_queue using btree (claim_id) where (claim_id is not null);
 create index email_queue_due on email_queue using btree (project_id, due_at, email_id) where (claim_id is null);
 
+create table email_resends (
+  email_id uuid not null,
+  resend_of uuid not null,
+  project_id uuid not null,
+  constraint email_resends_pkey primary key (email_id),
+  constraint email_resends_email_id_fkey foreign key (email_id) references emails(id) on delete cascade
+);
+create index email_resends_first on email_resends using btree (resend_of);
+
 create table email_tags (
   email_id uuid not null,
   name text not null,

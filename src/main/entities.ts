@@ -40,6 +40,7 @@ import { Campaign, CampaignClaim, CampaignSend } from '../sending/campaigns/enti
 import { ProviderHold, QueuedEmail, SendBucket } from '../sending/engine/entity.ts';
 import {
   Email,
+  EmailResend,
   EmailTag,
   MailCount,
   MailCountChange,
@@ -99,6 +100,7 @@ export const entities: EntityName[] = [
   Template,
   ProviderHandover,
   Email,
+  EmailResend,
   EmailTag,
   MailCount,
   MailCountChange,

@@ -270,3 +270,30 @@ describe('limits of a key', () => {
     expect([sent.status, row?.status]).toEqual([200, 'SUPPRESSED']);
   });
 });
+
+test('a key moves, releases, cancels and resends mail that it could have sent, and no other', async () => {
+  const { key } = await aKey({ recipients: { domains: ['inside.example'] }, senderDomains: [project.domain] });
+  const { key: elsewhere } = await aKey({ senderDomains: ['only.example'] });
+  const { key: reader } = await aKey({ scopes: ['emails:read'] });
+  const to = ['a@inside.example', 'b@outside.example'];
+  const sent = await api.call(project.secretKey, 'POST', '/v1/send', { ...mailTo(to), hold: '1h' });
+  const [mine, others] = sent.body.data.emails.map(({ email }: { email: string }) => `/v1/emails/${email}`);
+  const scheduledFor = new Date(Date.now() + 24 * hourMs).toISOString();
+  const verdict = async (by: string, path: string, action: 'PATCH' | 'release' | 'cancel' | 'resend') => {
+    const { status, body } = await (action === 'PATCH'
+      ? api.call(by, 'PATCH', path, { scheduledFor })
+      : api.call(by, 'POST', `${path}/${action}`, {}));
+    return status === 200 ? body.status : [status, body.error.code, body.error.details?.reason];
+  };
+  for (const path of [mine, others])
+    expect(await verdict(elsewhere, path, 'resend')).toEqual([403, 'FORBIDDEN', 'sender']);
+  expect(await verdict(key, others, 'resend')).toEqual([403, 'FORBIDDEN', 'recipient']);
+  expect(await verdict(key, mine, 'resend')).toEqual([409, 'EMAIL_NOT_FAILED', undefined]);
+  for (const action of ['PATCH', 'release', 'cancel'] as const) {
+    expect(await verdict(reader, mine, action)).toEqual([403, 'SCOPE_MISSING', undefined]);
+    expect(await verdict(elsewhere, mine, action)).toEqual([403, 'FORBIDDEN', 'sender']);
+    expect(await verdict(key, others, action)).toEqual([403, 'FORBIDDEN', 'recipient']);
+    expect(await verdict(key, mine, action)).toBe(action === 'cancel' ? 'CANCELLED' : 'PENDING');
+  }
+  expect((await api.call(project.secretKey, 'GET', others)).body.status).toBe('PENDING');
+});

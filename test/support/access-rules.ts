@@ -65,6 +65,7 @@ const exact: Record<string, Rule> = {
   'PATCH /v1/emails/:id': 'secretKey',
   'POST /v1/emails/:id/cancel': 'secretKey',
   'POST /v1/emails/:id/release': 'secretKey',
+  'POST /v1/emails/:id/resend': 'secretKey',
 
   'GET /health': 'open',
   'GET /ready': 'open',
@@ -158,8 +159,10 @@ const reads = (scope: 'contacts' | 'campaigns' | 'workflows') => (method: string
 // What a key with scopes needs below a path, the first that fits; all else is closed to such keys.
 const scopesBelow: readonly [path: RegExp, scope: Scope | ((method: string) => Scope | null)][] = [
   [/^\/v1\/(send|verify)$/, 'emails:send'],
-  // What such a key may send is limited to senders and recipients, which nobody checks when mail is moved.
-  [/^(\/v1|\/suppressions)?\/emails(\/:id)?$/, (method) => (method === 'GET' ? 'emails:read' : null)],
+  [
+    /^(\/v1|\/suppressions)?\/emails(\/:id(\/(cancel|release|resend))?)?$/,
+    (method) => (method === 'GET' ? 'emails:read' : 'emails:send'),
+  ],
   [/^\/(v1|events)\/track$/, 'events:write'],
   [/^\/(contacts\/lookup|segments\/preview|analytics\/top-events)$/, 'contacts:read'],
   [/^\/(contacts(?!\/public)|segments|events)(\/|$)/, reads('contacts')],

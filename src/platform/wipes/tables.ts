@@ -57,6 +57,7 @@ export const alongTables = [
   'automation_step_runs',
   'campaign_sends',
   'contact_field_values',
+  'email_resends',
   'email_tags',
 ] as const;
 

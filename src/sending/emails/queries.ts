@@ -140,6 +140,8 @@ export interface WholeEmailRow
       | 'bouncedAt'
       | 'complainedAt'
       | 'tags'
+      | 'resendOf'
+      | 'resends'
     > {
   /** The last change of its row. */
   updatedAt: string;
@@ -151,6 +153,8 @@ export function findEmail(db: Database, projectId: string, id: string): Promise<
     select ${columns}, e.headers, e.message_id as "messageId", e.provider, e.suppression,
       (select q.attempts from email_queue q where q.email_id = e.id) as attempts,
       coalesce((select jsonb_object_agg(t.name, t.value) from email_tags t where t.email_id = e.id), '{}') as tags,
+      (select r.resend_of from email_resends r where r.email_id = e.id) as "resendOf",
+      array(select r.email_id from email_resends r where r.resend_of = e.id order by 1) as resends,
       e.delivered_at::text as "deliveredAt", e.opened_at::text as "openedAt", e.clicked_at::text as "clickedAt",
       e.bounced_at::text as "bouncedAt", e.complained_at::text as "complainedAt", e.updated_at::text as "updatedAt"
     from ${storedMailJoins} where e.project_id = ${projectId} and e.id = ${id}`);

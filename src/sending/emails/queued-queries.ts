@@ -35,16 +35,19 @@ export async function moveQueued(db: Database, projectId: string, id: string, at
   return moved === 1;
 }
 
-/** What a mail is that is not, or no longer, in the queue. */
+/** A mail, and whether it is in the queue. */
 export interface LeftMail {
   status: string;
   isClaimed: boolean;
   campaignId: string | null;
+  from: string;
+  to: string;
 }
 
 /** What became of a mail of the project; null when there is none. */
 export function findLeft(db: Database, projectId: string, id: string): Promise<LeftMail | null> {
   return db.row<LeftMail>(sql`
-    select status, campaign_id as "campaignId", exists (select from email_queue q where q.email_id = e.id) as "isClaimed"
+    select status, campaign_id as "campaignId", "from", to_address as "to",
+      exists (select from email_queue q where q.email_id = e.id) as "isClaimed"
     from emails e where project_id = ${projectId} and id = ${id}`);
 }

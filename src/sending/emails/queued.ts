@@ -1,7 +1,22 @@
 import type { Database } from '../../core/database/sql.ts';
+import type { ScopedKey } from '../../core/http/context.ts';
 import { AppError, conflict, notFound } from '../../core/lib/errors.ts';
+import { checkStoredMail } from './key-limits.ts';
 import { cancelQueued, findLeft, moveQueued } from './queued-queries.ts';
 import { scheduledInstant } from './schedule.ts';
+
+/** @throws 404, and 403 for a key with limits that could not have sent this mail */
+export async function checkKeyOfMail(
+  db: Database,
+  key: ScopedKey | null,
+  projectId: string,
+  id: string,
+): Promise<void> {
+  if (!key?.senderDomains && !key?.recipients) return;
+  const mail = await findLeft(db, projectId, id);
+  if (mail === null) throw notFound('email', id);
+  checkStoredMail(key, mail);
+}
 
 /** Cancels a mail that has not been claimed for sending. @throws 404, 409 EMAIL_LEFT, 409 for a campaign's mail */
 export async function cancelEmail(db: Database, projectId: string, id: string): Promise<void> {

@@ -1,8 +1,12 @@
-import { type Access, route } from '../../core/http/route.ts';
+import type { KeyActor, UserActor } from '../../core/http/context.ts';
+import { type Access, reply, route } from '../../core/http/route.ts';
 import { composerOf, longestWaitMs } from '../engine/index.ts';
-import { cancelEmail, rescheduleEmail } from './queued.ts';
-import { EmailRecord, EmailsPage, GetEmail, ListEmails, MoveEmail } from './schema.ts';
+import { cancelEmail, checkKeyOfMail, rescheduleEmail } from './queued.ts';
+import { resendEmail } from './resending.ts';
+import { EmailRecord, EmailsPage, GetEmail, ListEmails, MoveEmail, ResendEmail } from './schema.ts';
 import { getEmail, listEmails } from './service.ts';
+
+const whileItWaits = 'While nobody has begun to send it; 409 `EMAIL_LEFT` with its `status` after that.';
 
 // Callers with a key use /v1, the dashboard the same paths without it (contract page 4).
 const routesBelow = <const Who extends Access & ('secret' | 'dashboard')>(prefix: '/v1' | '', access: Who) => [
@@ -35,14 +39,17 @@ const routesBelow = <const Who extends Access & ('secret' | 'dashboard')>(prefix
   route({
     method: 'PATCH',
     path: `${prefix}/emails/:id`,
+    scope: 'emails:send',
     access,
     summary: 'Send an email at another time',
-    description: 'While nobody has begun to send it; 409 `EMAIL_LEFT` with its `status` after that.',
+    description: whileItWaits,
     tag: 'emails',
     ids: { id: 'email' },
     body: MoveEmail,
+    example: { scheduledFor: '2026-12-24T18:00:00+01:00' },
     reply: EmailRecord,
-    async handle({ app, db, project, params, body }) {
+    async handle({ app, db, project, actor, params, body }) {
+      await checkKeyOfMail(db, scopedOf(actor), project.id, params.id);
       const at = await rescheduleEmail(db, project.id, params.id, body.scheduledFor, app.clock());
       if (at === null || at.getTime() - app.clock().getTime() <= longestWaitMs) app.waker.wake(project.id);
       return getEmail(db, composerOf(app), project.id, params.id, false);
@@ -51,13 +58,15 @@ const routesBelow = <const Who extends Access & ('secret' | 'dashboard')>(prefix
   route({
     method: 'POST',
     path: `${prefix}/emails/:id/cancel`,
+    scope: 'emails:send',
     access,
     summary: 'Cancel an email',
-    description: 'While nobody has begun to send it; 409 `EMAIL_LEFT` with its `status` after that.',
+    description: whileItWaits,
     tag: 'emails',
     ids: { id: 'email' },
     reply: EmailRecord,
-    async handle({ app, db, project, params }) {
+    async handle({ app, db, project, actor, params }) {
+      await checkKeyOfMail(db, scopedOf(actor), project.id, params.id);
       await cancelEmail(db, project.id, params.id);
       return getEmail(db, composerOf(app), project.id, params.id, false);
     },
@@ -65,19 +74,48 @@ const routesBelow = <const Who extends Access & ('secret' | 'dashboard')>(prefix
   route({
     method: 'POST',
     path: `${prefix}/emails/:id/release`,
+    scope: 'emails:send',
     access,
     summary: 'Send a held or scheduled email now',
-    description: 'While nobody has begun to send it; 409 `EMAIL_LEFT` with its `status` after that.',
+    description: whileItWaits,
     tag: 'emails',
     ids: { id: 'email' },
     reply: EmailRecord,
-    async handle({ app, db, project, params }) {
+    async handle({ app, db, project, actor, params }) {
+      await checkKeyOfMail(db, scopedOf(actor), project.id, params.id);
       await rescheduleEmail(db, project.id, params.id, null, app.clock());
       app.waker.wake(project.id);
       return getEmail(db, composerOf(app), project.id, params.id, false);
     },
   }),
+  route({
+    method: 'POST',
+    path: `${prefix}/emails/:id/resend`,
+    scope: 'emails:send',
+    access,
+    summary: 'Send an email that failed once more',
+    description:
+      'The content that was accepted goes out as a new email, which is answered and points to the first with `resendOf`. Consent, suppression rules, the sender and the monthly limit are checked again. 409 `EMAIL_NOT_FAILED` for any other email, `OUTCOME_UNKNOWN` for one that may have arrived unless `evenIfItArrived` is true, `EMAIL_CONTENT_GONE` when it had attachments or its content was emptied after `EMAIL_BODY_RETENTION_DAYS`.',
+    tag: 'emails',
+    ids: { id: 'email' },
+    idempotent: true,
+    body: ResendEmail,
+    example: { evenIfItArrived: false },
+    reply: EmailRecord,
+    status: 201,
+    async handle({ app, writeOnce, project, actor, params, body }) {
+      const { directory, config: billing } = app;
+      const deps = { writeOnce, directory, billing, compose: composerOf(app), key: scopedOf(actor) };
+      const email = await resendEmail(deps, project, params.id, body.evenIfItArrived);
+      app.waker.wake(project.id);
+      return reply(201, email);
+    },
+  }),
 ];
+
+function scopedOf(actor: KeyActor | UserActor) {
+  return actor.kind === 'key' ? actor.scoped : null;
+}
 
 /** Emails as a resource: what became of each, by the id that `POST /v1/send` answered. */
 export const emailRoutes = [...routesBelow('/v1', 'secret'), ...routesBelow('', 'dashboard')];

@@ -71,6 +71,8 @@ export const EmailRecord = v.object({
   bouncedAt: NullableInstant,
   complainedAt: NullableInstant,
   tags: v.record(v.string(), v.string()),
+  resendOf: v.pipe(NullableId, v.description('The mail that failed and is sent again by this one.')),
+  resends: v.pipe(v.array(Id), v.description('Mail that sent this one again, oldest first.')),
   timeline: v.array(TimelineItem),
   body: v.optional(
     v.pipe(
@@ -89,6 +91,14 @@ export const GetEmail = v.object({
 
 /** `PATCH /v1/emails/{id}`. */
 export const MoveEmail = v.object({ scheduledFor: ScheduledFor });
+
+/** `POST /v1/emails/{id}/resend`. */
+export const ResendEmail = v.object({
+  evenIfItArrived: v.pipe(
+    v.optional(v.boolean(), false),
+    v.description('Also send mail of which nobody can tell whether it arrived; the recipient may get it twice.'),
+  ),
+});
 
 /** `GET /v1/emails`. */
 export const ListEmails = v.object({

@@ -132,6 +132,8 @@ export async function getEmail(
     bouncedAt: isoInstantOrNull(row.bouncedAt),
     complainedAt: isoInstantOrNull(row.complainedAt),
     tags: row.tags,
+    resendOf: row.resendOf,
+    resends: row.resends,
     timeline: timelineOf(row, await eventsOfEmail(db, row)),
     ...(withBody ? { body: body === '' ? null : body, text } : {}),
   };

@@ -108,6 +108,21 @@ const EmailTagSchema = defineEntity({
 export class EmailTag extends EmailTagSchema.class {}
 EmailTagSchema.setClass(EmailTag);
 
+const EmailResendSchema = defineEntity({
+  name: 'EmailResend',
+  tableName: 'email_resends',
+  properties: {
+    emailId: p.manyToOne(Email).mapToPk().deleteRule('cascade').primary().updateRule('no action'),
+    resendOf: p.uuid(),
+    projectId: p.uuid(),
+  },
+  indexes: [{ name: 'email_resends_first', properties: ['resendOf'] }],
+});
+
+/** A mail that repeats one that failed. */
+export class EmailResend extends EmailResendSchema.class {}
+EmailResendSchema.setClass(EmailResend);
+
 const MailCountSchema = defineEntity({
   name: 'MailCount',
   tableName: 'mail_counts',

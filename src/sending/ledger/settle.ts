@@ -88,8 +88,9 @@ export async function settleQueued(
         message_id = coalesce(v.message_id, e.message_id),
         sent_at = case when v.outcome = 'SENT' then v.at end,
         bounced_at = case when v.outcome = 'BOUNCED' then coalesce(e.bounced_at, now()) else e.bounced_at end,
-        subject = coalesce(v.subject, e.subject), body = coalesce(v.body, e.body),
-        render = case when v.subject is null then e.render end,
+        subject = coalesce(v.subject, e.subject),
+        body = case when ${isResendable} then e.body else coalesce(v.body, e.body) end,
+        render = case when v.subject is null or ${isResendable} then e.render end,
         attachments = ${raw(withoutBytes('e.attachments'))},
         reason = case when ${unreported} then v.reason::jsonb else e.reason end, provider = ${provider},
         stream = coalesce(v.stream, e.stream), updated_at = now()
@@ -108,6 +109,9 @@ export async function settleQueued(
 // While the provider has reported nothing of a mail, our own verdict decides its status. FAILED with a message id is the
 // provider's word: it took the mail and then refused to send it.
 const unreported = sql`(e.status in ('PENDING', 'SENDING') or e.status = 'FAILED' and e.message_id is null)`;
+
+// What failed keeps what it is made of, so that it can be sent again, until its body is emptied by age.
+const isResendable = sql`(v.outcome = 'FAILED' and e.render is not null)`;
 
 // What follows from the verdicts of the CTE `settled`: the contact that the provider refuses, and the events.
 const consequences = sql`

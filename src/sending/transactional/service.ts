@@ -9,7 +9,7 @@ import type { Database, WriteOnce } from '../../core/database/sql.ts';
 import type { ScopedKey } from '../../core/http/context.ts';
 import { splitData } from '../../core/lib/contact-data.ts';
 import { domainOf } from '../../core/lib/email-address.ts';
-import { AppError, badRequest, forbidden, invalid, invalidField, notFound } from '../../core/lib/errors.ts';
+import { AppError, badRequest, invalid, invalidField, notFound } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import {
@@ -21,7 +21,7 @@ import {
 } from '../../platform/billing/index.ts';
 import { senderDomainRefused } from '../../platform/domains/index.ts';
 import type { ProjectDirectory, ProjectFacts } from '../../platform/projects/index.ts';
-import { type SendTime, scheduleOf } from '../emails/index.ts';
+import { checkKeySender, reaches, type SendTime, scheduleOf } from '../emails/index.ts';
 import { contentBytes } from '../ledger/index.ts';
 import { acceptTogether } from './accept-together.ts';
 import {
@@ -112,7 +112,7 @@ export async function acceptSend(
   checkMessageSize(deps.limits.messageBytes, facts);
   const bytes = contentBytes({ ...facts, data: facts.variables }, facts.attachments);
   checkStoredSize(bytes, body);
-  checkSender(deps.key, domainOf(from));
+  checkKeySender(deps.key, domainOf(from));
   const domains = await deps.directory.senderDomains(project.id);
   if (!domains.has(domainOf(from))) throw senderDomainRefused(domainOf(from));
   const rules = await deps.suppressionRules.of(project.id);
@@ -262,20 +262,9 @@ function recipientsOf(
 
 // Mail of a test key is kept like mail that a rule matches.
 function suppressionOfKey(key: ScopedKey | null, recipient: string, at: Date): SuppressionMatch | null {
-  if (!key?.recipients) return null;
-  const { domains, addresses } = key.recipients;
-  if (domains.includes(domainOf(recipient)) || addresses.includes(recipient)) return null;
+  if (key === null || reaches(key, recipient)) return null;
   const { id: ruleId, prefix: pattern } = key;
   return { ruleId, name: 'key may not reach it', kind: 'KEY', pattern, recipient, matchedAt: at.toISOString() };
-}
-
-function checkSender(key: ScopedKey | null, domain: string): void {
-  if (!key?.senderDomains || key.senderDomains.includes(domain)) return;
-  throw forbidden(
-    `This key may not send from ${domain}`,
-    { reason: 'sender', domain, allowed: key.senderDomains },
-    'Use one of the domains of the key as "from", or another key.',
-  );
 }
 
 function senderOf(

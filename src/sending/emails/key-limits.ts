@@ -1,0 +1,31 @@
+import type { ScopedKey } from '../../core/http/context.ts';
+import { domainOf } from '../../core/lib/email-address.ts';
+import { forbidden } from '../../core/lib/errors.ts';
+
+/** @throws 403 for a sender whose domain a key may not use */
+export function checkKeySender(key: ScopedKey | null, domain: string): void {
+  if (!key?.senderDomains || key.senderDomains.includes(domain)) return;
+  throw forbidden(
+    `This key may not send from ${domain}`,
+    { reason: 'sender', domain, allowed: key.senderDomains },
+    'Use one of the domains of the key as "from", or another key.',
+  );
+}
+
+/** Whether mail of a key reaches an address. */
+export function reaches(key: ScopedKey | null, address: string): boolean {
+  if (!key?.recipients) return true;
+  const { domains, addresses } = key.recipients;
+  return domains.includes(domainOf(address)) || addresses.includes(address);
+}
+
+/** @throws 403 for mail that a key could not have sent, and so may not change */
+export function checkStoredMail(key: ScopedKey | null, { from, to }: { from: string; to: string }): void {
+  checkKeySender(key, domainOf(from));
+  if (reaches(key, to)) return;
+  throw forbidden(
+    `This key may not reach ${to}`,
+    { reason: 'recipient', recipient: to, allowed: key?.recipients },
+    'Use a key that may write to this recipient.',
+  );
+}

@@ -1,0 +1,96 @@
+import type { Database, WriteOnce } from '../../core/database/sql.ts';
+import type { ScopedKey } from '../../core/http/context.ts';
+import { domainOf } from '../../core/lib/email-address.ts';
+import { AppError, conflict, notFound } from '../../core/lib/errors.ts';
+import { newId } from '../../core/lib/ids.ts';
+import { recordChange } from '../../platform/audit/index.ts';
+import {
+  type BillingSettings,
+  type GrantedQuota,
+  limitExceeded,
+  reserveMail,
+  usageCategory,
+} from '../../platform/billing/index.ts';
+import { senderDomainRefused } from '../../platform/domains/index.ts';
+import type { ProjectDirectory, ProjectFacts, UsageCategory } from '../../platform/projects/index.ts';
+import type { Composer } from '../engine/index.ts';
+import { checkStoredMail } from './key-limits.ts';
+import { type EarlierMail, lockEarlier, queueAgain } from './resend-queries.ts';
+import type { EmailRecord } from './schema.ts';
+import { getEmail } from './service.ts';
+
+/** What sending a mail again needs. */
+export interface ResendDeps {
+  writeOnce: WriteOnce;
+  directory: Pick<ProjectDirectory, 'senderDomains'>;
+  billing: BillingSettings;
+  compose: Composer;
+  /** The key of the request, where it has scopes and limits. */
+  key: ScopedKey | null;
+}
+
+/**
+ * Sends the accepted content of a mail that failed once more, as a new mail, and answers that one. `evenIfItArrived` also
+ * sends what the provider may have taken.
+ * @throws 404; 409 for mail that has not failed, is a campaign's, may have arrived, or whose content is gone; 402; 403 for the
+ * sender's domain and for what the key may not send
+ */
+export async function resendEmail(
+  deps: ResendDeps,
+  project: ProjectFacts,
+  id: string,
+  evenIfItArrived: boolean,
+): Promise<EmailRecord> {
+  const resent = await deps.writeOnce(
+    (db) => db.transaction((tx) => resendWithin(tx, deps, project, id, evenIfItArrived)),
+    (result) => 'email' in result,
+  );
+  // Thrown after the commit, which keeps a counter that has begun.
+  if ('overQuota' in resent) throw limitExceeded(resent.category, resent.overQuota);
+  return resent.email;
+}
+
+async function resendWithin(
+  tx: Database,
+  { directory, billing, compose, key }: ResendDeps,
+  project: ProjectFacts,
+  id: string,
+  evenIfItArrived: boolean,
+): Promise<{ email: EmailRecord } | { overQuota: GrantedQuota; category: UsageCategory }> {
+  const earlier = await lockEarlier(tx, project.id, id);
+  if (earlier === null) throw notFound('email', id);
+  checkStoredMail(key, earlier);
+  checkResendable(earlier, evenIfItArrived);
+  const domain = domainOf(earlier.from);
+  if (!(await directory.senderDomains(project.id)).has(domain)) throw senderDomainRefused(domain);
+  const category = usageCategory(earlier.sourceType, earlier.messageClass);
+  const request = { projectId: project.id, category, count: 1, billing: project.billing };
+  const quota = await reserveMail(tx, billing, request);
+  if (quota.granted === 0) return { overQuota: quota, category };
+  const resendId = newId();
+  await queueAgain(tx, id, resendId);
+  const email = await getEmail(tx, compose, project.id, resendId, false);
+  await recordChange(tx, project.id, { action: 'email.resent', target: id, after: { email: resendId } });
+  return { email };
+}
+
+function checkResendable(mail: EarlierMail, evenIfItArrived: boolean): void {
+  const { status, campaignId, reasonCode, hasContent, hasFiles } = mail;
+  if (campaignId !== null)
+    throw conflict('This email belongs to a campaign: resend the campaign to those whom it missed', { campaignId });
+  if (status !== 'FAILED')
+    throw new AppError(409, 'EMAIL_NOT_FAILED', `This email is ${status}: only one that failed can be sent again`, {
+      details: { status },
+    });
+  if (reasonCode === 'submission_unknown' && !evenIfItArrived)
+    throw new AppError(409, 'OUTCOME_UNKNOWN', 'Nobody can tell whether this email arrived', {
+      suggestion: 'Pass "evenIfItArrived": true to send it again although the recipient may get it twice.',
+    });
+  if (!hasContent || hasFiles)
+    throw new AppError(
+      409,
+      'EMAIL_CONTENT_GONE',
+      hasContent ? 'The attachments of this email are not kept' : 'The content of this email is not kept any more',
+      { suggestion: 'Send it again with POST /v1/send.' },
+    );
+}

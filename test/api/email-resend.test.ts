@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { composeQueued, createComposer } from '../../src/sending/engine/compose.ts';
+import { deliverPending } from '../../src/sending/engine/pending.ts';
+import { emptyOldBodies } from '../../src/sending/ledger/index.ts';
+import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { deliveryDeps } from '../support/delivery-fixtures.ts';
+import { FakeMailer, type FakeMailerOptions } from '../support/mailer.ts';
+
+const to = 'ada@example.com';
+
+let database: TestDatabase;
+let api: TestApi;
+let mailers = 0;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  api = await testApi(database);
+});
+afterAll(async () => {
+  await api.close();
+  await database.close();
+});
+
+const call = (project: TestProject, method: string, path: string, body?: object, headers = {}) =>
+  api.call(project.secretKey, method, path, body, headers);
+
+async function deliver(project: TestProject, options: FakeMailerOptions = {}): Promise<FakeMailer> {
+  const mailer = new FakeMailer({ name: `resend-${mailers++}`, ...options });
+  const run = { projectId: project.id, prefix: `${mailer.name}/1/`, attempt: 1, stop: new AbortController().signal };
+  const composer = createComposer(api.config, { warn: () => undefined });
+  const deps = deliveryDeps(database.db, mailer, { compose: (mail) => composeQueued(composer, mail) });
+  await deliverPending(deps, run, { lanes: 1, lingerMs: 0, longestMs: 10_000 });
+  return mailer;
+}
+
+/** A mail that the provider refuses. */
+async function aFailed(project: TestProject, more: object = {}): Promise<string> {
+  const mail = { to, from: project.sender, subject: 'For {{ name }}', body: '<p>Hello {{ name }}</p>', ...more };
+  const sent = await call(project, 'POST', '/v1/send', { data: { name: 'Ada' }, ...mail });
+  expect(sent.status).toBe(200);
+  await deliver(project, { rejects: { [to]: 300 } });
+  return sent.body.data.emails[0].email;
+}
+
+const refusalOf = ({ status, body }: { status: number; body: { error?: { code: string } } }) => [
+  status,
+  body.error?.code,
+];
+
+test('what failed goes out as it was accepted, as a new mail that points to the first', async () => {
+  const project = await aProject(database);
+  const text = 'Plain {{ name }}';
+  const id = await aFailed(project, { tags: { order: 'A-17' }, text, headers: { 'X-Own': 'kept' } });
+  const failed = (await call(project, 'GET', `/v1/emails/${id}?include=body`)).body;
+  expect(failed).toMatchObject({ status: 'FAILED', subject: 'For Ada', resendOf: null, resends: [] });
+  expect(failed.body).toContain('Hello Ada');
+  // The contact's data of today is not what was accepted.
+  await call(project, 'POST', '/v1/track', { email: to, event: 'renamed', data: { name: 'Grace' } });
+  const resent = await call(project, 'POST', `/v1/emails/${id}/resend`, {});
+  expect(resent.status).toBe(201);
+  expect(resent.body).toMatchObject({ status: 'PENDING', subject: 'For Ada', resendOf: id, tags: { order: 'A-17' } });
+  expect(resent.body.id).not.toBe(id);
+  const { taken } = await deliver(project);
+  expect(taken.map(({ message }) => [message.emailId, message.subject, message.text])).toEqual([
+    [resent.body.id, 'For Ada', expect.stringContaining('Plain Ada')],
+  ]);
+  expect(taken[0]?.message.headers).toEqual([{ name: 'X-Own', value: 'kept' }]);
+  expect((await call(project, 'GET', `/v1/emails/${id}`)).body).toMatchObject({
+    status: 'FAILED',
+    resends: [resent.body.id],
+  });
+  expect(refusalOf(await call(project, 'POST', `/v1/emails/${resent.body.id}/resend`, {}))).toEqual([
+    409,
+    'EMAIL_NOT_FAILED',
+  ]);
+  const log = await call(project, 'GET', `/projects/${project.id}/audit-log?action=email.resent`);
+  expect(log.body.data).toMatchObject([{ target: id, after: { email: resent.body.id } }]);
+  const stranger = await aProject(database);
+  expect((await call(stranger, 'POST', `/v1/emails/${id}/resend`, {})).status).toBe(404);
+});
+
+test('a resend under a key happens once, however often it is asked for', async () => {
+  const project = await aProject(database);
+  const id = await aFailed(project);
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () =>
+      call(project, 'POST', `/emails/${id}/resend`, {}, { 'Idempotency-Key': 'resend-1' }),
+    ),
+  );
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array.from({ length: 7 }, () => 409)]);
+  expect((await deliver(project)).taken).toHaveLength(1);
+});
+
+test('mail that may have arrived is sent again on request alone', async () => {
+  const project = await aProject(database);
+  const id = await aFailed(project);
+  await database.db.count(`update emails set reason = '{"code": "submission_unknown"}' where id = $1`, [id]);
+  expect(refusalOf(await call(project, 'POST', `/v1/emails/${id}/resend`, {}))).toEqual([409, 'OUTCOME_UNKNOWN']);
+  expect((await call(project, 'POST', `/v1/emails/${id}/resend`, { evenIfItArrived: true })).status).toBe(201);
+});
+
+test('a resend says when nothing is left of what was accepted', async () => {
+  const project = await aProject(database);
+  const file = { filename: 'a.txt', content: 'QQ==', contentType: 'text/plain' };
+  const withFile = await aFailed(project, { attachments: [file] });
+  expect(refusalOf(await call(project, 'POST', `/v1/emails/${withFile}/resend`, {}))).toEqual([
+    409,
+    'EMAIL_CONTENT_GONE',
+  ]);
+  const id = await aFailed(project);
+  await emptyOldBodies(database.db, new Date(Date.now() + 60_000), 1_000_000);
+  const old = (await call(project, 'GET', `/v1/emails/${id}?include=body`)).body;
+  expect([old.subject, old.body]).toEqual(['For Ada', null]);
+  expect(refusalOf(await call(project, 'POST', `/v1/emails/${id}/resend`, {}))).toEqual([409, 'EMAIL_CONTENT_GONE']);
+});
+
+test('a resend takes its quota, and everything is checked once more when it leaves', async () => {
+  const project = await aProject(database);
+  const id = await aFailed(project);
+  const resend = () => call(project, 'POST', `/v1/emails/${id}/resend`, {}, { 'Idempotency-Key': 'once' });
+  await database.db.count('update projects set billing_limit_transactional = 0 where id = $1', [project.id]);
+  expect(refusalOf(await resend())).toEqual([402, 'BILLING_LIMIT_EXCEEDED']);
+  await database.db.count('update projects set billing_limit_transactional = null where id = $1', [project.id]);
+  // The refusal has not used up the key.
+  const resent = await resend();
+  expect(resent.status).toBe(201);
+  await call(project, 'POST', '/suppressions', { name: 'Nobody', kind: 'DOMAIN', pattern: 'example.com' });
+  expect((await deliver(project)).taken).toEqual([]);
+  expect((await call(project, 'GET', `/v1/emails/${resent.body.id}`)).body.status).toBe('SUPPRESSED');
+});
+
+test("a campaign's mail is not resent by itself", async () => {
+  const project = await aProject(database);
+  const id = await aFailed(project);
+  const made = await api.call(project.secretKey, 'POST', '/campaigns', {
+    name: 'News',
+    subject: 'News',
+    body: '<p>News</p>',
+    from: project.sender,
+    audienceType: 'ALL',
+  });
+  const campaignId = made.body.data.id;
+  await database.db.count(`update emails set campaign_id = $2, send_seq = 1, source_type = 'CAMPAIGN' where id = $1`, [
+    id,
+    campaignId,
+  ]);
+  const refused = await call(project, 'POST', `/v1/emails/${id}/resend`, {});
+  expect([refused.status, refused.body.error.details]).toEqual([409, { campaignId }]);
+});
