@@ -479,6 +479,20 @@ create trigger contacts_inserted_together after insert on contacts referencing n
 create trigger contacts_lost after delete on contacts referencing old table as lost for each statement execute function note_lost_contacts();
 create trigger contacts_runs_forgotten after delete on contacts referencing old table as gone for each statement execute function forget_runs_of_contacts();
 
+create table content_versions (
+  project_id uuid not null,
+  item_id uuid not null,
+  version integer not null,
+  author_kind text,
+  author_id text,
+  restored_from integer,
+  content jsonb not null,
+  created_at timestamp(3) with time zone default now() not null,
+  constraint content_versions_pkey primary key (project_id, item_id, version),
+  constraint content_versions_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
+  constraint content_versions_author_kind_check check ((author_kind = any (array['user'::text, 'key'::text, 'mcp'::text, 'system'::text])))
+);
+
 create table database_functions (
   name text not null,
   hash text not null,

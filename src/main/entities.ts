@@ -23,7 +23,7 @@ import {
 import { AutomationMigration } from '../automations/migrating/entity.ts';
 import { AutomationRun, AutomationStepRun } from '../automations/runtime/entity.ts';
 import { Brand } from '../content/brand/entity.ts';
-import { Template } from '../content/templates/entity.ts';
+import { ContentVersion, Template } from '../content/templates/entity.ts';
 import { Upload } from '../content/uploads/entity.ts';
 import { InstalledFunction } from '../core/database/entity.ts';
 import { OutboxMessage, TemporalStore } from '../core/outbox/entity.ts';
@@ -98,6 +98,7 @@ export const entities: EntityName[] = [
   Upload,
   Brand,
   Template,
+  ContentVersion,
   ProviderHandover,
   Email,
   EmailResend,

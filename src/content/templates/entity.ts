@@ -1,8 +1,10 @@
 import { defineEntity } from '@mikro-orm/core';
 import type { EmailDocument } from '@posthorn/email-document';
 import { baseColumns } from '../../core/database/columns.ts';
+import { actorKinds } from '../../platform/audit/index.ts';
 import { ofProject } from '../../platform/projects/index.ts';
 import { templateTypes } from './schema.ts';
+import type { VersionedContent } from './versions.ts';
 
 const p = defineEntity.properties;
 
@@ -34,3 +36,22 @@ const TemplateSchema = defineEntity({
 /** Content for mail, with a sender and a type that says what recipients may do about it. */
 export class Template extends TemplateSchema.class {}
 TemplateSchema.setClass(Template);
+
+const ContentVersionSchema = defineEntity({
+  name: 'ContentVersion',
+  tableName: 'content_versions',
+  properties: {
+    projectId: ofProject().primary().updateRule('no action'),
+    itemId: p.uuid().primary(),
+    version: p.integer().primary(),
+    authorKind: p.enum(actorKinds).nullable(),
+    authorId: p.text().nullable(),
+    restoredFrom: p.integer().nullable(),
+    content: p.json<VersionedContent>(),
+    createdAt: baseColumns.createdAt,
+  },
+});
+
+/** What a save made of a template or of a campaign that is not sent yet. Written by SQL only. */
+export class ContentVersion extends ContentVersionSchema.class {}
+ContentVersionSchema.setClass(ContentVersion);

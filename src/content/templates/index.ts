@@ -5,3 +5,15 @@ export { findTemplate, type TemplateRow, type TemplateType } from './queries.ts'
 export { BodySource, ReplyTo, SenderName, SubjectSource, templateTypes } from './schema.ts';
 export { checkSender, checkSources, type SenderDomains, withinLimits } from './service.ts';
 export { DocumentBody, DocumentSource, needsContent, storedContent } from './source.ts';
+export {
+  contentVersion,
+  contentVersions,
+  forgetVersions,
+  keepFirstVersion,
+  keepVersion,
+  restoreAbout,
+  restoredContent,
+  VersionBody,
+  VersionWithContent,
+  versionsAbout,
+} from './versions.ts';

@@ -22,8 +22,12 @@ import {
   getTemplate,
   listTemplates,
   patchTemplate,
+  restoreTemplate,
   templateUsage,
+  templateVersion,
+  templateVersions,
 } from './service.ts';
+import { restoreAbout, VersionList, VersionWithContent, versionsAbout } from './versions.ts';
 
 const id = { id: 'template' };
 const tagged = (body: TemplateBody) => taggedReply(200, body, etagOf(body.revision));
@@ -137,6 +141,40 @@ export const templateRoutes = [
     ids: id,
     reply: TemplateUsage,
     handle: ({ db, project, params }) => templateUsage(db, project.id, params.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/templates/:id/versions',
+    scope: 'templates',
+    access: 'dashboard',
+    summary: 'List the versions of a template',
+    description: versionsAbout,
+    ids: id,
+    reply: VersionList,
+    handle: ({ db, project, params }) => templateVersions(db, project.id, params.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/templates/:id/versions/:version',
+    scope: 'templates',
+    access: 'dashboard',
+    summary: 'Get a version of a template',
+    ids: id,
+    reply: VersionWithContent,
+    handle: ({ db, project, params }) => templateVersion(db, project.id, params.id, params.version),
+  }),
+  route({
+    method: 'POST',
+    path: '/templates/:id/versions/:version/restore',
+    scope: 'templates',
+    access: 'dashboard',
+    summary: 'Restore a version of a template',
+    description: restoreAbout,
+    ids: id,
+    reply: TemplateBody,
+    guarded: true,
+    handle: async ({ app, db, project, params, header }) =>
+      tagged(await restoreTemplate(db, app.directory.senderDomains, project.id, params, header('if-match'))),
   }),
   route({
     method: 'POST',

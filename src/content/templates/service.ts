@@ -1,4 +1,4 @@
-import { LockMode } from '@mikro-orm/core';
+import { LockMode, type RequiredEntityData } from '@mikro-orm/core';
 import { parseTemplate, StepLimitError, TemplateSyntaxError } from '@posthorn/renderer';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { domainOf } from '../../core/lib/email-address.ts';
@@ -20,6 +20,14 @@ import {
   templateTypes,
 } from './schema.ts';
 import { storedContent } from './source.ts';
+import {
+  contentVersion,
+  contentVersions,
+  forgetVersions,
+  keepFirstVersion,
+  keepVersion,
+  restoredContent,
+} from './versions.ts';
 
 /** Which domains a project may send from. */
 export type SenderDomains = (projectId: string) => Promise<ReadonlySet<string>>;
@@ -64,17 +72,24 @@ export async function createTemplate(
 ): Promise<TemplateBody> {
   checkSources(body);
   await checkSender(senderDomains, projectId, body.from);
-  const { body: html = '', document = null } = await storedContent(db, projectId, body);
-  const template = db.em.create(Template, {
-    projectId,
-    ...body,
-    body: html,
-    document,
-    description: body.description ?? null,
-    fromName: body.fromName || null,
-    replyTo: body.replyTo ?? null,
+  return db.transaction(async (tx) => {
+    const { body: html = '', document = null } = await storedContent(tx, projectId, body);
+    return saved(tx, {
+      projectId,
+      ...body,
+      body: html,
+      document,
+      description: body.description ?? null,
+      fromName: body.fromName || null,
+      replyTo: body.replyTo ?? null,
+    });
   });
-  await db.em.flush();
+}
+
+async function saved(tx: Database, parts: RequiredEntityData<Template>): Promise<TemplateBody> {
+  const template = tx.em.create(Template, parts);
+  await tx.em.flush();
+  await keepVersion(tx, template);
   return templateBody(template);
 }
 
@@ -94,10 +109,12 @@ export async function patchTemplate(
   id: string,
   body: PatchTemplate,
   ifMatch = '',
+  restoredFrom: number | null = null,
 ): Promise<TemplateBody> {
   return db.transaction(async (tx) => {
     const template = await load(tx, projectId, id, LockMode.PESSIMISTIC_WRITE);
     checkSeen('template', '/templates/{id}', template, ifMatch);
+    await keepFirstVersion(tx, template);
     checkSources(body);
     if (body.from !== undefined) await checkSender(senderDomains, projectId, body.from);
     const content = await storedContent(tx, projectId, body);
@@ -105,7 +122,44 @@ export async function patchTemplate(
       if (value !== undefined) tx.em.assign(template, { [field]: value });
     if (template.fromName === '') template.fromName = null;
     await tx.em.flush();
+    await keepVersion(tx, template, restoredFrom);
     return templateBody(template);
+  });
+}
+
+/** The versions of a template, newest first. @throws 404 */
+export async function templateVersions(db: Database, projectId: string, id: string) {
+  await load(db, projectId, id);
+  return { data: await contentVersions(db, projectId, id) };
+}
+
+/** A version of a template with its content. @throws 404 */
+export async function templateVersion(db: Database, projectId: string, id: string, version: string) {
+  await load(db, projectId, id);
+  return contentVersion(db, projectId, id, version);
+}
+
+/** Saves a version of a template as its newest one. @throws as `patchTemplate`, 404 for the version */
+export async function restoreTemplate(
+  db: Database,
+  senderDomains: SenderDomains,
+  projectId: string,
+  { id, version }: { id: string; version: string },
+  ifMatch: string,
+): Promise<TemplateBody> {
+  return db.transaction(async (tx) => {
+    const found = await templateVersion(tx, projectId, id, version);
+    const restored = await patchTemplate(
+      tx,
+      senderDomains,
+      projectId,
+      id,
+      restoredContent(found),
+      ifMatch,
+      found.version,
+    );
+    await recordChange(tx, projectId, { action: 'template.restored', target: id, after: { version: found.version } });
+    return restored;
   });
 }
 
@@ -121,20 +175,9 @@ export async function deleteTemplate(db: Database, projectId: string, id: string
 export async function duplicateTemplate(db: Database, projectId: string, id: string): Promise<TemplateBody> {
   const { subject, body, document, from, fromName, replyTo, type, description, name } = await load(db, projectId, id);
   const suffix = ' (Copy)';
-  const copy = db.em.create(Template, {
-    projectId,
-    name: `${cutText(name, 255 - suffix.length)}${suffix}`,
-    description,
-    subject,
-    body,
-    document,
-    from,
-    fromName,
-    replyTo,
-    type,
-  });
-  await db.em.flush();
-  return templateBody(copy);
+  const copy = `${cutText(name, 255 - suffix.length)}${suffix}`;
+  const parts = { projectId, name: copy, description, subject, body, document, from, fromName, replyTo, type };
+  return db.transaction((tx) => saved(tx, parts));
 }
 
 /** What refers to a template. @throws 404 */
@@ -171,6 +214,7 @@ async function removeTemplates(db: Database, projectId: string, ids: readonly st
     const deleted = await tx.count(
       sql`delete from templates where project_id = ${projectId} and id = any(${ids}::uuid[])`,
     );
+    await forgetVersions(tx, projectId, ids);
     for (const id of ids) await recordChange(tx, projectId, { action: 'template.deleted', target: id });
     return deleted;
   });

@@ -1,3 +1,4 @@
 // What other parts of the service may use of the audit log; everything else in this folder is its own.
-export { removeOldAudit } from './queries.ts';
+export { actorName, removeOldAudit } from './queries.ts';
 export { recordChange } from './record.ts';
+export { Actor, actorKinds } from './schema.ts';

@@ -1,5 +1,5 @@
 import { isoInstant } from '../../core/database/columns.ts';
-import { type Database, sql } from '../../core/database/sql.ts';
+import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { clampLimit, decodeCursor, encodeCursor } from '../../core/lib/cursor.ts';
 import { badRequest } from '../../core/lib/errors.ts';
 import { hashOf } from './record.ts';
@@ -13,6 +13,11 @@ interface AuditRow extends Omit<AuditEntryBody, 'actor'> {
   actorId: string | null;
   actorName: string | null;
 }
+
+/** The name of an author, of whom columns hold the kind and the ID: an address or the name of a key, null for others. */
+export const actorName = (kind: string, id: string, projectId: string) =>
+  raw(`case ${kind} when 'user' then (select u.email from users u where u.id::text = ${id})
+    when 'key' then (select k.name from api_keys k where k.id::text = ${id} and k.project_id = ${projectId}) end`);
 
 /** A page of a project's log, the latest first. @throws 400 for a cursor of another list */
 export async function listAudit(db: Database, projectId: string, query: ListAudit) {
@@ -58,8 +63,7 @@ async function entries(
   const isKind = actorKinds.some((kind) => kind === actor);
   const rows = await db.rows<AuditRow>(sql`
     select a.id, a.position::float8 as position, a.at::text as at, a.actor_kind as "actorKind", a.actor_id as "actorId",
-        case a.actor_kind when 'user' then (select u.email from users u where u.id::text = a.actor_id)
-          when 'key' then (select k.name from api_keys k where k.id::text = a.actor_id and k.project_id = a.project_id) end as "actorName",
+        ${actorName('a.actor_kind', 'a.actor_id', 'a.project_id')} as "actorName",
         a.action, a.target, a.before, a.after, a.request_id as "requestId", encode(a.ip_hash, 'hex') as "ipHash"
       from audit_log a
       where a.project_id = ${projectId} and (${before}::bigint is null or a.position < ${before}::bigint)

@@ -17,14 +17,20 @@ export type ListAudit = v.InferOutput<typeof ListAudit>;
 
 const Values = v.nullable(v.record(v.string(), v.unknown()));
 
+/** Who made a change: `id` is null for the secret key of the project and for the service itself; `name` is the email address or the name of the key. */
+export const Actor = v.object({
+  kind: v.picklist(actorKinds),
+  id: v.nullable(v.string()),
+  name: v.nullable(v.string()),
+});
+
 /** One change. */
 export const AuditEntryBody = v.object({
   id: v.pipe(v.string(), v.uuid()),
   /** Counts the entries of the project, without gaps. */
   position: v.number(),
   at: v.pipe(v.string(), v.isoTimestamp()),
-  /** `id` is null for the secret key of the project and for the service itself; `name` is the email address or the name of the key. */
-  actor: v.object({ kind: v.picklist(actorKinds), id: v.nullable(v.string()), name: v.nullable(v.string()) }),
+  actor: Actor,
   action: v.string(),
   target: v.nullable(v.string()),
   /** What was changed, as it was and as it is; never a secret. */

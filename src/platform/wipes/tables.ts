@@ -18,6 +18,7 @@ const content: readonly WipedTable[] = [
   { table: 'automations', by: 'any', rows: 5 },
   { table: 'segments', by: 'any', rows: 20 },
   { table: 'templates', by: 'any', rows: 1_000 },
+  { table: 'content_versions', by: 'any', rows: 1_000 },
   { table: 'jobs', by: 'any', rows: 200 },
   { table: 'event_counts', by: 'any', rows: 10_000 },
   { table: 'contact_changes', by: 'any', rows: 10_000 },

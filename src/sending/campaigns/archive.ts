@@ -1,3 +1,4 @@
+import { forgetVersions } from '../../content/templates/index.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { badRequest, conflict, notFound } from '../../core/lib/errors.ts';
 import { recordChange } from '../../platform/audit/index.ts';
@@ -9,6 +10,7 @@ import { load } from './service.ts';
 export async function deleteCampaign(db: Database, projectId: string, id: string): Promise<void> {
   const isGone = await db.transaction(async (tx) => {
     if ((await tx.em.nativeDelete(Campaign, { projectId, id, status: 'DRAFT' })) === 0) return false;
+    await forgetVersions(tx, projectId, [id]);
     await recordChange(tx, projectId, { action: 'campaign.deleted', target: id });
     return true;
   });
@@ -40,6 +42,7 @@ export async function bulkUpdateCampaigns(
     const kept = found.find(({ status }) => status !== 'DRAFT');
     if (kept !== undefined) throw badRequest(`Campaign ${kept.id} is ${kept.status}: only drafts can be deleted`, kept);
     const deleted = await tx.em.nativeDelete(Campaign, { projectId, id: { $in: ids } });
+    await forgetVersions(tx, projectId, ids);
     for (const id of ids) await recordChange(tx, projectId, { action: 'campaign.deleted', target: id });
     return { deleted };
   }

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { restoreAbout, VersionBody, VersionWithContent, versionsAbout } from '../../content/templates/index.ts';
 import type { Database } from '../../core/database/sql.ts';
 import type { App } from '../../core/http/context.ts';
 import { route, taggedReply } from '../../core/http/route.ts';
@@ -22,10 +23,13 @@ import {
 import { sendCampaign } from './sending.ts';
 import {
   campaignStats,
+  campaignVersion,
+  campaignVersions,
   createCampaign,
   duplicateCampaign,
   getCampaign,
   listCampaigns,
+  restoreCampaign,
   updateCampaign,
 } from './service.ts';
 import { cancelCampaign, pauseCampaign } from './stopping.ts';
@@ -121,6 +125,42 @@ export const campaignRoutes = [
     async handle({ db, project, params }) {
       await deleteCampaign(db, project.id, params.id);
       return { success: true, message: 'Campaign deleted' };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/campaigns/:id/versions',
+    scope: 'campaigns:read',
+    access: 'dashboard',
+    summary: 'List the versions of a campaign',
+    description: versionsAbout,
+    ids,
+    reply: wrapped(v.array(VersionBody)),
+    handle: async ({ db, project, params }) => ok(await campaignVersions(db, project.id, params.id)),
+  }),
+  route({
+    method: 'GET',
+    path: '/campaigns/:id/versions/:version',
+    scope: 'campaigns:read',
+    access: 'dashboard',
+    summary: 'Get a version of a campaign',
+    ids,
+    reply: wrapped(VersionWithContent),
+    handle: async ({ db, project, params }) => ok(await campaignVersion(db, project.id, params.id, params.version)),
+  }),
+  route({
+    method: 'POST',
+    path: '/campaigns/:id/versions/:version/restore',
+    scope: 'campaigns:write',
+    access: 'dashboard',
+    summary: 'Restore a version of a campaign that is not being sent',
+    description: `${restoreAbout} The audience stays as it is.`,
+    ids,
+    reply: wrapped(CampaignBody),
+    guarded: true,
+    handle: async (input) => {
+      const { project, params, header } = input;
+      return tagged(await restoreCampaign(depsOf(input), project.id, params, header('if-match')));
     },
   }),
   route({

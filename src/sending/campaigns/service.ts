@@ -2,12 +2,23 @@ import { isDeepStrictEqual } from 'node:util';
 import { LockMode } from '@mikro-orm/core';
 import * as v from 'valibot';
 import { checkedDefinition } from '../../audience/segments/index.ts';
-import { checkSender, checkSources, type SenderDomains, storedContent } from '../../content/templates/index.ts';
+import {
+  checkSender,
+  checkSources,
+  contentVersion,
+  contentVersions,
+  keepFirstVersion,
+  keepVersion,
+  restoredContent,
+  type SenderDomains,
+  storedContent,
+} from '../../content/templates/index.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { badRequest, notFound } from '../../core/lib/errors.ts';
 import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
 import { checkSeen } from '../../core/lib/revision.ts';
 import type { Clock } from '../../core/lib/time.ts';
+import { recordChange } from '../../platform/audit/index.ts';
 import { audienceSize } from './audience.ts';
 import { checkConditionShape } from './condition-shape.ts';
 import { Campaign } from './entity.ts';
@@ -92,6 +103,7 @@ export async function createCampaign(
       totalRecipients: await audienceSize(tx, { projectId, ...body }, clock()),
     });
     await tx.em.flush();
+    await keepVersion(tx, campaign);
     return campaignBody(campaign);
   });
 }
@@ -116,6 +128,7 @@ export async function updateCampaign(
   id: string,
   body: UpdateCampaign,
   ifMatch = '',
+  restoredFrom: number | null = null,
 ): Promise<CampaignBody> {
   return db.transaction(async (tx) => {
     // Locked, so that a send that begins at the same moment sends either the old content or the new one.
@@ -132,6 +145,7 @@ export async function updateCampaign(
     if (audience.audienceType === 'FILTERED' && body.audienceCondition) checkConditionShape(body.audienceCondition);
     checkCompanions(body);
     checkSources(body);
+    await keepFirstVersion(tx, campaign);
     if (body.from !== undefined) await checkSender(senderDomains, projectId, body.from);
     if (status === 'SCHEDULED' && body.segmentId !== undefined && body.segmentId !== (campaign.segmentId ?? null))
       throw badRequest('The segment of a scheduled campaign cannot be changed: cancel it first', { status });
@@ -148,7 +162,36 @@ export async function updateCampaign(
     if (status === 'DRAFT' && [body.type, ...keys].some((value) => value !== undefined))
       campaign.totalRecipients = await audienceSize(tx, campaign, clock());
     await tx.em.flush();
+    await keepVersion(tx, campaign, restoredFrom);
     return campaignBody(campaign);
+  });
+}
+
+/** The versions of a campaign, newest first. @throws 404 */
+export async function campaignVersions(db: Database, projectId: string, id: string) {
+  await load(db, projectId, id);
+  return contentVersions(db, projectId, id);
+}
+
+/** A version of a campaign with its content. @throws 404 */
+export async function campaignVersion(db: Database, projectId: string, id: string, version: string) {
+  await load(db, projectId, id);
+  return contentVersion(db, projectId, id, version);
+}
+
+/** Saves a version of a campaign as its newest one; the audience stays. @throws as `updateCampaign`, 404 for the version */
+export async function restoreCampaign(
+  deps: CampaignDeps,
+  projectId: string,
+  { id, version }: { id: string; version: string },
+  ifMatch: string,
+): Promise<CampaignBody> {
+  return deps.db.transaction(async (tx) => {
+    const found = await campaignVersion(tx, projectId, id, version);
+    const change = restoredContent(found);
+    const restored = await updateCampaign({ ...deps, db: tx }, projectId, id, change, ifMatch, found.version);
+    await recordChange(tx, projectId, { action: 'campaign.restored', target: id, after: { version: found.version } });
+    return restored;
   });
 }
 
@@ -173,7 +216,7 @@ export async function duplicateCampaign(
     segmentId,
   } = original;
   const audience = { projectId, type, audienceType, audienceCondition, segmentId };
-  const copy = db.em.create(Campaign, {
+  const parts = {
     ...audience,
     name: `${original.name} (Copy)`,
     description,
@@ -184,9 +227,13 @@ export async function duplicateCampaign(
     fromName,
     replyTo,
     totalRecipients: await audienceSize(db, audience, clock()),
+  };
+  return db.transaction(async (tx) => {
+    const copy = tx.em.create(Campaign, parts);
+    await tx.em.flush();
+    await keepVersion(tx, copy);
+    return campaignBody(copy);
   });
-  await db.em.flush();
-  return campaignBody(copy);
 }
 
 /** Counts and rates (contract page 2, 2.5); the skipped, failed and pending ones make them add up. @throws 404 */
