@@ -5,12 +5,18 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// Writes src/schema.d.ts: the types of the operations that the client has, from the API's own description.
+// Writes src/schema.d.ts and src/operations.ts from the API's own description: every operation that takes a key of a project.
+// With `--check` nothing is written, and it fails when their types are not what would be written; comments may differ.
 const folder = fileURLToPath(new URL('.', import.meta.url));
-const client = readFileSync(join(folder, 'src/index.ts'), 'utf8');
 
+interface Operation {
+  operationId: string;
+  security?: Record<string, unknown>[];
+  parameters?: { $ref?: string }[];
+  requestBody?: { content?: Record<string, unknown> };
+}
 interface Document {
-  paths: Record<string, Record<string, { operationId: string }>>;
+  paths: Record<string, Record<string, Operation>>;
   components: Record<string, Record<string, unknown>>;
 }
 
@@ -20,16 +26,24 @@ const written = spawnSync(process.execPath, [join(folder, '../../src/main/write-
 });
 const document = JSON.parse(written.stdout) as Document;
 
-// An operation belongs to the client when one of its names is written there: `listContacts`, or `SendEmailRequest`.
-const isUsed = (id: string) =>
-  new RegExp(`'(${id}|${id[0]?.toUpperCase()}${id.slice(1)}(Request|Response))'`).test(client);
+const takesKey = ({ security }: Operation) => security?.some((way) => 'secretKey' in way || 'publicKey' in way);
+// The dashboard's paths to what `/v1` has.
+const isTwin = ({ operationId }: Operation) => operationId.endsWith('InDashboard');
+const table: string[] = [];
 for (const [path, methods] of Object.entries(document.paths)) {
-  for (const [method, { operationId }] of Object.entries(methods)) if (!isUsed(operationId)) delete methods[method];
+  for (const [method, operation] of Object.entries(methods)) {
+    if (!takesKey(operation) || isTwin(operation)) {
+      delete methods[method];
+      continue;
+    }
+    const isKeyed = operation.parameters?.some(({ $ref }) => $ref?.endsWith('/IdempotencyKey'));
+    const row = [method.toUpperCase(), path, ...(isKeyed ? ['once'] : [])].map((part) => `'${part}'`);
+    table.push(`  ${operation.operationId}: [${row.join(', ')}],`);
+  }
   if (Object.keys(methods).length === 0) delete document.paths[path];
 }
 const kept = new Set<string>();
 keep(document.paths);
-for (const [, name = ''] of client.matchAll(/Schemas\['(\w+)'\]/g)) keep({ $ref: `#/components/schemas/${name}` });
 for (const [kind, parts] of Object.entries(document.components))
   for (const name of Object.keys(parts))
     if (kind !== 'securitySchemes' && !kept.has(`#/components/${kind}/${name}`)) delete parts[name];
@@ -38,12 +52,35 @@ const place = mkdtempSync(join(tmpdir(), 'posthorn-sdk-'));
 const tool = join(dirname(createRequire(import.meta.url).resolve('openapi-typescript/package.json')), 'bin/cli.js');
 try {
   writeFileSync(join(place, 'openapi.json'), JSON.stringify(document));
-  const types = join(folder, 'src/schema.d.ts');
-  process.exitCode =
-    spawnSync(process.execPath, [tool, join(place, 'openapi.json'), '--output', types], { stdio: 'inherit' }).status ??
-    1;
+  const types = join(place, 'schema.d.ts');
+  const { status } = spawnSync(process.execPath, [tool, join(place, 'openapi.json'), '--output', types]);
+  if (status !== 0) throw new Error('openapi-typescript failed');
+  put('src/schema.d.ts', readFileSync(types, 'utf8'));
+  put(
+    'src/operations.ts',
+    `// Written by generate-types.ts.
+
+/** Method and path of every operation that takes a key; \`once\` where an Idempotency-Key makes repeating safe. */
+export const operationTable = {
+${table.sort().join('\n')}
+} as const;
+`,
+  );
 } finally {
   rmSync(place, { recursive: true });
+}
+
+function put(path: string, text: string): void {
+  const file = join(folder, path);
+  if (!process.argv.includes('--check')) writeFileSync(file, text);
+  else if (typesOf(readFileSync(file, 'utf8')) !== typesOf(text)) {
+    console.error(`packages/sdk/${path} is stale: npm run types --workspace packages/sdk`);
+    process.exitCode = 1;
+  }
+}
+
+function typesOf(text: string): string {
+  return text.replaceAll(/\/\*\*.*?\*\/\s*/gs, '');
 }
 
 function keep(node: unknown): void {

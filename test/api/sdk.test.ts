@@ -1,4 +1,4 @@
-import { Posthorn, PosthornError, verifyWebhook } from '@posthorn/sdk';
+import { operationTable, Posthorn, PosthornError, verifyWebhook } from '@posthorn/sdk';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
@@ -18,7 +18,7 @@ afterAll(async () => {
   await database.close();
 });
 
-const client = (more: { fetch?: typeof fetch; key?: string } = {}) =>
+const client = (more: { fetch?: typeof fetch; key?: string; retries?: number } = {}) =>
   new Posthorn({ baseUrl: api.url, key: project.secretKey, ...more });
 const mail = () => ({ to: 'ada@kunde.example', from: project.sender, subject: 'Hello', body: '<p>Hello</p>' });
 
@@ -46,6 +46,48 @@ test('sends a mail and looks it up', async () => {
   expect([email.to, email.status]).toEqual(['ada@kunde.example', 'PENDING']);
   const listed = await all(client().emails.list({ to: 'ada@kunde.example' }));
   expect(listed.map(({ id }) => id)).toContain(sent?.email);
+});
+
+test('reaches every operation by its name', async () => {
+  const nobody = '00000000-0000-7000-8000-000000000000';
+  // An operation may need an id, a body or a file that this call lacks; its own refusal shows that the path is right.
+  const refusals: Record<string, unknown> = {};
+  for (const id of Object.keys(operationTable) as (keyof typeof operationTable)[]) {
+    const key = id === 'trackEvent' ? project.publicKey : project.secretKey;
+    const path = new Proxy({}, { get: () => nobody });
+    const body = operationTable[id][0] === 'GET' ? {} : { body: {} };
+    const posthorn = client({ key, retries: 0 }) as { call(id: string, input: object): Promise<unknown> };
+    const refusal = await posthorn.call(id, { path, ...body }).catch((error: unknown) => error);
+    if (!(refusal instanceof Error)) continue;
+    const known = refusal instanceof PosthornError && refusal.status < 500 && refusal.status !== 401;
+    if (!known || refusal.message.includes('No such route') || refusal.status === 405) refusals[id] = refusal;
+  }
+  expect(refusals).toEqual({});
+});
+
+test('goes through pages that have numbers', async () => {
+  for (const name of ['one', 'two', 'three'])
+    await client().templates.create({
+      name,
+      subject: 'Hi',
+      body: '<p>Hi</p>',
+      type: 'MARKETING',
+      from: project.sender,
+    });
+  const found = await all(client().templates.list({ pageSize: 1 }));
+  expect(found.map(({ name }) => name).sort()).toEqual(['one', 'three', 'two']);
+  const [first] = found;
+  expect((await client().templates.update(first?.id ?? '', { name: 'four' })).name).toBe('four');
+  await client().templates.delete(first?.id ?? '');
+  await expect(client().templates.get(first?.id ?? '')).rejects.toMatchObject({ status: 404 });
+});
+
+test('moves, releases and cancels mail that waits', async () => {
+  const soon = new Date(Date.now() + 3_600_000).toISOString();
+  const [sent] = await client().send({ ...mail(), scheduledFor: soon });
+  const later = new Date(Date.now() + 7_200_000).toISOString();
+  expect((await client().emails.reschedule(sent?.email ?? '', later)).scheduledFor).toBe(later);
+  expect((await client().emails.cancel(sent?.email ?? '')).status).toBe('CANCELLED');
 });
 
 test('repeats a send whose answer was lost with the same key, and the mail is there once', async () => {

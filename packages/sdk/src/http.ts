@@ -16,6 +16,8 @@ export interface ClientOptions {
 export interface CallOptions {
   /** One is generated for calls that take a key, and kept over their retries. */
   idempotencyKey?: string;
+  /** Further headers, such as `If-Match`. */
+  headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal;
 }
 
@@ -41,10 +43,8 @@ export class PosthornError extends Error {
   }
 }
 
-type Query = Readonly<Record<string, string | number | boolean | undefined>>;
-
 interface Call extends CallOptions {
-  query?: Query;
+  query?: object | undefined;
   body?: unknown;
   /** The route reads `Idempotency-Key`, so that repeating it is safe. */
   takesKey?: boolean;
@@ -73,7 +73,7 @@ export class Http {
         if (isLast || call.signal?.aborted) throw cause;
         return null;
       });
-      if (response?.ok) return (response.status === 204 ? undefined : await response.json()) as Reply;
+      if (response?.ok) return (await answerOf(response)) as Reply;
       if (response !== null && (isLast || !(response.status === 429 || response.status >= 500)))
         throw await errorOf(response);
       await response?.body?.cancel();
@@ -81,22 +81,30 @@ export class Http {
     }
   }
 
-  #attempt(method: string, path: string, { query, body, signal }: Call, key: string | undefined): Promise<Response> {
+  #attempt(method: string, path: string, call: Call, key: string | undefined): Promise<Response> {
+    const { query, body, headers, signal } = call;
     const url = new URL(path, this.#options.baseUrl);
     for (const [name, value] of Object.entries(query ?? {}))
       if (value !== undefined) url.searchParams.set(name, String(value));
+    const isForm = body instanceof FormData;
     const timeout = AbortSignal.timeout(this.#options.timeoutMs ?? 30_000);
     return (this.#options.fetch ?? fetch)(url, {
       method,
       headers: {
         Authorization: `Bearer ${this.#options.key}`,
-        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...headers,
+        ...(body === undefined || isForm ? {} : { 'Content-Type': 'application/json' }),
         ...(key === undefined ? {} : { 'Idempotency-Key': key }),
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });
   }
+}
+
+function answerOf(response: Response): Promise<unknown> {
+  const isJson = response.headers.get('content-type')?.includes('json');
+  return response.status === 204 ? Promise.resolve(undefined) : isJson ? response.json() : response.text();
 }
 
 async function errorOf(response: Response): Promise<PosthornError> {

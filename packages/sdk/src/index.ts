@@ -1,12 +1,15 @@
 import { Webhook } from 'standardwebhooks';
 import { type CallOptions, type ClientOptions, Http } from './http.ts';
-import type { components, operations } from './schema.d.ts';
+import { operationTable } from './operations.ts';
+import type { components } from './schema.d.ts';
+import type { Body, Input, InputArguments, Item, ListOperation, OperationId, Reply } from './types.ts';
 
 export { type CallOptions, type ClientOptions, PosthornError } from './http.ts';
+export { operationTable } from './operations.ts';
+export type { Body, Input, Item, ListOperation, OperationId, Reply } from './types.ts';
 
 type Schemas = components['schemas'];
-type QueryOf<Id extends keyof operations> = NonNullable<operations[Id]['parameters']['query']>;
-type ListQuery<Id extends keyof operations> = Omit<QueryOf<Id>, 'cursor' | 'page'>;
+type ListQuery<Id extends ListOperation> = Omit<Input<Id> extends { query?: infer Query } ? Query : never, 'cursor'>;
 
 /** A contact of the project. */
 export type Contact = Schemas['Contact'];
@@ -15,13 +18,16 @@ export type Email = Schemas['Email'];
 /** A recipient of `send` with the id of their email. */
 export type SentEmail = Schemas['SendEmailResponse']['data']['emails'][number];
 
-interface CursorPage<Item> {
-  data: Item[];
-  cursor: string | null;
-  hasMore: boolean;
+interface AnyInput {
+  path?: Readonly<Record<string, string | number>>;
+  query?: object;
+  body?: unknown;
 }
 
-/** A client of the API of one project. Its methods are named as the operations of `/openapi.json`. */
+/**
+ * A client of the API of one project. `call` reaches every operation of `/openapi.json` by its name; the methods beside it are the
+ * ones that apps need most.
+ */
 export class Posthorn {
   readonly #http: Http;
 
@@ -29,73 +35,106 @@ export class Posthorn {
     this.#http = new Http(options);
   }
 
+  /**
+   * Calls an operation by the name that it has in `/openapi.json`.
+   * @throws PosthornError for a refusal; what `fetch` throws when nobody answers
+   */
+  call<Id extends OperationId>(id: Id, ...given: [...InputArguments<Id>, CallOptions?]): Promise<Reply<Id>> {
+    const [input = {}, options] = given as unknown as [AnyInput?, CallOptions?];
+    return this.#request(id, input, options);
+  }
+
+  /** Every item of a list, page by page. */
+  async *all<Id extends ListOperation>(id: Id, ...[input]: InputArguments<Id>): AsyncGenerator<Item<Id>, void> {
+    const given = (input ?? {}) as AnyInput;
+    for (let next: object | null = {}; next !== null; ) {
+      const page: Page = await this.#request(id, { ...given, query: { ...given.query, ...next } });
+      yield* page.data as Item<Id>[];
+      next = pageAfter(page);
+    }
+  }
+
   /** Sends an email to each recipient; returns when all are durably queued. Repeated attempts send once. */
-  async send(body: Schemas['SendEmailRequest'], options?: CallOptions): Promise<SentEmail[]> {
-    const call = { ...options, body, takesKey: true };
-    return (await this.#http.call<Schemas['SendEmailResponse']>('POST', '/v1/send', call)).data.emails;
+  async send(body: Body<'sendEmail'>, options?: CallOptions): Promise<SentEmail[]> {
+    return (await this.call('sendEmail', { body }, options)).data.emails;
   }
 
   /** Records an event of a contact, who is created if they are new. Takes the public key. */
-  async track(body: Schemas['TrackEventRequest'], options?: CallOptions): Promise<{ contact: string; event: string }> {
-    const call = { ...options, body, takesKey: true };
-    return (await this.#http.call<Schemas['TrackEventResponse']>('POST', '/v1/track', call)).data;
+  async track(body: Body<'trackEvent'>, options?: CallOptions): Promise<{ contact: string; event: string }> {
+    return (await this.call('trackEvent', { body }, options)).data;
   }
 
   readonly emails = {
-    get: (id: string) => this.#http.call<Email>('GET', `/v1/emails/${encodeURIComponent(id)}`),
+    get: (id: string) => this.call('getEmail', { path: { id } }),
     /** Every email that fits, the latest first. */
-    list: (query: ListQuery<'listEmails'>) => this.#cursorList<Schemas['EmailSummary']>('/v1/emails', query),
+    list: (query: ListQuery<'listEmails'>) => this.all('listEmails', { query }),
+    /** Moves an email that has not left to another time. */
+    reschedule: (id: string, scheduledFor: string) =>
+      this.call('updateEmail', { path: { id }, body: { scheduledFor } }),
+    cancel: (id: string) => this.call('cancelEmail', { path: { id } }),
+    /** Sends a held email now. */
+    release: (id: string) => this.call('releaseEmail', { path: { id } }),
   };
 
   readonly contacts = {
-    get: (id: string) => this.#http.call<Contact>('GET', `/contacts/${encodeURIComponent(id)}`),
-    list: (query: ListQuery<'listContacts'> = {}) => this.#cursorList<Contact>('/contacts', query),
+    get: (id: string) => this.call('getContact', { path: { id } }),
+    list: (query: ListQuery<'listContacts'> = {}) => this.all('listContacts', { query }),
     /** Creates the contact of an address, or updates it. */
-    upsert: (body: Schemas['UpsertContactRequest']) =>
-      this.#http.call<Schemas['UpsertContactResponse']>('POST', '/contacts', { body }),
-    update: (id: string, body: Schemas['UpdateContactRequest']) =>
-      this.#http.call<Contact>('PATCH', `/contacts/${encodeURIComponent(id)}`, { body }),
-    delete: (id: string) => this.#http.call<void>('DELETE', `/contacts/${encodeURIComponent(id)}`),
+    upsert: (body: Body<'upsertContact'>) => this.call('upsertContact', { body }),
+    update: (id: string, body: Body<'updateContact'>) => this.call('updateContact', { path: { id }, body }),
+    delete: (id: string) => this.call('deleteContact', { path: { id } }),
+  };
+
+  readonly templates = {
+    list: (query: ListQuery<'listTemplates'> = {}) => this.all('listTemplates', { query }),
+    get: (id: string) => this.call('getTemplate', { path: { id } }),
+    create: (body: Body<'createTemplate'>) => this.call('createTemplate', { body }),
+    update: (id: string, body: Body<'updateTemplate'>) => this.call('updateTemplate', { path: { id }, body }),
+    delete: (id: string) => this.call('deleteTemplate', { path: { id } }),
   };
 
   readonly campaigns = {
-    list: (query: ListQuery<'listCampaigns'> = {}) => this.#campaigns(query),
-    get: async (id: string) =>
-      (await this.#http.call<Schemas['GetCampaignResponse']>('GET', `/campaigns/${encodeURIComponent(id)}`)).data,
-    create: async (body: Schemas['CreateCampaignRequest']) =>
-      (await this.#http.call<Schemas['CreateCampaignResponse']>('POST', '/campaigns', { body })).data,
-    send: async (id: string, body: Schemas['SendCampaignRequest'] = {}) =>
-      (
-        await this.#http.call<Schemas['SendCampaignResponse']>('POST', `/campaigns/${encodeURIComponent(id)}/send`, {
-          body,
-        })
-      ).data,
+    list: (query: ListQuery<'listCampaigns'> = {}) => this.all('listCampaigns', { query }),
+    get: async (id: string) => (await this.call('getCampaign', { path: { id } })).data,
+    create: async (body: Body<'createCampaign'>) => (await this.call('createCampaign', { body })).data,
+    send: async (id: string, body: Body<'sendCampaign'> = {}) =>
+      (await this.call('sendCampaign', { path: { id }, body })).data,
+    stats: async (id: string) => (await this.call('getCampaignStats', { path: { id } })).data,
+  };
+
+  readonly workflows = {
+    list: (query: ListQuery<'listWorkflows'> = {}) => this.all('listWorkflows', { query }),
+    get: (id: string) => this.call('getWorkflow', { path: { id } }),
+    /** Publishes a whole graph. */
+    replaceGraph: (id: string, body: Body<'replaceWorkflowGraph'>) =>
+      this.call('replaceWorkflowGraph', { path: { id }, body }),
   };
 
   readonly webhookEndpoints = {
-    list: () => this.#http.call<Schemas['WebhookEndpoint'][]>('GET', '/webhook-endpoints'),
+    list: () => this.call('listWebhookEndpoints'),
     /** The answer has the signing secret, which is not shown again. */
-    create: (body: Schemas['CreateWebhookEndpointRequest']) =>
-      this.#http.call<Schemas['WebhookEndpointWithSecret']>('POST', '/webhook-endpoints', { body }),
-    delete: (id: string) => this.#http.call<void>('DELETE', `/webhook-endpoints/${encodeURIComponent(id)}`),
+    create: (body: Body<'createWebhookEndpoint'>) => this.call('createWebhookEndpoint', { body }),
+    delete: (id: string) => this.call('deleteWebhookEndpoint', { path: { id } }),
   };
 
-  async *#cursorList<Item>(path: string, query: object): AsyncGenerator<Item, void> {
-    let cursor: string | undefined;
-    do {
-      const page: CursorPage<Item> = await this.#http.call('GET', path, { query: { ...query, cursor } });
-      yield* page.data;
-      cursor = page.hasMore ? (page.cursor ?? undefined) : undefined;
-    } while (cursor !== undefined);
+  #request<Answer>(id: OperationId, { path = {}, query, body }: AnyInput, options?: CallOptions): Promise<Answer> {
+    const [method, template, once] = operationTable[id] as readonly [string, string, 'once'?];
+    const url = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name])));
+    return this.#http.call(method, url, { ...options, query, body, takesKey: once !== undefined });
   }
+}
 
-  async *#campaigns(query: object): AsyncGenerator<Schemas['CampaignWithSegment'], void> {
-    for (let page = 1, pages = 1; page <= pages; page++) {
-      const answer: Schemas['CampaignPage'] = await this.#http.call('GET', '/campaigns', { query: { ...query, page } });
-      yield* answer.data;
-      pages = answer.totalPages;
-    }
-  }
+interface Page {
+  data: unknown[];
+  cursor?: string | null;
+  hasMore?: boolean;
+  page?: number;
+  totalPages?: number;
+}
+
+function pageAfter({ cursor, hasMore, page, totalPages }: Page): { cursor: string } | { page: number } | null {
+  if (typeof cursor === 'string' && hasMore !== false) return { cursor };
+  return page !== undefined && totalPages !== undefined && page < totalPages ? { page: page + 1 } : null;
 }
 
 /** A webhook that the service has called with. */

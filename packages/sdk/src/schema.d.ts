@@ -4,1422 +4,11485 @@
  */
 
 export interface paths {
-  '/v1/send': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/send": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send an email
+         * @description Returns when the messages are durably queued; delivery follows. Each recipient becomes a contact and counts as a request against the rate limit; a request has at most 1,000. Needs the secret key. Keys with scopes need `emails:send`.
+         */
+        post: operations["sendEmail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Send an email
-     * @description Returns when the messages are durably queued; delivery follows. Each recipient becomes a contact and counts as a request against the rate limit; a request has at most 1,000. Needs the secret key. Keys with scopes need `emails:send`.
-     */
-    post: operations['sendEmail'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/track': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/track": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Track an event of a contact
+         * @description Creates the contact if it is new. Takes the public key, so browsers and apps can call it. Needs the public key. Keys with scopes need `events:write`.
+         */
+        post: operations["trackEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Track an event of a contact
-     * @description Creates the contact if it is new. Takes the public key, so browsers and apps can call it. Needs the public key. Keys with scopes need `events:write`.
-     */
-    post: operations['trackEvent'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/contacts': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/events/track": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record an event
+         * @description For a contact by `contactId` (without changing its data), for no contact, or with the body of `POST /v1/track`. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `events:write`.
+         */
+        post: operations["recordEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List contacts
-     * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
-     */
-    get: operations['listContacts'];
-    put?: never;
-    /**
-     * Create or update a contact by address
-     * @description 201 when the contact is new, 200 when it existed. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
-     */
-    post: operations['upsertContact'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/contacts/{id}': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List events
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    /**
-     * Update a contact
-     * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
-     */
-    patch: operations['updateContact'];
-    trace?: never;
-  };
-  '/campaigns': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/events/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count events by name
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        get: operations["getEventStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List campaigns
-     * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:read`.
-     */
-    get: operations['listCampaigns'];
-    put?: never;
-    /**
-     * Create a campaign
-     * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:write`.
-     */
-    post: operations['createCampaign'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/campaigns/{id}': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/events/names": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List event names
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        get: operations["listEventNames"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Get a campaign
-     * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:read`.
-     */
-    get: operations['getCampaign'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/campaigns/{id}/send': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/events/contact/{contactId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the events of a contact
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        get: operations["listContactEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Send or schedule a campaign
-     * @description Returns before any mail is sent; the stats show the progress. A scheduled campaign is rescheduled. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:send`.
-     */
-    post: operations['sendCampaign'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/emails': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/events/{eventName}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what uses an event
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        get: operations["getEventUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List emails
-     * @description Everything that was sent or is to be sent, by whatever way, the latest first. Name `contactId`, `to` or `tag`, or a span of at most 31 days with `from`. Needs the secret key. Keys with scopes need `emails:read`.
-     */
-    get: operations['listEmails'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/webhook-endpoints': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/events/{eventName}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete every event of a name
+         * @description Names that a segment or workflow uses, and those of the service itself, cannot be deleted. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         */
+        delete: operations["deleteEvents"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Create a webhook endpoint
-     * @description Returns the signing secret once. Calls follow Standard Webhooks: verify `webhook-signature` with any of its libraries. Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `webhooks`.
-     */
-    post: operations['createWebhookEndpoint'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
+    "/v1/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verify an email address
+         * @description Checks in the DNS whether the domain accepts mail, and classifies the address. Nothing is sent to it. Needs the secret key. Keys with scopes need `emails:send`.
+         */
+        post: operations["verifyAddress"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List contacts
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        get: operations["listContacts"];
+        put?: never;
+        /**
+         * Create or update a contact by address
+         * @description 201 when the contact is new, 200 when it existed. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         */
+        post: operations["upsertContact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/lookup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Look up which addresses are contacts
+         * @description Takes 1 to 500 addresses and returns them in the spelling and order of the request. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        post: operations["lookupContacts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a contact
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        get: operations["getContact"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a contact with its events and emails
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         */
+        delete: operations["deleteContact"];
+        options?: never;
+        head?: never;
+        /**
+         * Update a contact
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         */
+        patch: operations["updateContact"];
+        trace?: never;
+    };
+    "/contacts/fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the fields of contacts
+         * @description The standard fields and every key of contact data, with its type and the percentage that has it. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        get: operations["listContactFields"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/fields/{field}/values": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List distinct values of a field
+         * @description `data.plan` and `plan` mean the same. Complete while a key has at most 1,000 distinct values of at most 200 characters; otherwise the values of up to 10,000 characters that the newest 5,000 contacts have. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        get: operations["listContactFieldValues"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/fields/{field}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what uses a field
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        get: operations["getContactFieldUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/fields/{field}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a field from every contact
+         * @description Fields that a segment, campaign or workflow uses cannot be deleted. Emits no events. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         */
+        delete: operations["deleteContactField"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import contacts from a CSV file
+         * @description Multipart, part `file`, UTF-8, at most 5 MB, with a header row and a column `email`. Returns at once; get the job to see its progress. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         */
+        post: operations["importContacts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/import/{jobId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an import
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        get: operations["getContactImport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/bulk-subscribe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Subscribe many contacts
+         * @description Takes 1 to 1,000 IDs, or a filter. Returns at once; get the job to see its progress. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         */
+        post: operations["subscribeContacts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/bulk-unsubscribe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Unsubscribe many contacts
+         * @description Takes 1 to 1,000 IDs, or a filter. Returns at once; get the job to see its progress. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         */
+        post: operations["unsubscribeContacts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/bulk-delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete many contacts
+         * @description Takes 1 to 1,000 IDs, or a filter. Returns at once; get the job to see its progress. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         */
+        post: operations["deleteContacts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/bulk/{jobId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a bulk job
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        get: operations["getBulkJob"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List templates
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
+         */
+        get: operations["listTemplates"];
+        put?: never;
+        /**
+         * Create a template
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
+         */
+        post: operations["createTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates/bulk-update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete several templates
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
+         */
+        post: operations["deleteTemplates"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a template
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
+         */
+        get: operations["getTemplate"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a template
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
+         */
+        delete: operations["deleteTemplate"];
+        options?: never;
+        head?: never;
+        /**
+         * Update a template
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
+         */
+        patch: operations["updateTemplate"];
+        trace?: never;
+    };
+    "/templates/{id}/duplicate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Duplicate a template
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
+         */
+        post: operations["duplicateTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates/{id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what uses a template
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
+         */
+        get: operations["getTemplateUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview content as a recipient would see it
+         * @description Renders content without saving it: for a contact, with the values of `data` as `POST /v1/send` takes them, or with both. With neither, placeholders stay as they are. Sends and stores nothing. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
+         */
+        post: operations["previewTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/brand": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the brand kit
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
+         */
+        get: operations["getBrand"];
+        /**
+         * Replace the brand kit
+         * @description Logo, colors, font, footer and postal address of emails written as blocks. Templates and unsent campaigns with a `document` are compiled again at once. What is absent is reset. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
+         */
+        put: operations["updateBrand"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List campaigns
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:read`.
+         */
+        get: operations["listCampaigns"];
+        put?: never;
+        /**
+         * Create a campaign
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:write`.
+         */
+        post: operations["createCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a campaign
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:read`.
+         */
+        get: operations["getCampaign"];
+        /**
+         * Update a campaign that is not being sent
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:write`.
+         */
+        put: operations["updateCampaign"];
+        post?: never;
+        /**
+         * Delete a draft
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:write`.
+         */
+        delete: operations["deleteCampaign"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/duplicate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Duplicate a campaign as a draft
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:write`.
+         */
+        post: operations["duplicateCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/send": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send or schedule a campaign
+         * @description Returns before any mail is sent; the stats show the progress. A scheduled campaign is rescheduled. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:send`.
+         */
+        post: operations["sendCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a campaign that is scheduled or being sent
+         * @description Stops sending to the remaining recipients. Returns to draft if nothing was sent. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:send`.
+         */
+        post: operations["cancelCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause a campaign that is being sent
+         * @description Nothing more is sent until it is resumed. Safe to repeat. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:send`.
+         */
+        post: operations["pauseCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a paused campaign
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:send`.
+         */
+        post: operations["resumeCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resend to the recipients a campaign missed
+         * @description Creates and starts a copy for the recipients who were skipped or failed and can be written to now. No recipient gets the campaign twice. One resend for each send. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:send`.
+         */
+        post: operations["resendCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test of a campaign to a member of the project
+         * @description Sent at once, without entries in ledger, events or counters. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:send`.
+         */
+        post: operations["testCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test of a template to a member of the project
+         * @description Sent at once, without entries in ledger, events or counters. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
+         */
+        post: operations["testTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Archive a campaign
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:write`.
+         */
+        post: operations["archiveCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/unarchive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Unarchive a campaign
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:write`.
+         */
+        post: operations["unarchiveCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/bulk-update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete or archive several campaigns, all or none
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:write`.
+         */
+        post: operations["updateCampaigns"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the counts and rates of a campaign
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:read`.
+         */
+        get: operations["getCampaignStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Audit the ledger of a campaign
+         * @description Counts the rows of the current send by verdict, says whether they add up, and returns the hash of the ledger. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:read`.
+         */
+        get: operations["getCampaignAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/recipients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the recipients of a campaign with their verdicts
+         * @description The ledger of the current send, of one `verdict` (handed_over, skipped, failed, unknown, pending) or of all; as a CSV file with `format=csv` or `Accept: text/csv`. With `type` (bounced, complained), the recipients whose mail bounced or was reported as spam, newest first. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:read`.
+         */
+        get: operations["listCampaignRecipients"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List workflows
+         * @description By page number, or with `limit` and `cursor`. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:read`.
+         */
+        get: operations["listWorkflows"];
+        put?: never;
+        /**
+         * Create a workflow
+         * @description It is created disabled, with its TRIGGER step. `triggerType` is EVENT when absent, which needs `eventName`; MANUAL and SCHEDULE take their `triggerConfig` and no event. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`.
+         */
+        post: operations["createWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the fields of conditions
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:read`.
+         */
+        get: operations["listWorkflowFields"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/bulk-update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete several workflows
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`.
+         */
+        post: operations["deleteWorkflows"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a workflow with its graph
+         * @description `issues` lists what keeps it from being enabled. The header `ETag` names the `revision`: an edit that sends it as `If-Match` is refused (412) if somebody else has edited since. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:read`.
+         */
+        get: operations["getWorkflow"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a workflow
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`.
+         */
+        delete: operations["deleteWorkflow"];
+        options?: never;
+        head?: never;
+        /**
+         * Update, enable or disable a workflow
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`.
+         */
+        patch: operations["updateWorkflow"];
+        trace?: never;
+    };
+    "/workflows/{id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the versions of a graph
+         * @description The versions that contacts have entered, with the number of contacts in each. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:read`.
+         */
+        get: operations["listWorkflowVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a version of a graph
+         * @description The graph as executions pinned to this version run it; an execution names its `version`. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:read`.
+         */
+        get: operations["getWorkflowVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/duplicate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Duplicate a workflow
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`.
+         */
+        post: operations["duplicateWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add a step
+         * @description With `autoConnect` (the default), the newest step without a next step is connected to it. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`.
+         */
+        post: operations["createWorkflowStep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/steps/{stepId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a step
+         * @description Together with everything after it, or with `splice=true` on its own. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`.
+         */
+        delete: operations["deleteWorkflowStep"];
+        options?: never;
+        head?: never;
+        /**
+         * Update a step
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`.
+         */
+        patch: operations["updateWorkflowStep"];
+        trace?: never;
+    };
+    "/workflows/{id}/transitions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Connect two steps
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`.
+         */
+        post: operations["createWorkflowTransition"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/transitions/{transitionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a transition
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`.
+         */
+        delete: operations["deleteWorkflowTransition"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/transitions/{transitionId}/insert-step": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Insert a step between two others
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`.
+         */
+        post: operations["insertWorkflowStep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/executions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the executions of a workflow
+         * @description `stepId` filters by the current step. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:read`.
+         */
+        get: operations["listWorkflowExecutions"];
+        put?: never;
+        /**
+         * Enroll a contact in a workflow
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`.
+         */
+        post: operations["startWorkflowExecution"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/executions/cancel-all": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel every active execution of a workflow
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`.
+         */
+        post: operations["cancelWorkflowExecutions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/executions/{executionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an execution with all its steps
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:read`.
+         */
+        get: operations["getWorkflowExecution"];
+        put?: never;
+        post?: never;
+        /**
+         * Cancel an execution
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`.
+         */
+        delete: operations["cancelWorkflowExecution"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count the contacts at each step of a workflow
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:read`.
+         */
+        get: operations["countWorkflowContacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/migrate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Migrate the contacts inside to the current graph
+         * @description A rule for each step: `finish`, `moveAtNextStep`, `moveNow` (to `toStepId`) or `exit`. With `dryRun` it returns how many contacts each rule matches; without, it returns 202 and a job that you can poll and cancel. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`.
+         */
+        post: operations["migrateWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/migrations/{migrationId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a migration
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:read`.
+         */
+        get: operations["getWorkflowMigration"];
+        put?: never;
+        post?: never;
+        /**
+         * Cancel a migration
+         * @description Contacts that it has migrated stay migrated. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`.
+         */
+        delete: operations["cancelWorkflowMigration"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Replace the whole graph
+         * @description In one transaction, also while contacts are inside: they stay in their version, or are migrated by `migrate`, a plan as in `POST /workflows/{id}/migrate`. Steps keep their IDs; any other text as `id` names a new step, and `ids` returns its ID. An enabled workflow accepts only a graph without `issues`. `dryRun` changes nothing and returns what would change. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`.
+         */
+        put: operations["replaceWorkflowGraph"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/domains/project/{projectId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the domains of a project
+         * @description Needs the secret key, or a session with `X-Project-Id`.
+         */
+        get: operations["listDomains"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/domains": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add a sender domain and get the DNS records to set
+         * @description Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN.
+         */
+        post: operations["addDomain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/domains/{id}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check the DNS records of a domain now
+         * @description Needs the secret key, or a session with `X-Project-Id`.
+         */
+        get: operations["checkDomain"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/domains/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a sender domain
+         * @description Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN.
+         */
+        delete: operations["deleteDomain"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/uploads/image": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Upload an image
+         * @description Takes the part "image" of a multipart/form-data body: a JPEG, PNG, GIF or WebP of up to 10 MB. Its URL never changes. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
+         */
+        post: operations["uploadImage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/uploads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List uploaded images
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
+         */
+        get: operations["listImages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/uploads/{id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the templates and campaigns that use an image
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
+         */
+        get: operations["getImageUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/uploads/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete an uploaded image
+         * @description Its URL stops working at once, also in delivered mail. Caches may show the image for up to a year. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
+         */
+        delete: operations["deleteImage"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/@me/projects/{id}/checkout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get the URL of the checkout page
+         * @description Needs the secret key of the project, or the session of a member. Sessions need the role ADMIN.
+         */
+        post: operations["openCheckout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/@me/projects/{id}/billing-portal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get the URL of the billing portal
+         * @description Needs the secret key of the project, or the session of a member. Sessions need the role ADMIN.
+         */
+        post: operations["openBillingPortal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/@me/projects/{id}/billing-limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get limits and usage of this month
+         * @description Needs the secret key of the project, or the session of a member.
+         */
+        get: operations["getBillingLimits"];
+        /**
+         * Set the monthly limits
+         * @description All four, each a positive number of mails or null for no limit. They apply before this returns. Needs the secret key of the project, or the session of a member. Sessions need the role ADMIN.
+         */
+        put: operations["updateBillingLimits"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/@me/projects/{id}/billing-consumption": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the consumption of this month
+         * @description Needs the secret key of the project, or the session of a member.
+         */
+        get: operations["getBillingConsumption"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/@me/projects/{id}/billing-invoices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the latest invoices
+         * @description Needs the secret key of the project, or the session of a member.
+         */
+        get: operations["listInvoices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/segments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List segments
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        get: operations["listSegments"];
+        put?: never;
+        /**
+         * Create a segment
+         * @description A DYNAMIC segment needs a condition tree; a STATIC one has the members you add. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         */
+        post: operations["createSegment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/segments/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview a condition
+         * @description Returns how many contacts match a condition tree now, and the ten newest. Nothing is stored. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        post: operations["previewSegment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/segments/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a segment
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        get: operations["getSegment"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a segment
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         */
+        delete: operations["deleteSegment"];
+        options?: never;
+        head?: never;
+        /**
+         * Update a segment
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         */
+        patch: operations["updateSegment"];
+        trace?: never;
+    };
+    "/segments/{id}/contacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the contacts of a segment
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        get: operations["listSegmentContacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/segments/{id}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add contacts to a STATIC segment
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         */
+        post: operations["addSegmentMembers"];
+        /**
+         * Remove contacts from a STATIC segment
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         */
+        delete: operations["removeSegmentMembers"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/segments/{id}/compute": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Compute the memberships of a tracked segment
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         */
+        post: operations["computeSegment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/segments/{id}/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Refresh the member count of a segment
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         */
+        post: operations["refreshSegment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/suppressions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List suppression rules
+         * @description Needs the secret key, or a session with `X-Project-Id`.
+         */
+        get: operations["listSuppressionRules"];
+        put?: never;
+        /**
+         * Create a suppression rule
+         * @description Mail to an address that an enabled rule matches is stored, but never sent. Needs the secret key, or a session with `X-Project-Id`.
+         */
+        post: operations["createSuppressionRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/suppressions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Replace a suppression rule
+         * @description Needs the secret key, or a session with `X-Project-Id`.
+         */
+        put: operations["updateSuppressionRule"];
+        post?: never;
+        /**
+         * Delete a suppression rule
+         * @description Mail that it suppressed is not sent afterwards, and still names the rule. Needs the secret key, or a session with `X-Project-Id`.
+         */
+        delete: operations["deleteSuppressionRule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/suppressions/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview which rule matches an address
+         * @description Needs the secret key, or a session with `X-Project-Id`.
+         */
+        post: operations["previewSuppressionRules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/emails": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List emails
+         * @description Everything that was sent or is to be sent, by whatever way, the latest first. Name `contactId`, `to` or `tag`, or a span of at most 31 days with `from`. Needs the secret key. Keys with scopes need `emails:read`.
+         */
+        get: operations["listEmails"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/emails/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an email with what happened to it
+         * @description Needs the secret key. Keys with scopes need `emails:read`.
+         */
+        get: operations["getEmail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Send an email at another time
+         * @description While nobody has begun to send it; 409 `EMAIL_LEFT` with its `status` after that. Needs the secret key.
+         */
+        patch: operations["updateEmail"];
+        trace?: never;
+    };
+    "/v1/emails/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel an email
+         * @description While nobody has begun to send it; 409 `EMAIL_LEFT` with its `status` after that. Needs the secret key.
+         */
+        post: operations["cancelEmail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/emails/{id}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a held or scheduled email now
+         * @description While nobody has begun to send it; 409 `EMAIL_LEFT` with its `status` after that. Needs the secret key.
+         */
+        post: operations["releaseEmail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/suppressions/emails": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List suppressed mail
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `emails:read`.
+         */
+        get: operations["listSuppressedEmails"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/suppressions/emails/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a suppressed mail
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `emails:read`.
+         */
+        get: operations["getSuppressedEmail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List activities
+         * @description Newest first. `startDate` applies to the first page only, so that older pages have no end. Needs the secret key, or a session with `X-Project-Id`.
+         */
+        get: operations["listActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/activity/types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List activity types
+         * @description Needs the secret key, or a session with `X-Project-Id`.
+         */
+        get: operations["listActivityTypes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/activity/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get activity statistics
+         * @description Needs the secret key, or a session with `X-Project-Id`.
+         */
+        get: operations["getActivityStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/activity/recent-count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count the activities of the last minutes
+         * @description Needs the secret key, or a session with `X-Project-Id`.
+         */
+        get: operations["countRecentActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/activity/upcoming": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List upcoming activities
+         * @description Needs the secret key, or a session with `X-Project-Id`.
+         */
+        get: operations["listUpcomingActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/analytics/timeseries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count mail by day
+         * @description Opens, clicks, bounces and deliveries belong to the day on which their mail was created. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:read`.
+         */
+        get: operations["getMailByDay"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/analytics/top-campaigns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the campaigns with the most opens
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:read`.
+         */
+        get: operations["listTopCampaigns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/analytics/campaign-stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the number of campaigns and their average rates
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:read`.
+         */
+        get: operations["getCampaignAverages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/analytics/top-events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the most frequent events
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        get: operations["listTopEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/@me/projects/{id}/security": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the bounce and complaint rates of a project
+         * @description Needs the secret key of the project, or the session of a member.
+         */
+        get: operations["getProjectSecurity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{id}/security": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the bounce and complaint rates of a project, in an envelope
+         * @description Needs the secret key of the project, or the session of a member.
+         */
+        get: operations["getProjectReputation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{id}/setup-state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the set-up state of a project
+         * @description Needs the secret key of the project, or the session of a member.
+         */
+        get: operations["getProjectSetupState"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook-endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhook endpoints
+         * @description Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `webhooks`.
+         */
+        get: operations["listWebhookEndpoints"];
+        put?: never;
+        /**
+         * Create a webhook endpoint
+         * @description Returns the signing secret once. Calls follow Standard Webhooks: verify `webhook-signature` with any of its libraries. Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `webhooks`.
+         */
+        post: operations["createWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook-endpoints/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a webhook endpoint
+         * @description Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `webhooks`.
+         */
+        get: operations["getWebhookEndpoint"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook endpoint with its log
+         * @description Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `webhooks`.
+         */
+        delete: operations["deleteWebhookEndpoint"];
+        options?: never;
+        head?: never;
+        /**
+         * Update, pause or enable a webhook endpoint
+         * @description Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `webhooks`.
+         */
+        patch: operations["updateWebhookEndpoint"];
+        trace?: never;
+    };
+    "/webhook-endpoints/{id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the signing secret
+         * @description Returns the new secret once. Until the overlap ends, calls carry a signature of each. Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `webhooks`.
+         */
+        post: operations["rotateWebhookEndpointSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook-endpoints/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Call a webhook endpoint with a test event
+         * @description Waits for the answer, up to 15 seconds. The event is part of no sequence and is not repeated. Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `webhooks`.
+         */
+        post: operations["testWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook-endpoints/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver the events of a span again
+         * @description They keep their `webhook-id`. `only: "failed"` repeats what was given up. Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `webhooks`.
+         */
+        post: operations["replayWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook-endpoints/{id}/replays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the replays of a webhook endpoint
+         * @description Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `webhooks`.
+         */
+        get: operations["listWebhookEndpointReplays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook-endpoints/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List deliveries
+         * @description Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `webhooks`.
+         */
+        get: operations["listWebhookEndpointDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook-endpoints/{id}/deliveries/{eventId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a delivery with its attempts
+         * @description Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `webhooks`.
+         */
+        get: operations["getWebhookEndpointDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook-endpoints/{id}/deliveries/{eventId}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver an event again
+         * @description Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `webhooks`.
+         */
+        post: operations["redeliverWebhookEndpointDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook-endpoints/{id}/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare events with deliveries
+         * @description Counts the events that the endpoint subscribes to and what was delivered of them, since its subscription last changed and at most 31 days. Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `webhooks`.
+         */
+        get: operations["getWebhookEndpointAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/@me/projects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List your projects, with their keys
+         * @description With a secret key: its own project only, as ADMIN. `secret` is null for a MEMBER of a project with `hideSecretKey`; keys that the service can no longer decrypt are null too. Needs the secret key, or a session.
+         */
+        get: operations["listProjects"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/@me/projects/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Update the name, tracking, language, escaping or key visibility of a project
+         * @description Needs the secret key of the project, or the session of a member. Sessions need the role ADMIN.
+         */
+        patch: operations["updateProject"];
+        trace?: never;
+    };
+    "/users/@me/projects/{id}/regenerate-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace both keys of a project
+         * @description The old keys stop working in every process before this returns. Needs the secret key of the project, or the session of a member. Sessions need the role ADMIN.
+         */
+        post: operations["regenerateProjectKeys"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the project of the key, or the projects of the session
+         * @description Needs the secret key, or a session.
+         */
+        get: operations["listProjectSummaries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a summary of a project
+         * @description Needs the secret key of the project, or the session of a member.
+         */
+        get: operations["getProject"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/@me/projects/{id}/api-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the API keys with scopes
+         * @description Needs the secret key of the project, or the session of a member. Sessions need the role ADMIN.
+         */
+        get: operations["listProjectApiKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{id}/audit-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List changes
+         * @description The latest first, kept for 400 days; as a CSV file with `format=csv`, the latest 10,000. Needs the secret key of the project, or the session of a member. Sessions need the role ADMIN. Keys with scopes need `audit`.
+         */
+        get: operations["getProjectAuditLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{id}/audit-log/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Verify that the audit log is whole
+         * @description Each entry carries the hash of the one before it: a changed or missing one shows. Needs the secret key of the project, or the session of a member. Sessions need the role ADMIN. Keys with scopes need `audit`.
+         */
+        get: operations["getProjectAuditLogVerify"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/@me/projects/{id}/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reset a project
+         * @description Deletes everything except keys, members, domains, settings, uploads and usage. Writes get 409 until it has finished; this call waits for up to 25 seconds. Needs the secret key of the project, or the session of a member. Sessions need the role ADMIN.
+         */
+        post: operations["resetProject"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{id}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the members of a project
+         * @description Needs the secret key of the project, or the session of a member.
+         */
+        get: operations["listProjectMembers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
-  schemas: {
-    BareError: {
-      error: string;
-    };
-    Campaign: {
-      /** Format: uuid */
-      id: string;
-      name: string;
-      description: string | null;
-      subject: string;
-      body: string;
-      document: {
-        [key: string]: unknown;
-      } | null;
-      from: string;
-      fromName: string | null;
-      replyTo: string | null;
-      /** @enum {string} */
-      type: 'TRANSACTIONAL' | 'MARKETING' | 'HEADLESS';
-      /** @enum {string} */
-      status: 'DRAFT' | 'SCHEDULED' | 'SENDING' | 'SENT' | 'CANCELLED';
-      /** @enum {string} */
-      audienceType: 'ALL' | 'SEGMENT' | 'FILTERED';
-      audienceCondition: components['schemas']['Condition'] | null;
-      segmentId: string | null;
-      scheduledFor: string | null;
-      totalRecipients: number;
-      sentCount: number;
-      deliveredCount: number;
-      openedCount: number;
-      clickedCount: number;
-      bouncedCount: number;
-      complainedCount: number;
-      unsubscribedCount: number;
-      archived: boolean;
-      pausedAt: string | null;
-      resendOf: string | null;
-      revision: number;
-      /** Format: uuid */
-      projectId: string;
-      sentAt: string | null;
-      /** Format: date-time */
-      createdAt: string;
-      /** Format: date-time */
-      updatedAt: string;
-    };
-    CampaignPage: {
-      data: components['schemas']['CampaignWithSegment'][];
-      page: number;
-      pageSize: number;
-      total: number;
-      totalPages: number;
-      archivedCount: number;
-    };
-    CampaignWithSegment: {
-      /** Format: uuid */
-      id: string;
-      name: string;
-      description: string | null;
-      subject: string;
-      body: string;
-      document: {
-        [key: string]: unknown;
-      } | null;
-      from: string;
-      fromName: string | null;
-      replyTo: string | null;
-      /** @enum {string} */
-      type: 'TRANSACTIONAL' | 'MARKETING' | 'HEADLESS';
-      /** @enum {string} */
-      status: 'DRAFT' | 'SCHEDULED' | 'SENDING' | 'SENT' | 'CANCELLED';
-      /** @enum {string} */
-      audienceType: 'ALL' | 'SEGMENT' | 'FILTERED';
-      audienceCondition: components['schemas']['Condition'] | null;
-      segmentId: string | null;
-      scheduledFor: string | null;
-      totalRecipients: number;
-      sentCount: number;
-      deliveredCount: number;
-      openedCount: number;
-      clickedCount: number;
-      bouncedCount: number;
-      complainedCount: number;
-      unsubscribedCount: number;
-      archived: boolean;
-      pausedAt: string | null;
-      resendOf: string | null;
-      revision: number;
-      /** Format: uuid */
-      projectId: string;
-      sentAt: string | null;
-      /** Format: date-time */
-      createdAt: string;
-      /** Format: date-time */
-      updatedAt: string;
-      segment: components['schemas']['Segment'] | null;
-      held: string | null;
-    };
-    /** @description Groups of filters, at most 10 levels and 200 filters. */
-    Condition: {
-      /** @enum {string} */
-      logic: 'AND' | 'OR';
-      groups: components['schemas']['ConditionGroup'][];
-    };
-    ConditionComparison: {
-      /** @description `email`, `subscribed`, `createdAt`, `updatedAt`, `data.<key>`, `event.<name>`, `email.<activity>` or `segment.<id>`. */
-      field: string;
-      /** @enum {string} */
-      operator:
-        | 'equals'
-        | 'notEquals'
-        | 'contains'
-        | 'notContains'
-        | 'greaterThan'
-        | 'lessThan'
-        | 'greaterThanOrEqual'
-        | 'lessThanOrEqual';
-      value: unknown;
-    };
-    ConditionFilter:
-      | components['schemas']['ConditionComparison']
-      | components['schemas']['ConditionWindow']
-      | components['schemas']['ConditionState'];
-    ConditionGroup: {
-      filters: components['schemas']['ConditionFilter'][];
-      conditions?: components['schemas']['Condition'] | null;
-    };
-    ConditionState: {
-      /** @description `email`, `subscribed`, `createdAt`, `updatedAt`, `data.<key>`, `event.<name>`, `email.<activity>` or `segment.<id>`. */
-      field: string;
-      /** @enum {string} */
-      operator: 'exists' | 'notExists' | 'triggered' | 'notTriggered' | 'memberOfSegment' | 'notMemberOfSegment';
-    };
-    ConditionWindow: {
-      /** @description `email`, `subscribed`, `createdAt`, `updatedAt`, `data.<key>`, `event.<name>`, `email.<activity>` or `segment.<id>`. */
-      field: string;
-      /** @enum {string} */
-      operator: 'within' | 'olderThan' | 'triggeredWithin' | 'triggeredOlderThan' | 'notTriggeredWithin';
-      value: number | string;
-      /** @enum {string} */
-      unit: 'days' | 'hours' | 'minutes';
-    };
-    Contact: {
-      /** Format: uuid */
-      id: string;
-      email: string;
-      subscribed: boolean;
-      data: {
-        [key: string]: unknown;
-      };
-      /**
-       * @description The data is too large for this answer: `data` is empty here.
-       * @constant
-       */
-      dataOmitted?: true;
-      /** Format: uuid */
-      projectId: string;
-      /** Format: date-time */
-      createdAt: string;
-      /** Format: date-time */
-      updatedAt: string;
-    };
-    ContactPage: {
-      data: components['schemas']['Contact'][];
-      cursor: string | null;
-      hasMore: boolean;
-      total: number;
-    };
-    CreateCampaignRequest: {
-      name: string;
-      description?: string | null;
-      subject: string;
-      body?: string;
-      document?: {
-        [key: string]: unknown;
-      } | null;
-      from: string;
-      fromName?: string | null;
-      replyTo?: string | null;
-      /** @enum {string} */
-      audienceType: 'ALL' | 'SEGMENT' | 'FILTERED';
-      audienceCondition?: {
-        [key: string]: unknown;
-      } | null;
-      segmentId?: string | null;
-      /**
-       * @description Default: `"MARKETING"`.
-       * @enum {string}
-       */
-      type?: 'TRANSACTIONAL' | 'MARKETING' | 'HEADLESS';
-    };
-    CreateCampaignResponse: {
-      /** @constant */
-      success: true;
-      data: components['schemas']['Campaign'];
-    };
-    CreateWebhookEndpointRequest: {
-      /** @description An https address. http works for hosts in WEBHOOK_ALLOWED_HOSTS only. */
-      url: string;
-      description?: string | null;
-      events: string[];
-      /** @description `now`, or the ISO instant whose events come first, at most 30 days ago. `now` when absent. Default: `"now"`. */
-      from?: string;
-      /**
-       * @description Default: `"full"`.
-       * @enum {string}
-       */
-      payload?: 'full' | 'thin';
-      /** @description Deliver one event at a time, each after the one before it was taken. Default: `false`. */
-      ordered?: boolean;
-    };
-    Email: {
-      /** Format: uuid */
-      id: string;
-      contact: {
-        /** Format: uuid */
-        id: string;
-        email: string;
-      };
-      to: string;
-      from: string;
-      /** @description As it was sent; before that, as it was given, with its variables. */
-      subject: string;
-      /** @enum {string} */
-      status:
-        | 'PENDING'
-        | 'SENDING'
-        | 'SENT'
-        | 'DELIVERED'
-        | 'RECEIVED'
-        | 'OPENED'
-        | 'CLICKED'
-        | 'BOUNCED'
-        | 'COMPLAINED'
-        | 'FAILED'
-        | 'SUPPRESSED';
-      /** @enum {string} */
-      source: 'TRANSACTIONAL' | 'CAMPAIGN' | 'WORKFLOW' | 'INBOUND';
-      templateId: string | null;
-      campaignId: string | null;
-      workflowExecutionId: string | null;
-      /** @description Why it was not sent, or bounced. */
-      error: string | null;
-      opens: number;
-      clicks: number;
-      /** Format: date-time */
-      createdAt: string;
-      sentAt: string | null;
-      fromName: string | null;
-      replyTo: string | null;
-      headers: {
-        [key: string]: string;
-      } | null;
-      messageId: string | null;
-      provider: string | null;
-      /** @description Attempts to hand it over so far, while it waits; null once that is over. */
-      attempts: number | null;
-      suppression: {
-        [key: string]: unknown;
-      } | null;
-      deliveredAt: string | null;
-      openedAt: string | null;
-      clickedAt: string | null;
-      bouncedAt: string | null;
-      complainedAt: string | null;
-      tags: {
-        [key: string]: string;
-      };
-      timeline: components['schemas']['EmailTimelineItem'][];
-      /** @description The HTML, with `include=body`; null once it was emptied after EMAIL_BODY_RETENTION_DAYS. */
-      body?: string | null;
-    };
-    EmailPage: {
-      data: components['schemas']['EmailSummary'][];
-      cursor: string | null;
-      /** @description Whether there is another page. A page may be short, or empty, although there is: go on with `cursor`. */
-      hasMore: boolean;
-    };
-    EmailSummary: {
-      /** Format: uuid */
-      id: string;
-      contact: {
-        /** Format: uuid */
-        id: string;
-        email: string;
-      };
-      to: string;
-      from: string;
-      /** @description As it was sent; before that, as it was given, with its variables. */
-      subject: string;
-      /** @enum {string} */
-      status:
-        | 'PENDING'
-        | 'SENDING'
-        | 'SENT'
-        | 'DELIVERED'
-        | 'RECEIVED'
-        | 'OPENED'
-        | 'CLICKED'
-        | 'BOUNCED'
-        | 'COMPLAINED'
-        | 'FAILED'
-        | 'SUPPRESSED';
-      /** @enum {string} */
-      source: 'TRANSACTIONAL' | 'CAMPAIGN' | 'WORKFLOW' | 'INBOUND';
-      templateId: string | null;
-      campaignId: string | null;
-      workflowExecutionId: string | null;
-      /** @description Why it was not sent, or bounced. */
-      error: string | null;
-      opens: number;
-      clicks: number;
-      /** Format: date-time */
-      createdAt: string;
-      sentAt: string | null;
-    };
-    EmailTimelineItem: {
-      /** Format: date-time */
-      at: string;
-      /** @description `accepted`, `sent`, `delivery`, `open`, `click`, `bounce`, `complaint`, `failed` or `suppressed`. */
-      type: string;
-      /** @description What the event says beyond the mail itself, such as the link of a click. */
-      detail: {
-        [key: string]: unknown;
-      } | null;
-    };
-    Error: {
-      /** @constant */
-      success: false;
-      error: {
-        /**
-         * @description What went wrong, for programs.
-         * @example VALIDATION_ERROR
-         */
-        code: string;
-        /** @description What went wrong, for people. */
-        message: string;
-        statusCode: number;
-        /**
-         * Format: uuid
-         * @description The `X-Request-ID` of the answer; name it when you ask for help.
-         */
-        requestId: string;
-        details?: {
-          [key: string]: unknown;
+    schemas: {
+        Activity: {
+            id: string;
+            /** @enum {string} */
+            type: "event.triggered" | "email.sent" | "email.delivered" | "email.received" | "email.opened" | "email.clicked" | "email.bounced" | "email.complaint" | "campaign.sent" | "campaign.scheduled" | "workflow.started" | "workflow.completed" | "workflow.email.scheduled" | "email.failed" | "email.suppressed";
+            /** Format: date-time */
+            timestamp: string;
+            contactEmail?: string;
+            contactId?: string;
+            metadata: {
+                [key: string]: unknown;
+            };
         };
-        /** @description Each field that was refused. */
-        errors?: components['schemas']['FieldProblem'][];
-        /** @description What to do about it. */
-        suggestion?: string;
-      };
-      /** Format: date-time */
-      timestamp: string;
-    };
-    FieldProblem: {
-      field: string;
-      message: string;
-      code: string;
-      received?: string;
-    };
-    GetCampaignResponse: {
-      /** @constant */
-      success: true;
-      data: components['schemas']['CampaignWithSegment'];
-    };
-    Segment: {
-      /** Format: uuid */
-      id: string;
-      name: string;
-      description: string | null;
-      /** @enum {string} */
-      type: 'DYNAMIC' | 'STATIC';
-      condition: components['schemas']['Condition'] | null;
-      trackMembership: boolean;
-      memberCount: number;
-      revision: number;
-      /** Format: uuid */
-      projectId: string;
-      /** Format: date-time */
-      createdAt: string;
-      /** Format: date-time */
-      updatedAt: string;
-    };
-    SendCampaignRequest: {
-      /** @description When to send: a date such as `2026-03-01T09:00:00Z`, or epoch milliseconds. Absent or null: now. */
-      scheduledFor?: unknown;
-    };
-    SendCampaignResponse: {
-      /** @constant */
-      success: true;
-      data: components['schemas']['CampaignWithSegment'];
-      message: string;
-    };
-    SendEmailRequest: {
-      to:
-        | string
-        | {
-            name?: string | null;
+        ActivityPage: {
+            data: components["schemas"]["Activity"][];
+            cursor?: string;
+            hasMore: boolean;
+            total: number;
+        };
+        AddDomainRequest: {
+            domain: string;
+            /** Format: uuid */
+            projectId?: string;
+        };
+        AddSegmentMembersRequest: {
+            emails: string[];
+            /** @description Default: `false`. */
+            createMissing?: boolean;
+            /** @description Default: `true`. */
+            subscribed?: boolean;
+        };
+        AddSegmentMembersResponse: {
+            added: number;
+            created: number;
+            notFound: string[];
+        };
+        AddressVerification: {
             email: string;
-          }
-        | (
-            | string
-            | {
-                name?: string | null;
+            valid: boolean;
+            isDisposable: boolean;
+            isAlias: boolean;
+            isTypo: boolean;
+            isPlusAddressed: boolean;
+            isPersonalEmail: boolean;
+            domainExists: boolean;
+            hasWebsite: boolean;
+            hasMxRecords: boolean;
+            suggestedEmail?: string;
+            reasons: string[];
+        };
+        ArchiveCampaignResponse: {
+            /** @constant */
+            success: true;
+            data: components["schemas"]["CampaignWithSegment"];
+        };
+        BareError: {
+            error: string;
+        };
+        BillingConsumption: {
+            period: {
+                /** Format: date-time */
+                start: string;
+                /** Format: date-time */
+                end: string;
+            };
+            usage: {
+                total: number;
+                records: unknown[];
+            };
+            credits: {
+                balance: number;
+                hasCredits: boolean;
+                creditAmount: number;
+                currency: string | null;
+            } | null;
+            upcomingInvoice: {
+                amountDue: number;
+                currency: string;
+                /** Format: date-time */
+                periodStart: string;
+                /** Format: date-time */
+                periodEnd: string;
+                subtotal: number;
+                total: number;
+            } | null;
+        };
+        BillingLimits: {
+            workflows: components["schemas"]["UsageLimit"];
+            campaigns: components["schemas"]["UsageLimit"];
+            transactional: components["schemas"]["UsageLimit"];
+            inbound: components["schemas"]["UsageLimit"];
+            currency: string | null;
+        };
+        BinaryConditionStepConfig: {
+            /** @constant */
+            mode?: "binary";
+            field: string;
+            /** @enum {string} */
+            operator: "equals" | "notEquals" | "contains" | "notContains" | "greaterThan" | "lessThan" | "greaterThanOrEqual" | "lessThanOrEqual" | "exists" | "notExists";
+            value?: unknown;
+        };
+        BrandKit: {
+            /** @description Default: `null`. */
+            logoUrl?: string | null;
+            /** @description Default: `""`. */
+            logoAlt?: string;
+            /** @description Default: `"#1f2937"`. */
+            primaryColor?: string;
+            /** @description Default: `"#1f2937"`. */
+            textColor?: string;
+            /** @description Default: `"#f4f4f5"`. */
+            backgroundColor?: string;
+            /**
+             * @description Default: `"System"`.
+             * @enum {string}
+             */
+            font?: "System" | "Arial" | "Verdana" | "Georgia" | "Courier";
+            /** @description Default: `""`. */
+            footer?: string;
+            /** @description Default: `""`. */
+            postalAddress?: string;
+        };
+        BulkJob: {
+            id: string;
+            /** @enum {string} */
+            state: "waiting" | "active" | "delayed" | "completed" | "failed";
+            progress: number;
+            result: {
+                /** @enum {string} */
+                operation: "subscribe" | "unsubscribe" | "delete";
+                totalRequested: number;
+                successCount: number;
+                unchangedCount: number;
+                failureCount: number;
+                errors: {
+                    contactId: string | null;
+                    email: string | null;
+                    error: string;
+                }[];
+                reasons: {
+                    [key: string]: number;
+                };
+            } | null;
+            data: {
+                projectId: string;
+                /** @enum {string} */
+                operation: "subscribe" | "unsubscribe" | "delete";
+                selector: {
+                    [key: string]: unknown;
+                };
+            };
+            failedReason: string | null;
+        };
+        BulkSelection: {
+            /**
+             * @description Default: `"ids"`.
+             * @enum {string}
+             */
+            mode?: "ids" | "query";
+            contactIds?: string[];
+            filter?: {
+                search?: string;
+                subscribed?: boolean;
+            };
+            excludeIds?: string[];
+        };
+        Campaign: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            description: string | null;
+            subject: string;
+            body: string;
+            document: {
+                [key: string]: unknown;
+            } | null;
+            from: string;
+            fromName: string | null;
+            replyTo: string | null;
+            /** @enum {string} */
+            type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+            /** @enum {string} */
+            status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
+            /** @enum {string} */
+            audienceType: "ALL" | "SEGMENT" | "FILTERED";
+            audienceCondition: components["schemas"]["undefined"] | null;
+            segmentId: string | null;
+            scheduledFor: string | null;
+            totalRecipients: number;
+            sentCount: number;
+            deliveredCount: number;
+            openedCount: number;
+            clickedCount: number;
+            bouncedCount: number;
+            complainedCount: number;
+            unsubscribedCount: number;
+            archived: boolean;
+            pausedAt: string | null;
+            resendOf: string | null;
+            revision: number;
+            /** Format: uuid */
+            projectId: string;
+            sentAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        CampaignAudit: {
+            recipients: number;
+            handedOver: number;
+            skipped: number;
+            failed: number;
+            unknown: number;
+            pending: number;
+            removed: number;
+            addsUp: boolean;
+            hash: string | null;
+            reasons: {
+                reason: string;
+                count: number;
+            }[];
+        };
+        CampaignPage: {
+            data: components["schemas"]["CampaignWithSegment"][];
+            page: number;
+            pageSize: number;
+            total: number;
+            totalPages: number;
+            archivedCount: number;
+        };
+        CampaignRecipientsPage: {
+            /** @constant */
+            success: true;
+            data: {
+                /** Format: uuid */
+                emailId: string;
+                /** Format: uuid */
+                contactId: string;
                 email: string;
-              }
-          )[];
-      subject?: string;
-      body?: string;
-      /** @description The text part, with Liquid; derived from the HTML when absent. */
-      text?: string | null;
-      /** Format: uuid */
-      template?: string;
-      from?:
-        | string
-        | {
-            name?: string | null;
-            email: string;
-          };
-      fromName?: string;
-      name?: string;
-      reply?: string;
-      replyTo?: string;
-      subscribed?: boolean;
-      data?: {
-        [key: string]: unknown;
-      } | null;
-      headers?: {
-        [key: string]: string;
-      };
-      attachments?: {
-        filename: string;
-        content: string;
-        contentType: string;
-        /**
-         * @description Default: `"attachment"`.
-         * @enum {string}
-         */
-        disposition?: 'attachment' | 'inline';
-        contentId?: string;
-      }[];
-      tracking?: boolean;
-      tags?: {
-        [key: string]: unknown;
-      } | null;
-    };
-    SendEmailResponse: {
-      /** @constant */
-      success: true;
-      data: {
-        emails: {
-          contact: {
+                /** @enum {string} */
+                verdict: "handed_over" | "skipped" | "failed" | "unknown" | "pending";
+                reason: string | null;
+                messageId: string | null;
+                sentAt: string | null;
+                /** Format: date-time */
+                occurredAt: string;
+            }[] | {
+                /** Format: uuid */
+                emailId: string;
+                /** Format: uuid */
+                contactId: string;
+                email: string;
+                /** Format: date-time */
+                occurredAt: string;
+            }[];
+            cursor?: string;
+            hasMore: boolean;
+            total: number | null;
+        };
+        CampaignStats: {
+            totalRecipients: number;
+            sentCount: number;
+            deliveredCount: number;
+            openedCount: number;
+            clickedCount: number;
+            bouncedCount: number;
+            complainedCount: number;
+            unsubscribedCount: number;
+            skippedCount: number;
+            failedCount: number;
+            pendingCount: number;
+            openRate: number;
+            clickRate: number;
+            bounceRate: number;
+            deliveryRate: number;
+            complaintRate: number;
+            unsubscribeRate: number;
+            pausedAt: string | null;
+            held: string | null;
+        };
+        CampaignWithSegment: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            description: string | null;
+            subject: string;
+            body: string;
+            document: {
+                [key: string]: unknown;
+            } | null;
+            from: string;
+            fromName: string | null;
+            replyTo: string | null;
+            /** @enum {string} */
+            type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+            /** @enum {string} */
+            status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
+            /** @enum {string} */
+            audienceType: "ALL" | "SEGMENT" | "FILTERED";
+            audienceCondition: components["schemas"]["undefined"] | null;
+            segmentId: string | null;
+            scheduledFor: string | null;
+            totalRecipients: number;
+            sentCount: number;
+            deliveredCount: number;
+            openedCount: number;
+            clickedCount: number;
+            bouncedCount: number;
+            complainedCount: number;
+            unsubscribedCount: number;
+            archived: boolean;
+            pausedAt: string | null;
+            resendOf: string | null;
+            revision: number;
+            /** Format: uuid */
+            projectId: string;
+            sentAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            segment: components["schemas"]["Segment"] | null;
+            held: string | null;
+        };
+        CancelCampaignResponse: {
+            /** @constant */
+            success: true;
+            data: components["schemas"]["Campaign"];
+            revertPending: boolean;
+            message: string;
+        };
+        CancelWorkflowExecutionsResponse: {
+            cancelled: number;
+        };
+        ComputeSegmentResponse: {
+            added: number;
+            removed: number;
+            total: number;
+        };
+        /** @description Groups of filters, at most 10 levels and 200 filters. */
+        Condition: {
+            /** @enum {string} */
+            logic: "AND" | "OR";
+            groups: components["schemas"]["ConditionGroup"][];
+        };
+        ConditionComparison: {
+            /** @description `email`, `subscribed`, `createdAt`, `updatedAt`, `data.<key>`, `event.<name>`, `email.<activity>` or `segment.<id>`. */
+            field: string;
+            /** @enum {string} */
+            operator: "equals" | "notEquals" | "contains" | "notContains" | "greaterThan" | "lessThan" | "greaterThanOrEqual" | "lessThanOrEqual";
+            value: unknown;
+        };
+        ConditionFilter: components["schemas"]["ConditionComparison"] | components["schemas"]["ConditionWindow"] | components["schemas"]["ConditionState"];
+        ConditionGroup: {
+            filters: components["schemas"]["ConditionFilter"][];
+            conditions?: components["schemas"]["Condition"] | null;
+        };
+        ConditionState: {
+            /** @description `email`, `subscribed`, `createdAt`, `updatedAt`, `data.<key>`, `event.<name>`, `email.<activity>` or `segment.<id>`. */
+            field: string;
+            /** @enum {string} */
+            operator: "exists" | "notExists" | "triggered" | "notTriggered" | "memberOfSegment" | "notMemberOfSegment";
+        };
+        ConditionWindow: {
+            /** @description `email`, `subscribed`, `createdAt`, `updatedAt`, `data.<key>`, `event.<name>`, `email.<activity>` or `segment.<id>`. */
+            field: string;
+            /** @enum {string} */
+            operator: "within" | "olderThan" | "triggeredWithin" | "triggeredOlderThan" | "notTriggeredWithin";
+            value: number | string;
+            /** @enum {string} */
+            unit: "days" | "hours" | "minutes";
+        };
+        Contact: {
+            /** Format: uuid */
             id: string;
             email: string;
-          };
-          email: string;
-        }[];
-        timestamp: string;
-      };
+            subscribed: boolean;
+            data: {
+                [key: string]: unknown;
+            };
+            /** @description The data is too large for this answer: `data` is empty here. */
+            dataOmitted?: boolean;
+            /** Format: uuid */
+            projectId: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        ContactPage: {
+            data: components["schemas"]["Contact"][];
+            cursor: string | null;
+            hasMore: boolean;
+            total: number;
+        };
+        CountRecentActivityResponse: {
+            count: number;
+            minutes: number;
+        };
+        CountWorkflowContactsResponse: {
+            active: number;
+            arriving: number;
+            steps: {
+                stepId: string | null;
+                name: string | null;
+                type: ("TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT") | null;
+                running: number;
+                waiting: number;
+                branches: {
+                    branch: string;
+                    count: number;
+                }[];
+            }[];
+        };
+        CreateCampaignRequest: {
+            name: string;
+            description?: string | null;
+            subject: string;
+            body?: string;
+            document?: {
+                [key: string]: unknown;
+            } | null;
+            from: string;
+            fromName?: string | null;
+            replyTo?: string | null;
+            /** @enum {string} */
+            audienceType: "ALL" | "SEGMENT" | "FILTERED";
+            audienceCondition?: {
+                [key: string]: unknown;
+            } | null;
+            segmentId?: string | null;
+            /**
+             * @description Default: `"MARKETING"`.
+             * @enum {string}
+             */
+            type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+        };
+        CreateCampaignResponse: {
+            /** @constant */
+            success: true;
+            data: components["schemas"]["Campaign"];
+        };
+        CreateSegmentRequest: {
+            name: string;
+            description?: string | null;
+            /**
+             * @description Default: `"DYNAMIC"`.
+             * @enum {string}
+             */
+            type?: "DYNAMIC" | "STATIC";
+            condition?: components["schemas"]["Condition"] | null;
+            /** @description Default: `false`. */
+            trackMembership?: boolean;
+        };
+        CreateTemplateRequest: {
+            name: string;
+            description?: string | null;
+            subject: string;
+            body?: string;
+            document?: {
+                [key: string]: unknown;
+            } | null;
+            from: string;
+            fromName?: string | null;
+            replyTo?: string | null;
+            /**
+             * @description Default: `"MARKETING"`.
+             * @enum {string}
+             */
+            type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+        };
+        CreateWebhookEndpointRequest: {
+            /** @description An https address. http works for hosts in WEBHOOK_ALLOWED_HOSTS only. */
+            url: string;
+            description?: string | null;
+            events: string[];
+            /** @description `now`, or the ISO instant whose events come first, at most 30 days ago. `now` when absent. Default: `"now"`. */
+            from?: string;
+            /**
+             * @description Default: `"full"`.
+             * @enum {string}
+             */
+            payload?: "full" | "thin";
+            /** @description Deliver one event at a time, each after the one before it was taken. Default: `false`. */
+            ordered?: boolean;
+        };
+        CreateWorkflowRequest: {
+            name: string;
+            eventName?: string | null;
+            /**
+             * @description Default: `"EVENT"`.
+             * @enum {string}
+             */
+            triggerType?: "EVENT" | "MANUAL" | "SCHEDULE";
+            triggerConfig?: {
+                [key: string]: unknown;
+            } | null;
+            description?: string | null;
+            /** @description Default: `false`. */
+            allowReentry?: boolean;
+        };
+        CreateWorkflowStepRequest: {
+            /** @enum {string} */
+            type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+            name: string;
+            position: {
+                x: number;
+                y: number;
+            };
+            config: {
+                [key: string]: unknown;
+            };
+            templateId?: string | null;
+            /** @description Default: `true`. */
+            autoConnect?: boolean;
+        };
+        CreateWorkflowTransitionRequest: {
+            fromStepId: string;
+            toStepId: string;
+            condition?: {
+                branch?: string | null;
+            } | null;
+            branch?: string | null;
+            waitOutcome?: ("EVENT" | "TIMEOUT") | null;
+            /** @description Default: `0`. */
+            priority?: number;
+        };
+        DelayStepConfig: {
+            amount: number;
+            /** @enum {string} */
+            unit: "minutes" | "hours" | "days";
+        };
+        DeleteCampaignResponse: {
+            /** @constant */
+            success: true;
+            message: string;
+        };
+        DeleteContactFieldResponse: {
+            deletedFrom: number;
+        };
+        DeleteDomainResponse: {
+            /** @constant */
+            success: true;
+        };
+        DeleteEventsResponse: {
+            deletedCount: number;
+        };
+        DeleteProjectResponse: {
+            /** @constant */
+            success: true;
+            message: string;
+        };
+        DeleteTemplatesRequest: {
+            ids: string[];
+            delete?: boolean;
+        };
+        DeleteTemplatesResponse: {
+            deleted: number;
+        } | {
+            updated: number;
+        };
+        DeleteWorkflowsRequest: {
+            ids: string[];
+            delete?: boolean;
+        };
+        DeleteWorkflowsResponse: {
+            deleted: number;
+        } | {
+            updated: number;
+        };
+        DnsRecord: {
+            /** @enum {string} */
+            purpose: "DKIM" | "RETURN_PATH" | "SPF" | "DMARC" | "INBOUND_MX";
+            /** @enum {string} */
+            type: "TXT" | "CNAME" | "MX";
+            name: string;
+            value: string;
+            priority: number | null;
+            required: boolean;
+            /** @enum {string} */
+            status: "pending" | "verified" | "failed";
+            finding: string | null;
+        };
+        Domain: {
+            /** Format: uuid */
+            id: string;
+            domain: string;
+            verified: boolean;
+            /** @enum {string} */
+            status: "NotStarted" | "Pending" | "Success" | "Failed" | "TemporaryFailure";
+            dkimTokens: string[];
+            records: components["schemas"]["DnsRecord"][];
+            /** Format: uuid */
+            projectId: string;
+            project?: {
+                name: string;
+            };
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        DomainCheck: {
+            domain: string;
+            /** @enum {string} */
+            status: "NotStarted" | "Pending" | "Success" | "Failed" | "TemporaryFailure";
+            verified: boolean;
+            records: components["schemas"]["DnsRecord"][];
+            tokens: string[];
+        };
+        DuplicateCampaignResponse: {
+            /** @constant */
+            success: true;
+            data: components["schemas"]["Campaign"];
+            message: string;
+        };
+        Email: {
+            /** Format: uuid */
+            id: string;
+            contact: {
+                /** Format: uuid */
+                id: string;
+                email: string;
+            };
+            to: string;
+            from: string;
+            /** @description As it was sent; before that, as it was given, with its variables. */
+            subject: string;
+            /** @enum {string} */
+            status: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "RECEIVED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SUPPRESSED" | "CANCELLED";
+            /** @enum {string} */
+            source: "TRANSACTIONAL" | "CAMPAIGN" | "WORKFLOW" | "INBOUND";
+            templateId: string | null;
+            campaignId: string | null;
+            workflowExecutionId: string | null;
+            /** @description Why it was not sent, or bounced. */
+            error: string | null;
+            opens: number;
+            clicks: number;
+            /** @description When it is to be sent, where the sender chose a time. */
+            scheduledFor: string | null;
+            /** @description When it is sent unless it is cancelled or released before. */
+            heldUntil: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            sentAt: string | null;
+            fromName: string | null;
+            replyTo: string | null;
+            headers: {
+                [key: string]: string;
+            } | null;
+            messageId: string | null;
+            provider: string | null;
+            /** @description Attempts to hand it over so far, while it waits; null once that is over. */
+            attempts: number | null;
+            suppression: {
+                [key: string]: unknown;
+            } | null;
+            deliveredAt: string | null;
+            openedAt: string | null;
+            clickedAt: string | null;
+            bouncedAt: string | null;
+            complainedAt: string | null;
+            tags: {
+                [key: string]: string;
+            };
+            timeline: components["schemas"]["EmailTimelineItem"][];
+            /** @description The HTML, with `include=body`; null once it was emptied after EMAIL_BODY_RETENTION_DAYS. */
+            body?: string | null;
+            /** @description The text part, beside `body`. */
+            text?: string | null;
+        };
+        EmailPage: {
+            data: components["schemas"]["EmailSummary"][];
+            cursor: string | null;
+            /** @description Whether there is another page. A page may be short, or empty, although there is: go on with `cursor`. */
+            hasMore: boolean;
+        };
+        EmailSummary: {
+            /** Format: uuid */
+            id: string;
+            contact: {
+                /** Format: uuid */
+                id: string;
+                email: string;
+            };
+            to: string;
+            from: string;
+            /** @description As it was sent; before that, as it was given, with its variables. */
+            subject: string;
+            /** @enum {string} */
+            status: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "RECEIVED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SUPPRESSED" | "CANCELLED";
+            /** @enum {string} */
+            source: "TRANSACTIONAL" | "CAMPAIGN" | "WORKFLOW" | "INBOUND";
+            templateId: string | null;
+            campaignId: string | null;
+            workflowExecutionId: string | null;
+            /** @description Why it was not sent, or bounced. */
+            error: string | null;
+            opens: number;
+            clicks: number;
+            /** @description When it is to be sent, where the sender chose a time. */
+            scheduledFor: string | null;
+            /** @description When it is sent unless it is cancelled or released before. */
+            heldUntil: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            sentAt: string | null;
+        };
+        EmailTimelineItem: {
+            /** Format: date-time */
+            at: string;
+            /** @description `accepted`, `sent`, `delivery`, `open`, `click`, `bounce`, `complaint`, `failed`, `suppressed` or `cancelled`. */
+            type: string;
+            /** @description What the event says beyond the mail itself, such as the link of a click. */
+            detail: {
+                [key: string]: unknown;
+            } | null;
+        };
+        Error: {
+            /** @constant */
+            success: false;
+            error: {
+                /**
+                 * @description What went wrong, for programs.
+                 * @example VALIDATION_ERROR
+                 */
+                code: string;
+                /** @description What went wrong, for people. */
+                message: string;
+                statusCode: number;
+                /**
+                 * Format: uuid
+                 * @description The `X-Request-ID` of the answer; name it when you ask for help.
+                 */
+                requestId: string;
+                details?: {
+                    [key: string]: unknown;
+                };
+                /** @description Each field that was refused. */
+                errors?: components["schemas"]["FieldProblem"][];
+                /** @description What to do about it. */
+                suggestion?: string;
+            };
+            /** Format: date-time */
+            timestamp: string;
+        };
+        Event: {
+            id: string;
+            name: string;
+            data: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The data is too large for this answer: `data` is null here. */
+            dataOmitted?: boolean;
+            projectId: string;
+            contactId: string | null;
+            emailId: string | null;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        EventToRecord: components["schemas"]["RecordedEvent"] | components["schemas"]["TrackEventRequest"];
+        EventUsage: {
+            usedInSegments: {
+                id: string;
+                name: string;
+            }[];
+            usedInWorkflows: {
+                id: string;
+                name: string;
+            }[];
+            totalCount: number;
+            uniqueContacts: number;
+            canDelete: boolean;
+        };
+        ExitStepConfig: {
+            reason?: string | null;
+        };
+        FieldProblem: {
+            field: string;
+            message: string;
+            code: string;
+            received?: string;
+        };
+        GetActivityStatsResponse: {
+            totalEvents: number;
+            totalEmailsSent: number;
+            totalEmailsOpened: number;
+            totalEmailsClicked: number;
+            totalWorkflowsStarted: number;
+            openRate: number;
+            clickRate: number;
+        };
+        GetCampaignAuditResponse: {
+            /** @constant */
+            success: true;
+            data: components["schemas"]["CampaignAudit"];
+        };
+        GetCampaignAveragesResponse: {
+            total: number;
+            active: number;
+            completed: number;
+            averageOpenRate: number;
+            averageClickRate: number;
+        };
+        GetCampaignResponse: {
+            /** @constant */
+            success: true;
+            data: components["schemas"]["CampaignWithSegment"];
+        };
+        GetCampaignStatsResponse: {
+            /** @constant */
+            success: true;
+            data: components["schemas"]["CampaignStats"];
+        };
+        GetContactFieldUsageResponse: {
+            usedInSegments: {
+                id: string;
+                name: string;
+            }[];
+            usedInCampaigns: {
+                id: string;
+                name: string;
+            }[];
+            usedInWorkflows: {
+                id: string;
+                name: string;
+            }[];
+            contactCount: number;
+            canDelete: boolean;
+        };
+        GetImageUsageResponse: {
+            templates: {
+                id: string;
+                name: string;
+            }[];
+            campaigns: {
+                id: string;
+                name: string;
+                status: string;
+            }[];
+            searchedCampaigns: number;
+        };
+        GetProjectAuditLogResponse: {
+            data: {
+                /** Format: uuid */
+                id: string;
+                position: number;
+                /** Format: date-time */
+                at: string;
+                actor: {
+                    /** @enum {string} */
+                    kind: "user" | "key" | "mcp" | "system";
+                    id: string | null;
+                    name: string | null;
+                };
+                action: string;
+                target: string | null;
+                before: {
+                    [key: string]: unknown;
+                } | null;
+                after: {
+                    [key: string]: unknown;
+                } | null;
+                requestId: string | null;
+                ipHash: string | null;
+            }[];
+            cursor: string | null;
+        };
+        GetProjectAuditLogVerifyResponse: {
+            valid: boolean;
+            entries: number;
+            missing: number;
+            firstChanged: {
+                id: string;
+                position: number;
+            } | null;
+        };
+        GetProjectReputationResponse: {
+            /** @constant */
+            success: true;
+            data: components["schemas"]["ProjectReputation"];
+        };
+        GetProjectResponse: {
+            /** @constant */
+            success: true;
+            data: components["schemas"]["ProjectSummary"];
+        };
+        GetProjectSetupStateResponse: {
+            /** @constant */
+            success: true;
+            data: {
+                hasSubscription: boolean;
+                hasVerifiedDomain: boolean;
+                contactCount: number;
+                lastCampaignSentAt: string | null;
+                hasEnabledWorkflow: boolean;
+            };
+        };
+        GetTemplateUsageResponse: {
+            workflowSteps: number;
+            emailsSent: number;
+            steps: {
+                id: string;
+                name: string;
+                type: string;
+                workflowId: string;
+                workflowName: string;
+            }[];
+            campaigns: unknown[];
+        };
+        ImagePage: {
+            images: {
+                /** Format: uuid */
+                id: string;
+                url: string;
+                key: string;
+                filename: string;
+                contentType: string;
+                size: number;
+                /** Format: date-time */
+                createdAt: string;
+            }[];
+            nextCursor: string | null;
+        };
+        ImportJob: {
+            id: string;
+            /** @enum {string} */
+            state: "waiting" | "active" | "delayed" | "completed" | "failed";
+            progress: number;
+            result: {
+                totalRows: number;
+                successCount: number;
+                createdCount: number;
+                updatedCount: number;
+                unchangedCount: number;
+                failureCount: number;
+                errors: {
+                    row: number;
+                    email: string | null;
+                    error: string;
+                }[];
+                reasons: {
+                    [key: string]: number;
+                };
+            } | null;
+            data: {
+                projectId: string;
+                filename: string;
+            };
+            failedReason: string | null;
+        };
+        InsertWorkflowStepRequest: {
+            /** @enum {string} */
+            type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+            name: string;
+            position?: {
+                x: number;
+                y: number;
+            } | null;
+            config: {
+                [key: string]: unknown;
+            };
+            templateId?: string | null;
+        };
+        InvoiceList: {
+            invoices: {
+                id: string;
+                number: string | null;
+                status: string | null;
+                amountDue: number;
+                amountPaid: number;
+                currency: string;
+                /** Format: date-time */
+                created: string;
+                /** Format: date-time */
+                periodStart: string;
+                /** Format: date-time */
+                periodEnd: string;
+                hostedInvoiceUrl: string | null;
+                invoicePdf: string | null;
+                subtotal: number;
+                total: number;
+                paid: boolean;
+            }[];
+            hasUnpaidInvoices: boolean;
+            unpaidInvoices: {
+                id: string;
+                number: string | null;
+                amountDue: number;
+                currency: string;
+                dueDate: string | null;
+                hostedInvoiceUrl: string | null;
+            }[];
+        };
+        ListActivityTypesResponse: {
+            types: string[];
+        };
+        ListContactEventsResponse: {
+            events: components["schemas"]["Event"][];
+        };
+        ListContactFieldValuesResponse: {
+            field: string;
+            values: (string | number | boolean)[];
+            count: number;
+            limit: number;
+        };
+        ListContactFieldsResponse: {
+            fields: {
+                field: string;
+                /** @enum {string} */
+                type: "string" | "number" | "boolean" | "date";
+                isCustom: boolean;
+                coverage: number;
+            }[];
+            count: number;
+        };
+        ListEventNamesResponse: {
+            eventNames: string[];
+        };
+        ListEventsResponse: {
+            events: {
+                id: string;
+                name: string;
+                data: {
+                    [key: string]: unknown;
+                } | null;
+                /** @description The data is too large for this answer: `data` is null here. */
+                dataOmitted?: boolean;
+                projectId: string;
+                contactId: string | null;
+                emailId: string | null;
+                /** Format: date-time */
+                createdAt: string;
+                contact: {
+                    email: string;
+                } | null;
+            }[];
+        };
+        ListProjectMembersResponse: {
+            /** @constant */
+            success: true;
+            data: components["schemas"]["ListedMember"][];
+        };
+        ListProjectSummariesResponse: {
+            /** @constant */
+            success: true;
+            data: components["schemas"]["ProjectSummary"] | components["schemas"]["ProjectSummary"][];
+        };
+        ListSegmentContactsResponse: {
+            data: components["schemas"]["Contact"][];
+            page: number;
+            pageSize: number;
+            total: number;
+            totalPages: number;
+        };
+        ListSuppressedEmailsResponse: {
+            emails: {
+                id: string;
+                createdAt: string;
+                recipientAddress: string;
+                subject: string;
+                renderedSubject: string;
+                suppression: components["schemas"]["SuppressionMatch"];
+                status: string;
+            }[];
+            nextCursor: string | null;
+        };
+        ListUpcomingActivityResponse: {
+            activities: components["schemas"]["Activity"][];
+        };
+        ListWorkflowExecutionsResponse: {
+            executions: components["schemas"]["ListedWorkflowExecution"][];
+            data: components["schemas"]["ListedWorkflowExecution"][];
+            page: number;
+            pageSize: number;
+            total: number;
+            totalPages: number;
+        };
+        ListWorkflowFieldsResponse: {
+            fields: string[];
+            typedFields: {
+                field: string;
+                type: string;
+                category: string;
+            }[];
+            count: number;
+        };
+        ListWorkflowVersionsResponse: {
+            data: {
+                version: number;
+                /** Format: date-time */
+                createdAt: string;
+                isCurrent: boolean;
+                steps: number;
+                active: number;
+            }[];
+            page: number;
+            pageSize: number;
+            total: number;
+            totalPages: number;
+        };
+        ListWorkflowsResponse: {
+            data: {
+                /** Format: uuid */
+                id: string;
+                /** Format: uuid */
+                projectId: string;
+                name: string;
+                description: string | null;
+                enabled: boolean;
+                /** @enum {string} */
+                triggerType: "EVENT" | "MANUAL" | "SCHEDULE";
+                triggerConfig: {
+                    [key: string]: unknown;
+                } | null;
+                allowReentry: boolean;
+                /** Format: date-time */
+                createdAt: string;
+                /** Format: date-time */
+                updatedAt: string;
+                _count: {
+                    steps: number;
+                    executions: number;
+                };
+            }[];
+            page: number;
+            pageSize: number;
+            total: number;
+            totalPages: number;
+            hasMore: boolean;
+            cursor: string | null;
+        };
+        ListedMember: {
+            userId: string;
+            email: string;
+            /** @enum {string} */
+            role: "MEMBER" | "ADMIN" | "OWNER";
+            /** Format: date-time */
+            createdAt: string;
+        };
+        ListedWorkflowExecution: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            workflowId: string;
+            /** Format: uuid */
+            contactId: string;
+            /** @enum {string} */
+            status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
+            currentStepId: string | null;
+            exitReason: string | null;
+            context: {
+                [key: string]: unknown;
+            } | null;
+            /** Format: date-time */
+            startedAt: string;
+            completedAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            contact: {
+                /** Format: uuid */
+                id: string;
+                email: string;
+            };
+            currentStep: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+                /** @enum {string} */
+                type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+            } | null;
+            currentStepSince: string | null;
+        };
+        LookupContactsRequest: {
+            emails: string[];
+        };
+        LookupContactsResponse: {
+            found: string[];
+            notFound: string[];
+        };
+        MigrateWorkflowRequest: {
+            /** @description Default: `false`. */
+            dryRun?: boolean;
+            /** @description Default: `[]`. */
+            plan?: {
+                /** Format: uuid */
+                stepId: string;
+                /** @enum {string} */
+                action: "finish" | "moveAtNextStep" | "moveNow" | "exit";
+                toStepId?: string | null;
+                reason?: string | null;
+            }[];
+            /** @description Default: `{"action":"finish"}`. */
+            otherwise?: {
+                /** @enum {string} */
+                action: "finish" | "moveAtNextStep" | "moveNow" | "exit";
+                toStepId?: string | null;
+                reason?: string | null;
+            };
+        };
+        MigrateWorkflowResponse: components["schemas"]["WorkflowMigrationPreview"] | components["schemas"]["WorkflowMigration"];
+        MultiConditionStepConfig: {
+            /** @constant */
+            mode: "multi";
+            field: string;
+            branches: {
+                id: string;
+                name?: string | null;
+                /** @enum {string} */
+                operator: "equals" | "notEquals" | "contains" | "notContains" | "greaterThan" | "lessThan" | "greaterThanOrEqual" | "lessThanOrEqual" | "exists" | "notExists";
+                value?: unknown;
+            }[];
+        };
+        OwnProject: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            public: string | null;
+            secret: string | null;
+            disabled: boolean;
+            disabledReason: ("REPUTATION" | "PAYMENT_FAILED" | "CONTENT" | "MANUAL") | null;
+            customer: string | null;
+            subscription: string | null;
+            billingLimitWorkflows: number | null;
+            billingLimitCampaigns: number | null;
+            billingLimitTransactional: number | null;
+            billingLimitInbound: number | null;
+            /** @enum {string} */
+            tracking: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
+            language: string;
+            escapeContactData: boolean;
+            hideSecretKey: boolean;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** @enum {string} */
+            role: "MEMBER" | "ADMIN" | "OWNER";
+        };
+        PauseCampaignResponse: {
+            /** @constant */
+            success: true;
+            data: components["schemas"]["CampaignWithSegment"];
+            message: string;
+        };
+        PaymentPage: {
+            url: string;
+        };
+        PreviewSegmentRequest: {
+            condition?: components["schemas"]["Condition"] | null;
+        };
+        PreviewSegmentResponse: {
+            total: number;
+            contacts: components["schemas"]["Contact"][];
+        };
+        PreviewSuppressionRulesRequest: {
+            address: string;
+        };
+        PreviewSuppressionRulesResponse: {
+            suppressed: boolean;
+            match: {
+                /** Format: uuid */
+                ruleId: string;
+                name: string;
+                /** @enum {string} */
+                kind: "ADDRESS" | "DOMAIN" | "PREFIX" | "SUFFIX" | "WILDCARD";
+                pattern: string;
+                recipient: string;
+                /** Format: date-time */
+                matchedAt: string;
+            } | null;
+        };
+        PreviewTemplateRequest: {
+            subject: string;
+            body: string;
+            /**
+             * @description Default: `"MARKETING"`.
+             * @enum {string}
+             */
+            type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+            contactId?: string | null;
+            data?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        PreviewTemplateResponse: {
+            subject: string;
+            html: string;
+            text: string | null;
+        };
+        Project: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            public: string | null;
+            secret: string | null;
+            disabled: boolean;
+            disabledReason: ("REPUTATION" | "PAYMENT_FAILED" | "CONTENT" | "MANUAL") | null;
+            customer: string | null;
+            subscription: string | null;
+            billingLimitWorkflows: number | null;
+            billingLimitCampaigns: number | null;
+            billingLimitTransactional: number | null;
+            billingLimitInbound: number | null;
+            /** @enum {string} */
+            tracking: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
+            language: string;
+            escapeContactData: boolean;
+            hideSecretKey: boolean;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        ProjectReputation: {
+            status: {
+                projectId: string;
+                isHealthy: boolean;
+                shouldDisable: boolean;
+                twentyFourHour: {
+                    total: number;
+                    bounces: number;
+                    complaints: number;
+                    bounceRate: number;
+                    complaintRate: number;
+                };
+                sevenDay: {
+                    total: number;
+                    bounces: number;
+                    complaints: number;
+                    bounceRate: number;
+                    complaintRate: number;
+                };
+                allTime: {
+                    total: number;
+                    bounces: number;
+                    complaints: number;
+                    bounceRate: number;
+                    complaintRate: number;
+                };
+                isNewProject: boolean;
+                violations: string[];
+                warnings: string[];
+            };
+            levels: {
+                /** @enum {string} */
+                bounce7Day: "healthy" | "warning" | "critical";
+                /** @enum {string} */
+                bounceAllTime: "healthy" | "warning" | "critical";
+                /** @enum {string} */
+                complaint7Day: "healthy" | "warning" | "critical";
+                /** @enum {string} */
+                complaintAllTime: "healthy" | "warning" | "critical";
+            };
+            isDisabled: boolean;
+        };
+        ProjectSummary: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            defaultSenderDomain: string | null;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        QueuedJob: {
+            message: string;
+            jobId: string;
+        };
+        RecordedEvent: {
+            name: string;
+            contactId?: string | null;
+            emailId?: string | null;
+            data?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        RefreshSegmentResponse: {
+            memberCount: number;
+        };
+        RegenerateProjectKeysResponse: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            disabled: boolean;
+            customer: string | null;
+            subscription: string | null;
+            public: string;
+            secret: string;
+        };
+        RemoveSegmentMembersRequest: {
+            emails: string[];
+        };
+        RemoveSegmentMembersResponse: {
+            removed: number;
+        };
+        ReplaceWorkflowGraphRequest: {
+            steps: {
+                id: string;
+                /** @enum {string} */
+                type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+                name: string;
+                position: {
+                    x: number;
+                    y: number;
+                };
+                config: {
+                    [key: string]: unknown;
+                };
+                templateId?: string | null;
+            }[];
+            transitions: components["schemas"]["CreateWorkflowTransitionRequest"][];
+            migrate?: {
+                /** @description Default: `[]`. */
+                plan?: {
+                    /** Format: uuid */
+                    stepId: string;
+                    /** @enum {string} */
+                    action: "finish" | "moveAtNextStep" | "moveNow" | "exit";
+                    toStepId?: string | null;
+                    reason?: string | null;
+                }[];
+                /** @description Default: `{"action":"finish"}`. */
+                otherwise?: {
+                    /** @enum {string} */
+                    action: "finish" | "moveAtNextStep" | "moveNow" | "exit";
+                    toStepId?: string | null;
+                    reason?: string | null;
+                };
+            } | null;
+            /** @description Default: `false`. */
+            dryRun?: boolean;
+        };
+        ReplaceWorkflowGraphResponse: components["schemas"]["WorkflowGraphPreview"] | components["schemas"]["ReplacedWorkflowGraph"];
+        ReplacedWorkflowGraph: {
+            /** @constant */
+            dryRun: false;
+            ids: {
+                [key: string]: string;
+            };
+            changes: components["schemas"]["WorkflowGraphChanges"];
+            workflow: components["schemas"]["WorkflowWithGraph"];
+            migration: components["schemas"]["WorkflowMigration"] | null;
+        };
+        ReplayWebhookEndpointRequest: {
+            /** Format: date-time */
+            since: string;
+            /** Format: date-time */
+            until?: string;
+            events?: string[];
+            /**
+             * @description Default: `"all"`.
+             * @enum {string}
+             */
+            only?: "failed" | "all";
+        };
+        ResendCampaignResponse: {
+            /** @constant */
+            success: true;
+            data: components["schemas"]["CampaignWithSegment"];
+            message: string;
+        };
+        ResumeCampaignResponse: {
+            /** @constant */
+            success: true;
+            data: components["schemas"]["CampaignWithSegment"];
+            message: string;
+        };
+        RotateWebhookEndpointSecretRequest: {
+            /** @description Default: `24`. */
+            overlapHours?: number;
+        };
+        Segment: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            description: string | null;
+            /** @enum {string} */
+            type: "DYNAMIC" | "STATIC";
+            condition: components["schemas"]["Condition"] | null;
+            trackMembership: boolean;
+            memberCount: number;
+            revision: number;
+            /** Format: uuid */
+            projectId: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        SendCampaignRequest: {
+            /** @description When to send: a date such as `2026-03-01T09:00:00Z`, or epoch milliseconds. Absent or null: now. */
+            scheduledFor?: unknown;
+        };
+        SendCampaignResponse: {
+            /** @constant */
+            success: true;
+            data: components["schemas"]["CampaignWithSegment"];
+            message: string;
+        };
+        SendEmailRequest: {
+            to: string | {
+                name?: string | null;
+                email: string;
+            } | (string | {
+                name?: string | null;
+                email: string;
+            })[];
+            subject?: string;
+            body?: string;
+            /** @description The text part, with Liquid; derived from the HTML when absent. */
+            text?: string | null;
+            /** Format: uuid */
+            template?: string;
+            from?: string | {
+                name?: string | null;
+                email: string;
+            };
+            fromName?: string;
+            name?: string;
+            reply?: string;
+            replyTo?: string;
+            subscribed?: boolean;
+            data?: {
+                [key: string]: unknown;
+            } | null;
+            headers?: {
+                [key: string]: string;
+            };
+            attachments?: {
+                filename: string;
+                content: string;
+                contentType: string;
+                /**
+                 * @description Default: `"attachment"`.
+                 * @enum {string}
+                 */
+                disposition?: "attachment" | "inline";
+                contentId?: string;
+            }[];
+            tracking?: boolean;
+            tags?: {
+                [key: string]: unknown;
+            } | null;
+            scheduledFor?: string | null;
+            hold?: string | null;
+        };
+        SendEmailResponse: {
+            /** @constant */
+            success: true;
+            data: {
+                emails: {
+                    contact: {
+                        id: string;
+                        email: string;
+                    };
+                    email: string;
+                    /** @description With `scheduledFor` or `hold` only: when it is sent; null for now. */
+                    scheduledFor?: string | null;
+                    /** @description With `scheduledFor` or `hold` only: when it is sent unless it is cancelled before. */
+                    heldUntil?: string | null;
+                }[];
+                timestamp: string;
+            };
+        };
+        SendEmailStepConfig: {
+            templateId?: string | null;
+            recipient?: {
+                /**
+                 * @description Default: `"CONTACT"`.
+                 * @enum {string}
+                 */
+                type?: "CONTACT" | "CUSTOM";
+                customEmail?: string | null;
+            } | null;
+        };
+        StartWorkflowExecutionRequest: {
+            contactId: string;
+            context?: unknown;
+        };
+        SuppressedEmail: {
+            id: string;
+            projectId: string;
+            contactId: string;
+            toName: string | null;
+            fromName: string | null;
+            replyTo: string | null;
+            subject: string;
+            body: string;
+            from: string;
+            headers: unknown | null;
+            attachments: unknown | null;
+            sourceType: string;
+            templateId: string | null;
+            campaignId: string | null;
+            workflowExecutionId: string | null;
+            workflowStepExecutionId: string | null;
+            messageId: string | null;
+            status: string;
+            sentAt: string | null;
+            deliveredAt: string | null;
+            openedAt: string | null;
+            clickedAt: string | null;
+            bouncedAt: string | null;
+            complainedAt: string | null;
+            opens: number;
+            clicks: number;
+            error: string | null;
+            recipientAddress: string;
+            suppression: components["schemas"]["SuppressionMatch"];
+            createdAt: string;
+            updatedAt: string;
+        };
+        SuppressionMatch: {
+            /** Format: uuid */
+            ruleId: string;
+            name: string;
+            /** @enum {string} */
+            kind: "ADDRESS" | "DOMAIN" | "PREFIX" | "SUFFIX" | "WILDCARD" | "KEY";
+            pattern: string;
+            recipient: string;
+            /** Format: date-time */
+            matchedAt: string;
+        };
+        SuppressionRule: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @enum {string} */
+            kind: "ADDRESS" | "DOMAIN" | "PREFIX" | "SUFFIX" | "WILDCARD";
+            pattern: string;
+            enabled: boolean;
+            /** Format: uuid */
+            projectId: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        SuppressionRuleRequest: {
+            name: string;
+            /** @enum {string} */
+            kind: "ADDRESS" | "DOMAIN" | "PREFIX" | "SUFFIX" | "WILDCARD";
+            pattern: string;
+            /** @description Default: `true`. */
+            enabled?: boolean;
+            id?: unknown;
+            projectId?: unknown;
+            createdAt?: unknown;
+            updatedAt?: unknown;
+        };
+        Template: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            description: string | null;
+            subject: string;
+            body: string;
+            document: {
+                [key: string]: unknown;
+            } | null;
+            from: string;
+            fromName: string | null;
+            replyTo: string | null;
+            /** @enum {string} */
+            type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+            revision: number;
+            /** Format: uuid */
+            projectId: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        TemplatePage: {
+            data: components["schemas"]["Template"][];
+            page: number;
+            pageSize: number;
+            total: number;
+            totalPages: number;
+        };
+        TestCampaignRequest: {
+            email: string;
+        };
+        TestWebhookEndpointRequest: {
+            /** @description Default: `"test.event"`. */
+            type?: string;
+        };
+        TestWebhookEndpointResponse: {
+            /** Format: date-time */
+            at: string;
+            statusCode: number | null;
+            ms: number;
+            /** @description The first 4 KB of the answer. */
+            answer: string | null;
+            /** @description Why there was no answer. */
+            error: string | null;
+            delivered: boolean;
+            webhookId: string;
+        };
+        TrackEventRequest: {
+            email: string;
+            event: string;
+            subscribed?: boolean;
+            data?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        TrackEventResponse: {
+            /** @constant */
+            success: true;
+            data: {
+                contact: string;
+                event: string;
+                timestamp: string;
+            };
+        };
+        TriggerStepConfig: {
+            eventName?: string | null;
+        };
+        UnarchiveCampaignResponse: {
+            /** @constant */
+            success: true;
+            data: components["schemas"]["CampaignWithSegment"];
+        };
+        UpdateBillingLimitsRequest: {
+            workflows: (number | string) | null;
+            campaigns: (number | string) | null;
+            transactional: (number | string) | null;
+            inbound: (number | string) | null;
+        };
+        UpdateCampaignRequest: {
+            name?: string;
+            description?: string | null;
+            subject?: string;
+            body?: string;
+            document?: {
+                [key: string]: unknown;
+            } | null;
+            from?: string;
+            fromName?: string | null;
+            replyTo?: string | null;
+            /** @enum {string} */
+            audienceType?: "ALL" | "SEGMENT" | "FILTERED";
+            audienceCondition?: {
+                [key: string]: unknown;
+            } | null;
+            segmentId?: string | null;
+            /** @enum {string} */
+            type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+        };
+        UpdateCampaignResponse: {
+            /** @constant */
+            success: true;
+            data: components["schemas"]["Campaign"];
+        };
+        UpdateCampaignsRequest: {
+            ids: string[];
+            delete?: boolean;
+            archived?: boolean;
+        };
+        UpdateCampaignsResponse: {
+            deleted: number;
+        } | {
+            updated: number;
+        };
+        UpdateContactRequest: {
+            email?: string;
+            subscribed?: boolean;
+            data?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Why the subscription changes; `data.reason` of the event `contact.subscribed` or `contact.unsubscribed`. */
+            reason?: string;
+        };
+        UpdateContactStepConfig: {
+            updates?: {
+                [key: string]: unknown;
+            } | null;
+            data?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description Default: `"none"`.
+             * @enum {string}
+             */
+            subscriptionAction?: "none" | "subscribe" | "unsubscribe";
+        };
+        UpdateEmailRequest: {
+            /** @description ISO 8601 instant with an offset, at most 30 days ahead; one in the past means now. */
+            scheduledFor: string;
+        };
+        UpdateProjectApiKeyResponse: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            prefix: string;
+            scopes: ("emails:send" | "emails:read" | "events:write" | "contacts:read" | "contacts:write" | "templates" | "campaigns:read" | "campaigns:write" | "campaigns:send" | "workflows:read" | "workflows:write" | "webhooks" | "explain" | "audit")[];
+            senderDomains: string[] | null;
+            recipients: {
+                domains: string[];
+                addresses: string[];
+            } | null;
+            expiresAt: string | null;
+            overlapUntil: string | null;
+            lastUsedAt: string | null;
+            createdBy: {
+                id: string;
+                email: string;
+            } | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        UpdateProjectRequest: {
+            name?: string;
+            /** @enum {string} */
+            tracking?: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
+            language?: string;
+            escapeContactData?: boolean;
+            hideSecretKey?: boolean;
+        };
+        UpdateSegmentRequest: {
+            name?: string;
+            description?: string | null;
+            condition?: components["schemas"]["Condition"] | null;
+            trackMembership?: boolean;
+        };
+        UpdateSuppressionRuleResponse: {
+            /** @constant */
+            success: true;
+        };
+        UpdateTemplateRequest: {
+            name?: string;
+            description?: string | null;
+            subject?: string;
+            body?: string;
+            document?: {
+                [key: string]: unknown;
+            } | null;
+            from?: string;
+            fromName?: string | null;
+            replyTo?: string | null;
+            /** @enum {string} */
+            type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+        };
+        UpdateWebhookEndpointRequest: {
+            url?: string;
+            description?: string | null;
+            events?: string[];
+            /** @enum {string} */
+            payload?: "full" | "thin";
+            ordered?: boolean;
+            /** @description `false` also enables an endpoint that was disabled; it goes on where it stopped. */
+            paused?: boolean;
+        };
+        UpdateWorkflowRequest: {
+            name?: string;
+            description?: string | null;
+            /** @enum {string} */
+            triggerType?: "EVENT" | "MANUAL" | "SCHEDULE";
+            triggerConfig?: {
+                [key: string]: unknown;
+            } | null;
+            enabled?: boolean;
+            allowReentry?: boolean;
+        };
+        UpdateWorkflowStepRequest: {
+            name?: string;
+            position?: {
+                x: number;
+                y: number;
+            };
+            config?: {
+                [key: string]: unknown;
+            };
+            templateId?: string | null;
+        };
+        UploadedImage: {
+            url: string;
+            key: string;
+            filename: string;
+            contentType: string;
+            size: number;
+        };
+        UpsertContactRequest: {
+            email: string;
+            subscribed?: boolean;
+            data?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        UpsertContactResponse: {
+            /** Format: uuid */
+            id: string;
+            email: string;
+            subscribed: boolean;
+            data: {
+                [key: string]: unknown;
+            };
+            /** @description The data is too large for this answer: `data` is empty here. */
+            dataOmitted?: boolean;
+            /** Format: uuid */
+            projectId: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            _meta: {
+                isNew: boolean;
+                isUpdate: boolean;
+            };
+        };
+        UsageLimit: {
+            limit: number | null;
+            usage: number;
+            percentage: number;
+            isWarning: boolean;
+            isBlocked: boolean;
+        };
+        VerifyAddressRequest: {
+            email: string;
+        };
+        VerifyAddressResponse: {
+            /** @constant */
+            success: true;
+            data: components["schemas"]["AddressVerification"];
+        };
+        WaitForEventStepConfig: {
+            eventName: string;
+            timeout?: number | null;
+        };
+        WebhookAttempt: {
+            /** Format: date-time */
+            at: string;
+            statusCode: number | null;
+            ms: number;
+            /** @description The first 4 KB of the answer. */
+            answer: string | null;
+            /** @description Why there was no answer. */
+            error: string | null;
+        };
+        WebhookDeliveriesPage: {
+            data: components["schemas"]["WebhookDelivery"][];
+            cursor: string | null;
+            hasMore: boolean;
+        };
+        WebhookDelivery: {
+            /** Format: uuid */
+            eventId: string;
+            webhookId: string;
+            sequence: number;
+            type: string;
+            /** Format: date-time */
+            eventAt: string;
+            /** @enum {string} */
+            status: "PENDING" | "DELIVERED" | "FAILED";
+            attempts: number;
+            nextAttemptAt: string | null;
+        };
+        WebhookDeliveryWithAttempts: {
+            /** Format: uuid */
+            eventId: string;
+            webhookId: string;
+            sequence: number;
+            type: string;
+            /** Format: date-time */
+            eventAt: string;
+            /** @enum {string} */
+            status: "PENDING" | "DELIVERED" | "FAILED";
+            attempts: number;
+            nextAttemptAt: string | null;
+            log: components["schemas"]["WebhookAttempt"][];
+        };
+        WebhookEndpoint: {
+            /** Format: uuid */
+            id: string;
+            url: string;
+            description: string | null;
+            events: string[];
+            /** @enum {string} */
+            payload: "full" | "thin";
+            ordered: boolean;
+            /** @enum {string} */
+            status: "ENABLED" | "PAUSED" | "DISABLED";
+            disabledReason: string | null;
+            /** @description How many events were queued for this endpoint so far. */
+            lastSequence: number;
+            failingSince: string | null;
+            /** @description The endpoint asked for a pause (429, 502, 503, 504 or Retry-After); it is called again after this. */
+            restingUntil: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        WebhookEndpointAudit: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            until: string;
+            /** @description Events that the endpoint subscribes to. */
+            events: number;
+            delivered: number;
+            failed: number;
+            pending: number;
+            addsUp: boolean;
+            firstSequence: number | null;
+            lastSequence: number | null;
+        };
+        WebhookEndpointWithSecret: {
+            /** Format: uuid */
+            id: string;
+            url: string;
+            description: string | null;
+            events: string[];
+            /** @enum {string} */
+            payload: "full" | "thin";
+            ordered: boolean;
+            /** @enum {string} */
+            status: "ENABLED" | "PAUSED" | "DISABLED";
+            disabledReason: string | null;
+            /** @description How many events were queued for this endpoint so far. */
+            lastSequence: number;
+            failingSince: string | null;
+            /** @description The endpoint asked for a pause (429, 502, 503, 504 or Retry-After); it is called again after this. */
+            restingUntil: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            secret: string;
+        };
+        WebhookReplay: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            since: string;
+            /** Format: date-time */
+            until: string;
+            events: string[];
+            /** @enum {string} */
+            only: "failed" | "all";
+            /** @enum {string} */
+            status: "RUNNING" | "DONE";
+            /** @description How many events were queued again so far. */
+            requeued: number;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        WebhookStepConfig: {
+            url: string;
+            /**
+             * @description Default: `"POST"`.
+             * @enum {string}
+             */
+            method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+            headers?: {
+                [key: string]: string;
+            } | null;
+            body?: unknown;
+            /** @description Default: `false`. */
+            failOnError?: boolean;
+            /** @description Default: `0`. */
+            retries?: number;
+        };
+        Workflow: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            projectId: string;
+            name: string;
+            description: string | null;
+            enabled: boolean;
+            /** @enum {string} */
+            triggerType: "EVENT" | "MANUAL" | "SCHEDULE";
+            triggerConfig: {
+                [key: string]: unknown;
+            } | null;
+            allowReentry: boolean;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        WorkflowExecution: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            workflowId: string;
+            /** Format: uuid */
+            contactId: string;
+            /** @enum {string} */
+            status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
+            currentStepId: string | null;
+            exitReason: string | null;
+            context: {
+                [key: string]: unknown;
+            } | null;
+            /** Format: date-time */
+            startedAt: string;
+            completedAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        WorkflowExecutionStory: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            workflowId: string;
+            /** Format: uuid */
+            contactId: string;
+            /** @enum {string} */
+            status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
+            currentStepId: string | null;
+            exitReason: string | null;
+            context: {
+                [key: string]: unknown;
+            } | null;
+            /** Format: date-time */
+            startedAt: string;
+            completedAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            workflow: components["schemas"]["Workflow"];
+            contact: {
+                /** Format: uuid */
+                id: string;
+                email: string;
+            };
+            currentStep: components["schemas"]["WorkflowStep"] | null;
+            stepExecutions: components["schemas"]["WorkflowStepExecution"][];
+            waitingFor: string | null;
+            waitingUntil: string | null;
+            waitingSince: string | null;
+            version: number;
+            nextVersion: number | null;
+            temporal: {
+                workflowId: string;
+                url: string;
+            };
+        };
+        WorkflowGraphChanges: {
+            steps: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+                /** @enum {string} */
+                type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+                /** @enum {string} */
+                change: "added" | "removed" | "changed" | "moved";
+                fields: string[];
+            }[];
+            transitions: {
+                /** Format: uuid */
+                fromStepId: string;
+                /** Format: uuid */
+                toStepId: string;
+                branch: string | null;
+                waitOutcome: ("EVENT" | "TIMEOUT") | null;
+                /** @enum {string} */
+                change: "added" | "removed";
+            }[];
+        };
+        WorkflowGraphPreview: {
+            /** @constant */
+            dryRun: true;
+            revision: number;
+            ids: {
+                [key: string]: string;
+            };
+            changes: components["schemas"]["WorkflowGraphChanges"];
+            issues: components["schemas"]["WorkflowIssue"][];
+            people: components["schemas"]["WorkflowMigrationPreview"];
+        };
+        WorkflowIssue: {
+            stepId: string | null;
+            field: string;
+            message: string;
+        };
+        WorkflowMigration: {
+            id: string;
+            workflowId: string;
+            /** @enum {string} */
+            state: "waiting" | "active" | "completed" | "cancelled" | "failed";
+            toVersion: number;
+            progress: number;
+            expected: number;
+            finished: number;
+            movedAtNextStep: number;
+            movedNow: number;
+            exited: number;
+            passedOver: number;
+            failedReason: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            completedAt: string | null;
+        };
+        WorkflowMigrationPreview: {
+            /** @constant */
+            dryRun: true;
+            toVersion: number;
+            people: number;
+            rules: {
+                stepId: string | null;
+                stepName: string | null;
+                stepType: ("TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT") | null;
+                /** @enum {string} */
+                action: "finish" | "moveAtNextStep" | "moveNow" | "exit";
+                toStepId: string | null;
+                people: number;
+            }[];
+        };
+        WorkflowStep: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            workflowId: string;
+            /** @enum {string} */
+            type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+            name: string;
+            position: {
+                x: number;
+                y: number;
+            };
+            config: components["schemas"]["WorkflowStepConfig"];
+            templateId: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        WorkflowStepConfig: components["schemas"]["TriggerStepConfig"] | components["schemas"]["SendEmailStepConfig"] | components["schemas"]["DelayStepConfig"] | components["schemas"]["WaitForEventStepConfig"] | components["schemas"]["WebhookStepConfig"] | components["schemas"]["UpdateContactStepConfig"] | components["schemas"]["ExitStepConfig"] | components["schemas"]["BinaryConditionStepConfig"] | components["schemas"]["MultiConditionStepConfig"];
+        WorkflowStepExecution: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            executionId: string;
+            /** Format: uuid */
+            stepId: string;
+            /** @enum {string} */
+            status: "PENDING" | "SCHEDULED" | "WAITING" | "RUNNING" | "COMPLETED" | "SKIPPED" | "FAILED";
+            scheduledFor: string | null;
+            executeAfter: string | null;
+            input: {
+                [key: string]: unknown;
+            } | null;
+            output: {
+                [key: string]: unknown;
+            } | null;
+            error: string | null;
+            /** Format: date-time */
+            startedAt: string;
+            completedAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            durationMs: number;
+            step: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+                /** @enum {string} */
+                type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+            };
+        };
+        WorkflowTransition: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            fromStepId: string;
+            /** Format: uuid */
+            toStepId: string;
+            condition: {
+                branch: string;
+            } | null;
+            branch: string | null;
+            waitOutcome: ("EVENT" | "TIMEOUT") | null;
+            priority: number;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        WorkflowVersion: {
+            version: number;
+            /** Format: date-time */
+            createdAt: string;
+            isCurrent: boolean;
+            steps: {
+                /** Format: uuid */
+                id: string;
+                /** @enum {string} */
+                type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+                name: string;
+                config: components["schemas"]["WorkflowStepConfig"];
+                templateId: string | null;
+                position: {
+                    x: number;
+                    y: number;
+                } | null;
+                template: {
+                    /** Format: uuid */
+                    id: string;
+                    name: string;
+                } | null;
+            }[];
+            transitions: {
+                /** Format: uuid */
+                id: string;
+                /** Format: uuid */
+                fromStepId: string;
+                /** Format: uuid */
+                toStepId: string;
+                branch: string | null;
+                waitOutcome: ("EVENT" | "TIMEOUT") | null;
+                priority: number;
+            }[];
+        };
+        WorkflowWithGraph: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            projectId: string;
+            name: string;
+            description: string | null;
+            enabled: boolean;
+            /** @enum {string} */
+            triggerType: "EVENT" | "MANUAL" | "SCHEDULE";
+            triggerConfig: {
+                [key: string]: unknown;
+            } | null;
+            allowReentry: boolean;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            revision: number;
+            editedAt: string | null;
+            editedBy: ({
+                /** @constant */
+                kind: "user";
+                /** Format: uuid */
+                id: string;
+                email: string;
+            } | {
+                /** @constant */
+                kind: "key";
+            }) | null;
+            steps: {
+                /** Format: uuid */
+                id: string;
+                /** Format: uuid */
+                workflowId: string;
+                /** @enum {string} */
+                type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+                name: string;
+                position: {
+                    x: number;
+                    y: number;
+                };
+                config: components["schemas"]["WorkflowStepConfig"];
+                templateId: string | null;
+                /** Format: date-time */
+                createdAt: string;
+                /** Format: date-time */
+                updatedAt: string;
+                template: {
+                    /** Format: uuid */
+                    id: string;
+                    name: string;
+                } | null;
+                outgoingTransitions: components["schemas"]["WorkflowTransition"][];
+                incomingTransitions: components["schemas"]["WorkflowTransition"][];
+            }[];
+            transitions: components["schemas"]["WorkflowTransition"][];
+            issues: components["schemas"]["WorkflowIssue"][];
+        };
+        undefined: unknown;
     };
-    TrackEventRequest: {
-      email: string;
-      event: string;
-      subscribed?: boolean;
-      data?: {
-        [key: string]: unknown;
-      } | null;
+    responses: {
+        /** @description The request is malformed. */
+        Error400: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] | components["schemas"]["BareError"];
+            };
+        };
+        /** @description The key or the session is missing or not valid. */
+        Error401: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The caller is known and may not do this. */
+        Error403: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] | components["schemas"]["BareError"];
+            };
+        };
+        /** @description There is no such resource in this project. */
+        Error404: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] | components["schemas"]["BareError"];
+            };
+        };
+        /** @description The state of the resource, or an Idempotency-Key used before, forbids it. */
+        Error409: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Somebody else was faster: read again and repeat the edit. */
+        Error412: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The body is too large. */
+        Error413: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Fields are missing or wrong; `errors` names each. */
+        Error422: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The rate limit of the project is used up; repeat after `Retry-After` seconds. */
+        Error429: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Any other failure; 5xx may be repeated with the same Idempotency-Key. */
+        Failure: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] | components["schemas"]["BareError"];
+            };
+        };
     };
-    TrackEventResponse: {
-      /** @constant */
-      success: true;
-      data: {
-        contact: string;
-        event: string;
-        timestamp: string;
-      };
+    parameters: {
+        /** @description Refuses a second request with the same key within 24 hours. */
+        IdempotencyKey: string;
+        /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+        IfMatch: string;
+        /** @description The project, for sessions. Keys name their own. */
+        ProjectId: string;
     };
-    UpdateContactRequest: {
-      email?: string;
-      subscribed?: boolean;
-      data?: {
-        [key: string]: unknown;
-      } | null;
-      /** @description Why the subscription changes; `data.reason` of the event `contact.subscribed` or `contact.unsubscribed`. */
-      reason?: string;
+    requestBodies: never;
+    headers: {
+        /** @description Names the request in logs and in errors. */
+        "X-Request-ID": string;
+        /** @description Requests of one rate window. */
+        "RateLimit-Limit": number;
+        /** @description Requests left in the window. */
+        "RateLimit-Remaining": number;
+        /** @description Seconds until the window ends. */
+        "RateLimit-Reset": number;
+        /** @description Seconds to wait before the request is repeated. */
+        "Retry-After": number;
+        /** @description Names this revision; an edit sends it as `If-Match`. */
+        ETag: string;
     };
-    UpsertContactRequest: {
-      email: string;
-      subscribed?: boolean;
-      data?: {
-        [key: string]: unknown;
-      } | null;
-    };
-    UpsertContactResponse: {
-      /** Format: uuid */
-      id: string;
-      email: string;
-      subscribed: boolean;
-      data: {
-        [key: string]: unknown;
-      };
-      /**
-       * @description The data is too large for this answer: `data` is empty here.
-       * @constant
-       */
-      dataOmitted?: true;
-      /** Format: uuid */
-      projectId: string;
-      /** Format: date-time */
-      createdAt: string;
-      /** Format: date-time */
-      updatedAt: string;
-      _meta: {
-        isNew: boolean;
-        isUpdate: boolean;
-      };
-    };
-    WebhookEndpoint: {
-      /** Format: uuid */
-      id: string;
-      url: string;
-      description: string | null;
-      events: string[];
-      /** @enum {string} */
-      payload: 'full' | 'thin';
-      ordered: boolean;
-      /** @enum {string} */
-      status: 'ENABLED' | 'PAUSED' | 'DISABLED';
-      disabledReason: string | null;
-      /** @description How many events were queued for this endpoint so far. */
-      lastSequence: number;
-      failingSince: string | null;
-      /** @description The endpoint asked for a pause (429, 502, 503, 504 or Retry-After); it is called again after this. */
-      restingUntil: string | null;
-      /** Format: date-time */
-      createdAt: string;
-      /** Format: date-time */
-      updatedAt: string;
-    };
-    WebhookEndpointWithSecret: {
-      /** Format: uuid */
-      id: string;
-      url: string;
-      description: string | null;
-      events: string[];
-      /** @enum {string} */
-      payload: 'full' | 'thin';
-      ordered: boolean;
-      /** @enum {string} */
-      status: 'ENABLED' | 'PAUSED' | 'DISABLED';
-      disabledReason: string | null;
-      /** @description How many events were queued for this endpoint so far. */
-      lastSequence: number;
-      failingSince: string | null;
-      /** @description The endpoint asked for a pause (429, 502, 503, 504 or Retry-After); it is called again after this. */
-      restingUntil: string | null;
-      /** Format: date-time */
-      createdAt: string;
-      /** Format: date-time */
-      updatedAt: string;
-      secret: string;
-    };
-  };
-  responses: {
-    /** @description The request is malformed. */
-    Error400: {
-      headers: {
-        'X-Request-ID': components['headers']['X-Request-ID'];
-        [name: string]: unknown;
-      };
-      content: {
-        'application/json': components['schemas']['Error'] | components['schemas']['BareError'];
-      };
-    };
-    /** @description The key or the session is missing or not valid. */
-    Error401: {
-      headers: {
-        'X-Request-ID': components['headers']['X-Request-ID'];
-        [name: string]: unknown;
-      };
-      content: {
-        'application/json': components['schemas']['Error'];
-      };
-    };
-    /** @description The caller is known and may not do this. */
-    Error403: {
-      headers: {
-        'X-Request-ID': components['headers']['X-Request-ID'];
-        [name: string]: unknown;
-      };
-      content: {
-        'application/json': components['schemas']['Error'];
-      };
-    };
-    /** @description There is no such resource in this project. */
-    Error404: {
-      headers: {
-        'X-Request-ID': components['headers']['X-Request-ID'];
-        [name: string]: unknown;
-      };
-      content: {
-        'application/json': components['schemas']['Error'] | components['schemas']['BareError'];
-      };
-    };
-    /** @description The state of the resource, or an Idempotency-Key used before, forbids it. */
-    Error409: {
-      headers: {
-        'X-Request-ID': components['headers']['X-Request-ID'];
-        [name: string]: unknown;
-      };
-      content: {
-        'application/json': components['schemas']['Error'];
-      };
-    };
-    /** @description The body is too large. */
-    Error413: {
-      headers: {
-        'X-Request-ID': components['headers']['X-Request-ID'];
-        [name: string]: unknown;
-      };
-      content: {
-        'application/json': components['schemas']['Error'];
-      };
-    };
-    /** @description Fields are missing or wrong; `errors` names each. */
-    Error422: {
-      headers: {
-        'X-Request-ID': components['headers']['X-Request-ID'];
-        [name: string]: unknown;
-      };
-      content: {
-        'application/json': components['schemas']['Error'];
-      };
-    };
-    /** @description The rate limit of the project is used up; repeat after `Retry-After` seconds. */
-    Error429: {
-      headers: {
-        'X-Request-ID': components['headers']['X-Request-ID'];
-        'Retry-After': components['headers']['Retry-After'];
-        [name: string]: unknown;
-      };
-      content: {
-        'application/json': components['schemas']['Error'];
-      };
-    };
-    /** @description Any other failure; 5xx may be repeated with the same Idempotency-Key. */
-    Failure: {
-      headers: {
-        'X-Request-ID': components['headers']['X-Request-ID'];
-        [name: string]: unknown;
-      };
-      content: {
-        'application/json': components['schemas']['Error'] | components['schemas']['BareError'];
-      };
-    };
-  };
-  parameters: {
-    /** @description Refuses a second request with the same key within 24 hours. */
-    IdempotencyKey: string;
-    /** @description The project, for sessions. Keys name their own. */
-    ProjectId: string;
-  };
-  requestBodies: never;
-  headers: {
-    /** @description Names the request in logs and in errors. */
-    'X-Request-ID': string;
-    /** @description Requests of one rate window. */
-    'RateLimit-Limit': number;
-    /** @description Requests left in the window. */
-    'RateLimit-Remaining': number;
-    /** @description Seconds until the window ends. */
-    'RateLimit-Reset': number;
-    /** @description Seconds to wait before the request is repeated. */
-    'Retry-After': number;
-    /** @description Names this revision; an edit sends it as `If-Match`. */
-    ETag: string;
-  };
-  pathItems: never;
+    pathItems: never;
 }
 export type $defs = Record<string, never>;
 export interface operations {
-  sendEmail: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description Refuses a second request with the same key within 24 hours. */
-        'Idempotency-Key'?: components['parameters']['IdempotencyKey'];
-      };
-      path?: never;
-      cookie?: never;
-    };
-    /** @description At most 60 MB. */
-    requestBody: {
-      content: {
-        /**
-         * @example {
-         *       "to": "ada@example.com",
-         *       "subject": "Your receipt",
-         *       "body": "<p>Thank you, {{ firstName }}.</p>",
-         *       "from": {
-         *         "name": "Acme",
-         *         "email": "hello@acme.com"
-         *       },
-         *       "data": {
-         *         "firstName": "Ada"
-         *       }
-         *     }
-         */
-        'application/json': components['schemas']['SendEmailRequest'];
-      };
-    };
-    responses: {
-      /** @description Done. */
-      200: {
-        headers: {
-          'X-Request-ID': components['headers']['X-Request-ID'];
-          'RateLimit-Limit': components['headers']['RateLimit-Limit'];
-          'RateLimit-Remaining': components['headers']['RateLimit-Remaining'];
-          'RateLimit-Reset': components['headers']['RateLimit-Reset'];
-          [name: string]: unknown;
+    sendEmail: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Refuses a second request with the same key within 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
         };
-        content: {
-          'application/json': components['schemas']['SendEmailResponse'];
+        /** @description At most 60 MB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "to": "ada@example.com",
+                 *       "subject": "Your receipt",
+                 *       "body": "<p>Thank you, {{ firstName }}.</p>",
+                 *       "from": {
+                 *         "name": "Acme",
+                 *         "email": "hello@acme.com"
+                 *       },
+                 *       "data": {
+                 *         "firstName": "Ada"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["SendEmailRequest"];
+            };
         };
-      };
-      400: components['responses']['Error400'];
-      401: components['responses']['Error401'];
-      403: components['responses']['Error403'];
-      409: components['responses']['Error409'];
-      413: components['responses']['Error413'];
-      422: components['responses']['Error422'];
-      429: components['responses']['Error429'];
-      default: components['responses']['Failure'];
-    };
-  };
-  trackEvent: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description Refuses a second request with the same key within 24 hours. */
-        'Idempotency-Key'?: components['parameters']['IdempotencyKey'];
-      };
-      path?: never;
-      cookie?: never;
-    };
-    /** @description At most 256 kB. */
-    requestBody: {
-      content: {
-        /**
-         * @example {
-         *       "email": "ada@example.com",
-         *       "event": "signup",
-         *       "subscribed": true,
-         *       "data": {
-         *         "plan": "pro"
-         *       }
-         *     }
-         */
-        'application/json': components['schemas']['TrackEventRequest'];
-      };
-    };
-    responses: {
-      /** @description Done. */
-      200: {
-        headers: {
-          'X-Request-ID': components['headers']['X-Request-ID'];
-          'RateLimit-Limit': components['headers']['RateLimit-Limit'];
-          'RateLimit-Remaining': components['headers']['RateLimit-Remaining'];
-          'RateLimit-Reset': components['headers']['RateLimit-Reset'];
-          [name: string]: unknown;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SendEmailResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
         };
-        content: {
-          'application/json': components['schemas']['TrackEventResponse'];
+    };
+    trackEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Refuses a second request with the same key within 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
         };
-      };
-      400: components['responses']['Error400'];
-      401: components['responses']['Error401'];
-      403: components['responses']['Error403'];
-      409: components['responses']['Error409'];
-      413: components['responses']['Error413'];
-      422: components['responses']['Error422'];
-      429: components['responses']['Error429'];
-      default: components['responses']['Failure'];
-    };
-  };
-  listContacts: {
-    parameters: {
-      query?: {
-        /** @description Items of a page; 20 when absent. Default: `20`. */
-        limit?: number;
-        /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
-        cursor?: string;
-        /** @description Text in the address, in any letter case. */
-        search?: string;
-        /** @description All when absent. */
-        subscribed?: boolean;
-        /** @description What to sort by. Default: `"createdAt"`. */
-        sort?: 'email' | 'createdAt';
-        /** @description Direction of the sort. Default: `"desc"`. */
-        dir?: 'asc' | 'desc';
-      };
-      header?: {
-        /** @description The project, for sessions. Keys name their own. */
-        'X-Project-Id'?: components['parameters']['ProjectId'];
-      };
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description What was asked for. */
-      200: {
-        headers: {
-          'X-Request-ID': components['headers']['X-Request-ID'];
-          'RateLimit-Limit': components['headers']['RateLimit-Limit'];
-          'RateLimit-Remaining': components['headers']['RateLimit-Remaining'];
-          'RateLimit-Reset': components['headers']['RateLimit-Reset'];
-          [name: string]: unknown;
+        /** @description At most 256 kB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ada@example.com",
+                 *       "event": "signup",
+                 *       "subscribed": true,
+                 *       "data": {
+                 *         "plan": "pro"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["TrackEventRequest"];
+            };
         };
-        content: {
-          'application/json': components['schemas']['ContactPage'];
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackEventResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
         };
-      };
-      400: components['responses']['Error400'];
-      401: components['responses']['Error401'];
-      403: components['responses']['Error403'];
-      422: components['responses']['Error422'];
-      429: components['responses']['Error429'];
-      default: components['responses']['Failure'];
     };
-  };
-  upsertContact: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description The project, for sessions. Keys name their own. */
-        'X-Project-Id'?: components['parameters']['ProjectId'];
-      };
-      path?: never;
-      cookie?: never;
-    };
-    /** @description At most 2 MB. */
-    requestBody: {
-      content: {
-        /**
-         * @example {
-         *       "email": "ada@example.com",
-         *       "subscribed": true,
-         *       "data": {
-         *         "firstName": "Ada",
-         *         "plan": "pro"
-         *       }
-         *     }
-         */
-        'application/json': components['schemas']['UpsertContactRequest'];
-      };
-    };
-    responses: {
-      /** @description Done. */
-      200: {
-        headers: {
-          'X-Request-ID': components['headers']['X-Request-ID'];
-          'RateLimit-Limit': components['headers']['RateLimit-Limit'];
-          'RateLimit-Remaining': components['headers']['RateLimit-Remaining'];
-          'RateLimit-Reset': components['headers']['RateLimit-Reset'];
-          [name: string]: unknown;
+    recordEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
         };
-        content: {
-          'application/json': components['schemas']['UpsertContactResponse'];
+        /** @description At most 256 kB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "invoice.paid",
+                 *       "contactId": "9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d",
+                 *       "data": {
+                 *         "amount": 4900
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventToRecord"];
+            };
         };
-      };
-      /** @description Done. */
-      201: {
-        headers: {
-          'X-Request-ID': components['headers']['X-Request-ID'];
-          'RateLimit-Limit': components['headers']['RateLimit-Limit'];
-          'RateLimit-Remaining': components['headers']['RateLimit-Remaining'];
-          'RateLimit-Reset': components['headers']['RateLimit-Reset'];
-          [name: string]: unknown;
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Event"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
         };
-        content: {
-          'application/json': components['schemas']['UpsertContactResponse'];
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description Events of this name; all when absent. */
+                eventName?: string;
+                /** @description Items of a page; 100 when absent. Default: `100`. */
+                limit?: number;
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
         };
-      };
-      400: components['responses']['Error400'];
-      401: components['responses']['Error401'];
-      403: components['responses']['Error403'];
-      413: components['responses']['Error413'];
-      422: components['responses']['Error422'];
-      429: components['responses']['Error429'];
-      default: components['responses']['Failure'];
-    };
-  };
-  updateContact: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description The project, for sessions. Keys name their own. */
-        'X-Project-Id'?: components['parameters']['ProjectId'];
-      };
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    /** @description At most 2 MB. */
-    requestBody?: {
-      content: {
-        /**
-         * @example {
-         *       "subscribed": true,
-         *       "data": {
-         *         "plan": "team"
-         *       }
-         *     }
-         */
-        'application/json': components['schemas']['UpdateContactRequest'];
-      };
-    };
-    responses: {
-      /** @description Done. */
-      200: {
-        headers: {
-          'X-Request-ID': components['headers']['X-Request-ID'];
-          'RateLimit-Limit': components['headers']['RateLimit-Limit'];
-          'RateLimit-Remaining': components['headers']['RateLimit-Remaining'];
-          'RateLimit-Reset': components['headers']['RateLimit-Reset'];
-          [name: string]: unknown;
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListEventsResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
         };
-        content: {
-          'application/json': components['schemas']['Contact'];
+    };
+    getEventStats: {
+        parameters: {
+            query?: {
+                /** @description First day or instant; without a bound when absent. */
+                startDate?: string;
+                /** @description Last day or instant; without a bound when absent. */
+                endDate?: string;
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
         };
-      };
-      400: components['responses']['Error400'];
-      401: components['responses']['Error401'];
-      403: components['responses']['Error403'];
-      404: components['responses']['Error404'];
-      413: components['responses']['Error413'];
-      422: components['responses']['Error422'];
-      429: components['responses']['Error429'];
-      default: components['responses']['Failure'];
-    };
-  };
-  listCampaigns: {
-    parameters: {
-      query?: {
-        /** @description Number of the page, from 1 on. Default: `1`. */
-        page?: number;
-        /** @description Items of a page; 20 when absent. Default: `20`. */
-        pageSize?: number;
-        /** @description All when absent. */
-        status?: 'DRAFT' | 'SCHEDULED' | 'SENDING' | 'SENT' | 'CANCELLED';
-        /** @description Text in name, subject or sender, in any letter case. */
-        search?: string;
-        /** @description `true` lists the archive; otherwise it is left out. Default: `false`. */
-        archived?: boolean;
-        /** @description What to sort by. Default: `"createdAt"`. */
-        sort?: 'name' | 'subject' | 'status' | 'scheduledFor' | 'sentAt' | 'createdAt' | 'updatedAt';
-        /** @description Direction of the sort. Default: `"desc"`. */
-        dir?: 'asc' | 'desc';
-      };
-      header?: {
-        /** @description The project, for sessions. Keys name their own. */
-        'X-Project-Id'?: components['parameters']['ProjectId'];
-      };
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description What was asked for. */
-      200: {
-        headers: {
-          'X-Request-ID': components['headers']['X-Request-ID'];
-          'RateLimit-Limit': components['headers']['RateLimit-Limit'];
-          'RateLimit-Remaining': components['headers']['RateLimit-Remaining'];
-          'RateLimit-Reset': components['headers']['RateLimit-Reset'];
-          [name: string]: unknown;
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        name: string;
+                        count: number;
+                    }[];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
         };
-        content: {
-          'application/json': components['schemas']['CampaignPage'];
+    };
+    listEventNames: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
         };
-      };
-      400: components['responses']['Error400'];
-      401: components['responses']['Error401'];
-      403: components['responses']['Error403'];
-      422: components['responses']['Error422'];
-      429: components['responses']['Error429'];
-      default: components['responses']['Failure'];
-    };
-  };
-  createCampaign: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description The project, for sessions. Keys name their own. */
-        'X-Project-Id'?: components['parameters']['ProjectId'];
-      };
-      path?: never;
-      cookie?: never;
-    };
-    /** @description At most 50 MB. */
-    requestBody: {
-      content: {
-        /**
-         * @example {
-         *       "name": "March news",
-         *       "subject": "News for {{ firstName }}",
-         *       "body": "<p>Hello {{ firstName }}.</p>",
-         *       "from": "hello@acme.com",
-         *       "audienceType": "ALL"
-         *     }
-         */
-        'application/json': components['schemas']['CreateCampaignRequest'];
-      };
-    };
-    responses: {
-      /** @description Created. */
-      201: {
-        headers: {
-          'X-Request-ID': components['headers']['X-Request-ID'];
-          'RateLimit-Limit': components['headers']['RateLimit-Limit'];
-          'RateLimit-Remaining': components['headers']['RateLimit-Remaining'];
-          'RateLimit-Reset': components['headers']['RateLimit-Reset'];
-          [name: string]: unknown;
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListEventNamesResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
         };
-        content: {
-          'application/json': components['schemas']['CreateCampaignResponse'];
+    };
+    listContactEvents: {
+        parameters: {
+            query?: {
+                /** @description Items of a page; 50 when absent. Default: `50`. */
+                limit?: number;
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                contactId: string;
+            };
+            cookie?: never;
         };
-      };
-      400: components['responses']['Error400'];
-      401: components['responses']['Error401'];
-      403: components['responses']['Error403'];
-      413: components['responses']['Error413'];
-      422: components['responses']['Error422'];
-      429: components['responses']['Error429'];
-      default: components['responses']['Failure'];
-    };
-  };
-  getCampaign: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description The project, for sessions. Keys name their own. */
-        'X-Project-Id'?: components['parameters']['ProjectId'];
-      };
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description What was asked for. */
-      200: {
-        headers: {
-          'X-Request-ID': components['headers']['X-Request-ID'];
-          'RateLimit-Limit': components['headers']['RateLimit-Limit'];
-          'RateLimit-Remaining': components['headers']['RateLimit-Remaining'];
-          'RateLimit-Reset': components['headers']['RateLimit-Reset'];
-          ETag: components['headers']['ETag'];
-          [name: string]: unknown;
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListContactEventsResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
         };
-        content: {
-          'application/json': components['schemas']['GetCampaignResponse'];
+    };
+    getEventUsage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                eventName: string;
+            };
+            cookie?: never;
         };
-      };
-      400: components['responses']['Error400'];
-      401: components['responses']['Error401'];
-      403: components['responses']['Error403'];
-      404: components['responses']['Error404'];
-      422: components['responses']['Error422'];
-      429: components['responses']['Error429'];
-      default: components['responses']['Failure'];
-    };
-  };
-  sendCampaign: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description The project, for sessions. Keys name their own. */
-        'X-Project-Id'?: components['parameters']['ProjectId'];
-      };
-      path: {
-        id: string;
-      };
-      cookie?: never;
-    };
-    /** @description At most 16 kB. */
-    requestBody?: {
-      content: {
-        /**
-         * @example {
-         *       "scheduledFor": "2026-12-01T09:00:00Z"
-         *     }
-         */
-        'application/json': components['schemas']['SendCampaignRequest'];
-      };
-    };
-    responses: {
-      /** @description Done. */
-      200: {
-        headers: {
-          'X-Request-ID': components['headers']['X-Request-ID'];
-          'RateLimit-Limit': components['headers']['RateLimit-Limit'];
-          'RateLimit-Remaining': components['headers']['RateLimit-Remaining'];
-          'RateLimit-Reset': components['headers']['RateLimit-Reset'];
-          [name: string]: unknown;
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventUsage"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
         };
-        content: {
-          'application/json': components['schemas']['SendCampaignResponse'];
+    };
+    deleteEvents: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                eventName: string;
+            };
+            cookie?: never;
         };
-      };
-      400: components['responses']['Error400'];
-      401: components['responses']['Error401'];
-      403: components['responses']['Error403'];
-      404: components['responses']['Error404'];
-      413: components['responses']['Error413'];
-      422: components['responses']['Error422'];
-      429: components['responses']['Error429'];
-      default: components['responses']['Failure'];
-    };
-  };
-  listEmails: {
-    parameters: {
-      query?: {
-        contactId?: string;
-        to?: string;
-        /** @description `name:value`: mail that was sent with this tag. */
-        tag?: string;
-        status?:
-          | 'PENDING'
-          | 'SENDING'
-          | 'SENT'
-          | 'DELIVERED'
-          | 'RECEIVED'
-          | 'OPENED'
-          | 'CLICKED'
-          | 'BOUNCED'
-          | 'COMPLAINED'
-          | 'FAILED'
-          | 'SUPPRESSED';
-        source?: 'TRANSACTIONAL' | 'CAMPAIGN' | 'WORKFLOW' | 'INBOUND';
-        /** @description Mail that was created then or later. */
-        from?: string;
-        /** @description Mail that was created before it; now when absent. */
-        until?: string;
-        /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
-        cursor?: string;
-        /** @description Items of a page; 20 when absent. Default: `20`. */
-        limit?: number;
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description What was asked for. */
-      200: {
-        headers: {
-          'X-Request-ID': components['headers']['X-Request-ID'];
-          'RateLimit-Limit': components['headers']['RateLimit-Limit'];
-          'RateLimit-Remaining': components['headers']['RateLimit-Remaining'];
-          'RateLimit-Reset': components['headers']['RateLimit-Reset'];
-          [name: string]: unknown;
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteEventsResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
         };
-        content: {
-          'application/json': components['schemas']['EmailPage'];
+    };
+    verifyAddress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-      };
-      400: components['responses']['Error400'];
-      401: components['responses']['Error401'];
-      403: components['responses']['Error403'];
-      422: components['responses']['Error422'];
-      429: components['responses']['Error429'];
-      default: components['responses']['Failure'];
-    };
-  };
-  createWebhookEndpoint: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description The project, for sessions. Keys name their own. */
-        'X-Project-Id'?: components['parameters']['ProjectId'];
-      };
-      path?: never;
-      cookie?: never;
-    };
-    /** @description At most 16 kB. */
-    requestBody: {
-      content: {
-        /**
-         * @example {
-         *       "url": "https://acme.com/webhooks/posthorn",
-         *       "events": [
-         *         "email.bounce",
-         *         "contact.*"
-         *       ]
-         *     }
-         */
-        'application/json': components['schemas']['CreateWebhookEndpointRequest'];
-      };
-    };
-    responses: {
-      /** @description Created. */
-      201: {
-        headers: {
-          'X-Request-ID': components['headers']['X-Request-ID'];
-          'RateLimit-Limit': components['headers']['RateLimit-Limit'];
-          'RateLimit-Remaining': components['headers']['RateLimit-Remaining'];
-          'RateLimit-Reset': components['headers']['RateLimit-Reset'];
-          [name: string]: unknown;
+        /** @description At most 16 kB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ada@gmial.com"
+                 *     }
+                 */
+                "application/json": components["schemas"]["VerifyAddressRequest"];
+            };
         };
-        content: {
-          'application/json': components['schemas']['WebhookEndpointWithSecret'];
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VerifyAddressResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
         };
-      };
-      400: components['responses']['Error400'];
-      401: components['responses']['Error401'];
-      403: components['responses']['Error403'];
-      413: components['responses']['Error413'];
-      422: components['responses']['Error422'];
-      429: components['responses']['Error429'];
-      default: components['responses']['Failure'];
     };
-  };
+    listContacts: {
+        parameters: {
+            query?: {
+                /** @description Items of a page; 20 when absent. Default: `20`. */
+                limit?: number;
+                /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
+                cursor?: string;
+                /** @description Text in the address, in any letter case. */
+                search?: string;
+                /** @description All when absent. */
+                subscribed?: boolean;
+                /** @description What to sort by. Default: `"createdAt"`. */
+                sort?: "email" | "createdAt";
+                /** @description Direction of the sort. Default: `"desc"`. */
+                dir?: "asc" | "desc";
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactPage"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    upsertContact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 2 MB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ada@example.com",
+                 *       "subscribed": true,
+                 *       "data": {
+                 *         "firstName": "Ada",
+                 *         "plan": "pro"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpsertContactRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpsertContactResponse"];
+                };
+            };
+            /** @description Done. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpsertContactResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    lookupContacts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 2 MB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "emails": [
+                 *         "ada@example.com",
+                 *         "grace@example.com"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["LookupContactsRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LookupContactsResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getContact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Contact"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    deleteContact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    updateContact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 2 MB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "subscribed": true,
+                 *       "data": {
+                 *         "plan": "team"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateContactRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Contact"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listContactFields: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListContactFieldsResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listContactFieldValues: {
+        parameters: {
+            query?: {
+                /** @description Items of a page; 100 when absent. Default: `100`. */
+                limit?: number;
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                field: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListContactFieldValuesResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getContactFieldUsage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                field: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetContactFieldUsageResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    deleteContactField: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                field: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteContactFieldResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    importContacts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /** Format: binary */
+                    file: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted; the work goes on in the background. */
+            202: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueuedJob"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getContactImport: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                jobId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportJob"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    subscribeContacts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 2 MB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "mode": "query",
+                 *       "filter": {
+                 *         "search": "@example.com"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["BulkSelection"];
+            };
+        };
+        responses: {
+            /** @description Accepted; the work goes on in the background. */
+            202: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueuedJob"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    unsubscribeContacts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 2 MB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "mode": "query",
+                 *       "filter": {
+                 *         "search": "@example.com"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["BulkSelection"];
+            };
+        };
+        responses: {
+            /** @description Accepted; the work goes on in the background. */
+            202: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueuedJob"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    deleteContacts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 2 MB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "mode": "query",
+                 *       "filter": {
+                 *         "search": "@example.com"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["BulkSelection"];
+            };
+        };
+        responses: {
+            /** @description Accepted; the work goes on in the background. */
+            202: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueuedJob"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getBulkJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                jobId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkJob"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listTemplates: {
+        parameters: {
+            query?: {
+                /** @description Number of the page, from 1 on. Default: `1`. */
+                page?: number;
+                /** @description Items of a page; 20 when absent. Default: `20`. */
+                pageSize?: number;
+                /** @description All when absent. */
+                type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+                /** @description Text in name, description or subject, in any letter case. */
+                search?: string;
+                /** @description What to sort by. Default: `"createdAt"`. */
+                sort?: "name" | "subject" | "type" | "createdAt" | "updatedAt";
+                /** @description Direction of the sort. Default: `"desc"`. */
+                dir?: "asc" | "desc";
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TemplatePage"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    createTemplate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 50 MB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Receipt",
+                 *       "subject": "Your receipt",
+                 *       "body": "<p>Thank you, {{ firstName }}.</p>",
+                 *       "from": "hello@acme.com",
+                 *       "type": "TRANSACTIONAL"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateTemplateRequest"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Template"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    deleteTemplates: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 2 MB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "ids": [
+                 *         "9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d"
+                 *       ],
+                 *       "delete": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["DeleteTemplatesRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteTemplatesResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getTemplate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Template"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    deleteTemplate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    updateTemplate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 50 MB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "subject": "Your receipt from Acme"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateTemplateRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Template"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            412: components["responses"]["Error412"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    duplicateTemplate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Template"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getTemplateUsage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetTemplateUsageResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    previewTemplate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 50 MB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "subject": "Hello {{ firstName }}",
+                 *       "body": "<p>Hello {{ firstName }}.</p>",
+                 *       "data": {
+                 *         "firstName": "Ada"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PreviewTemplateRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewTemplateResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getBrand: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BrandKit"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    updateBrand: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 16 kB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "postalAddress": "Acme Inc., 1 Main Street, Springfield"
+                 *     }
+                 */
+                "application/json": components["schemas"]["BrandKit"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BrandKit"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listCampaigns: {
+        parameters: {
+            query?: {
+                /** @description Number of the page, from 1 on. Default: `1`. */
+                page?: number;
+                /** @description Items of a page; 20 when absent. Default: `20`. */
+                pageSize?: number;
+                /** @description All when absent. */
+                status?: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
+                /** @description Text in name, subject or sender, in any letter case. */
+                search?: string;
+                /** @description `true` lists the archive; otherwise it is left out. Default: `false`. */
+                archived?: boolean;
+                /** @description What to sort by. Default: `"createdAt"`. */
+                sort?: "name" | "subject" | "status" | "scheduledFor" | "sentAt" | "createdAt" | "updatedAt";
+                /** @description Direction of the sort. Default: `"desc"`. */
+                dir?: "asc" | "desc";
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignPage"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    createCampaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 50 MB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "March news",
+                 *       "subject": "News for {{ firstName }}",
+                 *       "body": "<p>Hello {{ firstName }}.</p>",
+                 *       "from": "hello@acme.com",
+                 *       "audienceType": "ALL"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateCampaignRequest"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateCampaignResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getCampaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetCampaignResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    updateCampaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 50 MB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "subject": "March news"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateCampaignRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpdateCampaignResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            412: components["responses"]["Error412"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    deleteCampaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteCampaignResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    duplicateCampaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateCampaignResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    sendCampaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 kB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "scheduledFor": "2026-12-01T09:00:00Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SendCampaignRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SendCampaignResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    cancelCampaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CancelCampaignResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    pauseCampaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PauseCampaignResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    resumeCampaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResumeCampaignResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    resendCampaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResendCampaignResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    testCampaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 kB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "grace@acme.com"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TestCampaignRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteCampaignResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    testTemplate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 kB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "grace@acme.com"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TestCampaignRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteCampaignResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    archiveCampaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArchiveCampaignResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    unarchiveCampaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnarchiveCampaignResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    updateCampaigns: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 2 MB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "ids": [
+                 *         "9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d"
+                 *       ],
+                 *       "archived": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateCampaignsRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpdateCampaignsResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getCampaignStats: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetCampaignStatsResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getCampaignAudit: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetCampaignAuditResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listCampaignRecipients: {
+        parameters: {
+            query?: {
+                /** @description Those whose mail came back or was complained about, in place of the ledger. */
+                type?: "bounced" | "complained";
+                /** @description The whole ledger when absent. Default: `"all"`. */
+                verdict?: "handed_over" | "skipped" | "failed" | "unknown" | "pending" | "all";
+                /** @description A file of all rows, which `limit` and `cursor` do not cut. */
+                format?: "csv";
+                /** @description Items of a page; 50 when absent. Default: `50`. */
+                limit?: number;
+                /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignRecipientsPage"];
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listWorkflows: {
+        parameters: {
+            query?: {
+                /** @description Number of the page, from 1 on. Default: `1`. */
+                page?: number;
+                /** @description Items of a page; 20 when absent. Default: `20`. */
+                pageSize?: number;
+                /** @description Another name of `pageSize`. */
+                limit?: number;
+                /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
+                cursor?: string;
+                /** @description Text in name or description, in any letter case. */
+                search?: string;
+                /** @description All when absent. */
+                status?: "enabled" | "disabled";
+                /** @description What to sort by. Default: `"createdAt"`. */
+                sort?: "name" | "createdAt" | "updatedAt" | "steps";
+                /** @description Direction of the sort. Default: `"desc"`. */
+                dir?: "asc" | "desc";
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListWorkflowsResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    createWorkflow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 2 MB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Welcome",
+                 *       "eventName": "signup"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateWorkflowRequest"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workflow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listWorkflowFields: {
+        parameters: {
+            query?: {
+                /** @description Adds the fields of the data of this event. */
+                eventName?: string;
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListWorkflowFieldsResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    deleteWorkflows: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 2 MB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "ids": [
+                 *         "9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d"
+                 *       ],
+                 *       "delete": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["DeleteWorkflowsRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteWorkflowsResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getWorkflow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowWithGraph"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    deleteWorkflow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            412: components["responses"]["Error412"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    updateWorkflow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 2 MB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "enabled": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateWorkflowRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workflow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            412: components["responses"]["Error412"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listWorkflowVersions: {
+        parameters: {
+            query?: {
+                /** @description Number of the page, from 1 on. Default: `1`. */
+                page?: number;
+                /** @description Items of a page; 20 when absent. Default: `20`. */
+                pageSize?: number;
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListWorkflowVersionsResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getWorkflowVersion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowVersion"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    duplicateWorkflow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workflow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    createWorkflowStep: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 2 MB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "DELAY",
+                 *       "name": "Wait a day",
+                 *       "position": {
+                 *         "x": 0,
+                 *         "y": 160
+                 *       },
+                 *       "config": {
+                 *         "amount": 1,
+                 *         "unit": "days"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateWorkflowStepRequest"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowStep"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            412: components["responses"]["Error412"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    deleteWorkflowStep: {
+        parameters: {
+            query?: {
+                /** @description `true` deletes this step alone. */
+                splice?: "true";
+            };
+            header?: {
+                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+                stepId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            412: components["responses"]["Error412"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    updateWorkflowStep: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+                stepId: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 2 MB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "config": {
+                 *         "amount": 2,
+                 *         "unit": "days"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateWorkflowStepRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowStep"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            412: components["responses"]["Error412"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    createWorkflowTransition: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 2 MB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "fromStepId": "9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d",
+                 *       "toStepId": "1c0de5a7-55aa-4e7b-9f10-2d3c4b5a6978"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateWorkflowTransitionRequest"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowTransition"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            412: components["responses"]["Error412"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    deleteWorkflowTransition: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+                transitionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            412: components["responses"]["Error412"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    insertWorkflowStep: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+                transitionId: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 2 MB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "DELAY",
+                 *       "name": "Wait a day",
+                 *       "config": {
+                 *         "amount": 1,
+                 *         "unit": "days"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["InsertWorkflowStepRequest"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowStep"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            412: components["responses"]["Error412"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listWorkflowExecutions: {
+        parameters: {
+            query?: {
+                /** @description Number of the page, from 1 on. Default: `1`. */
+                page?: number;
+                /** @description Items of a page; 20 when absent. Default: `20`. */
+                pageSize?: number;
+                /** @description Statuses, separated by commas; all when absent. */
+                status?: string;
+                /** @description Executions of this contact. */
+                contactId?: string;
+                /** @description Active executions that are at this step. */
+                stepId?: string;
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListWorkflowExecutionsResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    startWorkflowExecution: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 2 MB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "contactId": "9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d"
+                 *     }
+                 */
+                "application/json": components["schemas"]["StartWorkflowExecutionRequest"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowExecution"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    cancelWorkflowExecutions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CancelWorkflowExecutionsResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getWorkflowExecution: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+                executionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowExecutionStory"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    cancelWorkflowExecution: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+                executionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowExecution"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    countWorkflowContacts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CountWorkflowContactsResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    migrateWorkflow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 2 MB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "dryRun": true,
+                 *       "otherwise": {
+                 *         "action": "finish"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["MigrateWorkflowRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MigrateWorkflowResponse"];
+                };
+            };
+            /** @description Done. */
+            202: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MigrateWorkflowResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getWorkflowMigration: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+                migrationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowMigration"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    cancelWorkflowMigration: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+                migrationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowMigration"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    replaceWorkflowGraph: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 50 MB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "steps": [
+                 *         {
+                 *           "id": "9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d",
+                 *           "type": "TRIGGER",
+                 *           "name": "Signed up",
+                 *           "position": {
+                 *             "x": 0,
+                 *             "y": 0
+                 *           },
+                 *           "config": {
+                 *             "eventName": "signup"
+                 *           }
+                 *         },
+                 *         {
+                 *           "id": "wait",
+                 *           "type": "DELAY",
+                 *           "name": "Wait a day",
+                 *           "position": {
+                 *             "x": 0,
+                 *             "y": 160
+                 *           },
+                 *           "config": {
+                 *             "amount": 1,
+                 *             "unit": "days"
+                 *           }
+                 *         }
+                 *       ],
+                 *       "transitions": [
+                 *         {
+                 *           "fromStepId": "9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d",
+                 *           "toStepId": "wait"
+                 *         }
+                 *       ],
+                 *       "dryRun": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplaceWorkflowGraphRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplaceWorkflowGraphResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            412: components["responses"]["Error412"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listDomains: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                projectId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Domain"][];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    addDomain: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 16 kB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "domain": "acme.com"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AddDomainRequest"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Domain"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    checkDomain: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DomainCheck"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    deleteDomain: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteDomainResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    uploadImage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /** Format: binary */
+                    image: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadedImage"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listImages: {
+        parameters: {
+            query?: {
+                /** @description Items of a page; 20 when absent. Default: `20`. */
+                limit?: number;
+                /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImagePage"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getImageUsage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetImageUsageResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    deleteImage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    openCheckout: {
+        parameters: {
+            query?: {
+                currency?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaymentPage"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    openBillingPortal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaymentPage"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getBillingLimits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BillingLimits"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    updateBillingLimits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 kB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "workflows": 10000,
+                 *       "campaigns": 50000,
+                 *       "transactional": null,
+                 *       "inbound": null
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateBillingLimitsRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BillingLimits"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getBillingConsumption: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BillingConsumption"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listInvoices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvoiceList"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listSegments: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Segment"][];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    createSegment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 2 MB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Pro customers",
+                 *       "condition": {
+                 *         "logic": "AND",
+                 *         "groups": [
+                 *           {
+                 *             "filters": [
+                 *               {
+                 *                 "field": "data.plan",
+                 *                 "operator": "equals",
+                 *                 "value": "pro"
+                 *               }
+                 *             ]
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateSegmentRequest"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Segment"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    previewSegment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 2 MB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "condition": {
+                 *         "logic": "AND",
+                 *         "groups": [
+                 *           {
+                 *             "filters": [
+                 *               {
+                 *                 "field": "data.plan",
+                 *                 "operator": "equals",
+                 *                 "value": "pro"
+                 *               }
+                 *             ]
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PreviewSegmentRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewSegmentResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getSegment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Segment"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    deleteSegment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    updateSegment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 2 MB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Customers on Pro"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateSegmentRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Segment"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            412: components["responses"]["Error412"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listSegmentContacts: {
+        parameters: {
+            query?: {
+                /** @description Number of the page, from 1 on. Default: `1`. */
+                page?: number;
+                /** @description Items of a page; 20 when absent. Default: `20`. */
+                pageSize?: number;
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListSegmentContactsResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    addSegmentMembers: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 50 MB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "emails": [
+                 *         "ada@example.com"
+                 *       ],
+                 *       "createMissing": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["AddSegmentMembersRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddSegmentMembersResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    removeSegmentMembers: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 50 MB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "emails": [
+                 *         "ada@example.com"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["RemoveSegmentMembersRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemoveSegmentMembersResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    computeSegment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComputeSegmentResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    refreshSegment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefreshSegmentResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listSuppressionRules: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuppressionRule"][];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    createSuppressionRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 16 kB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Test accounts",
+                 *       "kind": "DOMAIN",
+                 *       "pattern": "test.example"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SuppressionRuleRequest"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuppressionRule"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    updateSuppressionRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 kB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Test accounts",
+                 *       "kind": "DOMAIN",
+                 *       "pattern": "test.example",
+                 *       "enabled": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["SuppressionRuleRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpdateSuppressionRuleResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    deleteSuppressionRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    previewSuppressionRules: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 16 kB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "address": "ada@test.example"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PreviewSuppressionRulesRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewSuppressionRulesResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listEmails: {
+        parameters: {
+            query?: {
+                contactId?: string;
+                to?: string;
+                /** @description `name:value`: mail that was sent with this tag. */
+                tag?: string;
+                status?: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "RECEIVED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SUPPRESSED" | "CANCELLED";
+                source?: "TRANSACTIONAL" | "CAMPAIGN" | "WORKFLOW" | "INBOUND";
+                /** @description Mail that waits for the time its sender chose, the next to leave first. No person, tag or span is needed. */
+                scheduled?: "true";
+                /** @description Mail that was created then or later. */
+                from?: string;
+                /** @description Mail that was created before it; now when absent. */
+                until?: string;
+                /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
+                cursor?: string;
+                /** @description Items of a page; 20 when absent. Default: `20`. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailPage"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getEmail: {
+        parameters: {
+            query?: {
+                include?: "body";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Email"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    updateEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 kB. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateEmailRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Email"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    cancelEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Email"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    releaseEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Email"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listSuppressedEmails: {
+        parameters: {
+            query?: {
+                /** @description Items of a page; 20 when absent. Default: `20`. */
+                limit?: number;
+                /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListSuppressedEmailsResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getSuppressedEmail: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuppressedEmail"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listActivity: {
+        parameters: {
+            query?: {
+                /** @description Items of a page; 50 when absent. Default: `50`. */
+                limit?: number;
+                /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
+                cursor?: string;
+                /** @description Types of activities, separated by commas; all when absent. */
+                types?: string;
+                /** @description Of this contact only. */
+                contactId?: string;
+                /** @description First day or instant. */
+                startDate?: string;
+                /** @description Last day or instant. */
+                endDate?: string;
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActivityPage"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listActivityTypes: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListActivityTypesResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getActivityStats: {
+        parameters: {
+            query?: {
+                /** @description First day or instant. */
+                startDate?: string;
+                /** @description Last day or instant. */
+                endDate?: string;
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetActivityStatsResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    countRecentActivity: {
+        parameters: {
+            query?: {
+                /** @description How far back. Default: `5`. */
+                minutes?: number;
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CountRecentActivityResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listUpcomingActivity: {
+        parameters: {
+            query?: {
+                /** @description Items of a page; 50 when absent. Default: `50`. */
+                limit?: number;
+                /** @description How far ahead. Default: `30`. */
+                daysAhead?: number;
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListUpcomingActivityResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getMailByDay: {
+        parameters: {
+            query?: {
+                /** @description First day of the window. */
+                startDate?: string;
+                /** @description Last day of the window. */
+                endDate?: string;
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: date-time */
+                        date: string;
+                        emails: number;
+                        opens: number;
+                        clicks: number;
+                        bounces: number;
+                        delivered: number;
+                    }[];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listTopCampaigns: {
+        parameters: {
+            query?: {
+                /** @description Items of the list. */
+                limit?: number;
+                /** @description First day of the window. */
+                startDate?: string;
+                /** @description Last day of the window. */
+                endDate?: string;
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        subject: string;
+                        sentCount: number;
+                        openedCount: number;
+                        clickedCount: number;
+                        openRate: number;
+                        clickRate: number;
+                    }[];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getCampaignAverages: {
+        parameters: {
+            query?: {
+                /** @description First day of the window. */
+                startDate?: string;
+                /** @description Last day of the window. */
+                endDate?: string;
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetCampaignAveragesResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listTopEvents: {
+        parameters: {
+            query?: {
+                /** @description Items of the list. */
+                limit?: number;
+                /** @description First day of the window. */
+                startDate?: string;
+                /** @description Last day of the window. */
+                endDate?: string;
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        name: string;
+                        count: number;
+                        trend: number;
+                    }[];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getProjectSecurity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectReputation"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getProjectReputation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetProjectReputationResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getProjectSetupState: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetProjectSetupStateResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listWebhookEndpoints: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpoint"][];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    createWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 16 kB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://acme.com/webhooks/posthorn",
+                 *       "events": [
+                 *         "email.bounce",
+                 *         "contact.*"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateWebhookEndpointRequest"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpointWithSecret"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpoint"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    deleteWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    updateWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 kB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "paused": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateWebhookEndpointRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpoint"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    rotateWebhookEndpointSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 kB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "overlapHours": 24
+                 *     }
+                 */
+                "application/json": components["schemas"]["RotateWebhookEndpointSecretRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpointWithSecret"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    testWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 kB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "email.bounce"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TestWebhookEndpointRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestWebhookEndpointResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    replayWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 kB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "since": "2026-11-20T00:00:00Z",
+                 *       "until": "2026-11-21T00:00:00Z",
+                 *       "only": "failed"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplayWebhookEndpointRequest"];
+            };
+        };
+        responses: {
+            /** @description Accepted; the work goes on in the background. */
+            202: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookReplay"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listWebhookEndpointReplays: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookReplay"][];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listWebhookEndpointDeliveries: {
+        parameters: {
+            query?: {
+                status?: "PENDING" | "DELIVERED" | "FAILED";
+                /** @description Items of a page; 20 when absent. Default: `20`. */
+                limit?: number;
+                /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveriesPage"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getWebhookEndpointDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+                eventId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryWithAttempts"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    redeliverWebhookEndpointDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+                eventId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted; the work goes on in the background. */
+            202: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryWithAttempts"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getWebhookEndpointAudit: {
+        parameters: {
+            query?: {
+                from?: string;
+                until?: string;
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpointAudit"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listProjects: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnProject"][];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    updateProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 kB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "tracking": "MARKETING_ONLY",
+                 *       "language": "en"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateProjectRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    regenerateProjectKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegenerateProjectKeysResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listProjectSummaries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListProjectSummariesResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetProjectResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listProjectApiKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpdateProjectApiKeyResponse"][];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getProjectAuditLog: {
+        parameters: {
+            query?: {
+                /** @description ID of a user or of a key with scopes, or a kind of actor: `user`, `key`, `mcp`, `system`. */
+                actor?: string;
+                /** @description An action such as `campaign.sent`, or its beginning up to a dot: `campaign`. */
+                action?: string;
+                /** @description ID of what was changed. */
+                target?: string;
+                limit?: string;
+                /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
+                cursor?: string;
+                format?: "json" | "csv";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetProjectAuditLogResponse"];
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getProjectAuditLogVerify: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetProjectAuditLogVerifyResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    resetProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteProjectResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listProjectMembers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListProjectMembersResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
 }
