@@ -588,6 +588,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/templates/{id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the versions of a template
+         * @description Newest first. Every save that changes something makes one; of more than 100, those that their author replaced within ten minutes go first, then the oldest. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
+         */
+        get: operations["listTemplateVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates/{id}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a version of a template
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
+         */
+        get: operations["getTemplateVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates/{id}/versions/{version}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a version of a template
+         * @description Saves its content as a new version, with blocks compiled by the brand kit as it is now. Nothing is lost: what was there before is the version below. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
+         */
+        post: operations["restoreTemplateVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/templates/preview": {
         parameters: {
             query?: never;
@@ -679,6 +739,66 @@ export interface paths {
          * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:write`.
          */
         delete: operations["deleteCampaign"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the versions of a campaign
+         * @description Newest first. Every save that changes something makes one; of more than 100, those that their author replaced within ten minutes go first, then the oldest. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:read`.
+         */
+        get: operations["listCampaignVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a version of a campaign
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:read`.
+         */
+        get: operations["getCampaignVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/versions/{version}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a version of a campaign that is not being sent
+         * @description Saves its content as a new version, with blocks compiled by the brand kit as it is now. Nothing is lost: what was there before is the version below. The audience stays as it is. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:write`.
+         */
+        post: operations["restoreCampaignVersion"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1899,7 +2019,7 @@ export interface paths {
         head?: never;
         /**
          * Send an email at another time
-         * @description While nobody has begun to send it; 409 `EMAIL_LEFT` with its `status` after that. Needs the secret key.
+         * @description While nobody has begun to send it; 409 `EMAIL_LEFT` with its `status` after that. Needs the secret key. Keys with scopes need `emails:send`.
          */
         patch: operations["updateEmail"];
         trace?: never;
@@ -1915,7 +2035,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel an email
-         * @description While nobody has begun to send it; 409 `EMAIL_LEFT` with its `status` after that. Needs the secret key.
+         * @description While nobody has begun to send it; 409 `EMAIL_LEFT` with its `status` after that. Needs the secret key. Keys with scopes need `emails:send`.
          */
         post: operations["cancelEmail"];
         delete?: never;
@@ -1935,9 +2055,29 @@ export interface paths {
         put?: never;
         /**
          * Send a held or scheduled email now
-         * @description While nobody has begun to send it; 409 `EMAIL_LEFT` with its `status` after that. Needs the secret key.
+         * @description While nobody has begun to send it; 409 `EMAIL_LEFT` with its `status` after that. Needs the secret key. Keys with scopes need `emails:send`.
          */
         post: operations["releaseEmail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/emails/{id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send an email that failed once more
+         * @description The content that was accepted goes out as a new email, which is answered and points to the first with `resendOf`. Consent, suppression rules, the sender and the monthly limit are checked again. 409 `EMAIL_NOT_FAILED` for any other email, `OUTCOME_UNKNOWN` for one that may have arrived unless `evenIfItArrived` is true, `EMAIL_CONTENT_GONE` when it had attachments or its content was emptied after `EMAIL_BODY_RETENTION_DAYS`. Needs the secret key. Keys with scopes need `emails:send`.
+         */
+        post: operations["resendEmail"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3035,6 +3175,47 @@ export interface components {
             hasMore: boolean;
             total: number;
         };
+        ContentVersion: {
+            version: number;
+            /** Format: date-time */
+            createdAt: string;
+            author: {
+                /** @enum {string} */
+                kind: "user" | "key" | "mcp" | "system";
+                id: string | null;
+                name: string | null;
+            } | null;
+            restoredFrom: number | null;
+            name: string;
+            subject: string;
+        };
+        ContentVersionList: {
+            data: components["schemas"]["ContentVersion"][];
+        };
+        ContentVersionWithContent: {
+            version: number;
+            /** Format: date-time */
+            createdAt: string;
+            author: {
+                /** @enum {string} */
+                kind: "user" | "key" | "mcp" | "system";
+                id: string | null;
+                name: string | null;
+            } | null;
+            restoredFrom: number | null;
+            name: string;
+            subject: string;
+            description: string | null;
+            body: string;
+            document: {
+                [key: string]: unknown;
+            } | null;
+            from: string;
+            fromName: string | null;
+            replyTo: string | null;
+            /** @enum {string} */
+            type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+        };
         CountRecentActivityResponse: {
             count: number;
             minutes: number;
@@ -3306,6 +3487,10 @@ export interface components {
             tags: {
                 [key: string]: string;
             };
+            /** @description The mail that failed and is sent again by this one. */
+            resendOf: string | null;
+            /** @description Mail that sent this one again, oldest first. */
+            resends: string[];
             timeline: components["schemas"]["EmailTimelineItem"][];
             /** @description The HTML, with `include=body`; null once it was emptied after EMAIL_BODY_RETENTION_DAYS. */
             body?: string | null;
@@ -3454,6 +3639,11 @@ export interface components {
             /** @constant */
             success: true;
             data: components["schemas"]["CampaignStats"];
+        };
+        GetCampaignVersionResponse: {
+            /** @constant */
+            success: true;
+            data: components["schemas"]["ContentVersionWithContent"];
         };
         GetContactFieldUsageResponse: {
             usedInSegments: {
@@ -3637,6 +3827,11 @@ export interface components {
         };
         ListActivityTypesResponse: {
             types: string[];
+        };
+        ListCampaignVersionsResponse: {
+            /** @constant */
+            success: true;
+            data: components["schemas"]["ContentVersion"][];
         };
         ListContactEventsResponse: {
             events: components["schemas"]["Event"][];
@@ -4107,6 +4302,15 @@ export interface components {
             success: true;
             data: components["schemas"]["CampaignWithSegment"];
             message: string;
+        };
+        ResendEmailRequest: {
+            /** @description Also send mail of which nobody can tell whether it arrived; the recipient may get it twice. */
+            evenIfItArrived?: boolean;
+        };
+        RestoreCampaignVersionResponse: {
+            /** @constant */
+            success: true;
+            data: components["schemas"]["Campaign"];
         };
         ResumeCampaignResponse: {
             /** @constant */
@@ -6588,6 +6792,120 @@ export interface operations {
             default: components["responses"]["Failure"];
         };
     };
+    listTemplateVersions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContentVersionList"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getTemplateVersion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContentVersionWithContent"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    restoreTemplateVersion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Template"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            412: components["responses"]["Error412"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
     previewTemplate: {
         parameters: {
             query?: never;
@@ -6928,6 +7246,120 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listCampaignVersions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListCampaignVersionsResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getCampaignVersion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetCampaignVersionResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    restoreCampaignVersion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RestoreCampaignVersionResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            412: components["responses"]["Error412"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
             default: components["responses"]["Failure"];
@@ -9972,6 +10404,11 @@ export interface operations {
         /** @description At most 16 kB. */
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "scheduledFor": "2026-12-24T18:00:00+01:00"
+                 *     }
+                 */
                 "application/json": components["schemas"]["UpdateEmailRequest"];
             };
         };
@@ -10060,6 +10497,54 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    resendEmail: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Refuses a second request with the same key within 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 kB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "evenIfItArrived": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["ResendEmailRequest"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Email"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
             default: components["responses"]["Failure"];
