@@ -74,19 +74,22 @@ export async function benchFootprint(): Promise<void> {
 }
 
 async function start(folder: string): Promise<Service> {
-  const [port = 0, sandbox = 0, temporal = 0, ui = 0, postgres = 0] = await freePorts(5);
+  const [port = 0, sandbox = 0, temporal = 0, ui = 0, postgres = 0, smtp = 0] = await freePorts(6);
   const dataDir = join(folder, 'data');
   const started = performance.now();
   const child = spawn(process.execPath, ['src/main/start.ts'], {
     cwd: root,
     env: {
       ...process.env,
+      // As `npm start` sets it.
+      NODE_COMPILE_CACHE: join(root, 'dist/compile-cache'),
       DATA_DIR: dataDir,
       PORT: String(port),
       SANDBOX_PORT: String(sandbox),
       TEMPORAL_PORT: String(temporal),
       TEMPORAL_UI_PORT: String(ui),
       POSTGRES_PORT: String(postgres),
+      SMTP_IN_PORT: String(smtp),
       RATE_LIMIT_PER_MINUTE: '0',
       SEND_RATE_PER_PROJECT: '0',
     },
@@ -126,9 +129,7 @@ function cpuOf({ child }: Service): number {
 }
 
 const parts: readonly (readonly [string, RegExp])[] = [
-  ['worker', /src\/main\/worker\.ts/],
-  ['API', /src\/main\/api\.ts/],
-  ['sandbox', /src\/main\/sandbox\.ts/],
+  ['service', /src\/main\/service\.ts/],
   ['start', /src\/main\/start\.ts/],
   ['Temporal', /^\S*temporal/],
   ['Postgres', /postgres/],

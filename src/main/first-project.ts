@@ -80,6 +80,18 @@ export async function createFirstProject(config: Config): Promise<FirstProjectFa
   return await makeProject(store, config, wanted, true);
 }
 
+/** `createFirstProject`, or what is needed to make one. */
+export async function firstProjectOrNeeds(
+  config: Config,
+): Promise<{ project: FirstProjectFacts | null; needed: string[] }> {
+  try {
+    return { project: await createFirstProject(config), needed: [] };
+  } catch (error) {
+    if (!(error instanceof ProjectRefused)) throw error;
+    return { project: null, needed: error.problems };
+  }
+}
+
 /**
  * Creates a project whose owner and sender an operator names, however many there are already. An owner without an account
  * gets one. The sender's domain is added as by `POST /domains`, so that its DNS records have to be set.

@@ -1,6 +1,6 @@
 import { openTemporal, type TemporalSettings } from '../../temporal/connection.ts';
 import { setUpTemporal, TemporalSetupError } from '../../temporal/setup.ts';
-import { ConfigError, readConfigOrExit } from '../core/config/config.ts';
+import { type Config, ConfigError, readConfigOrExit } from '../core/config/config.ts';
 import { DatabaseAddressError } from '../core/database/connection.ts';
 import { MigrationError, migrateDatabase } from '../core/database/migrate.ts';
 import { newerSchema } from '../core/database/readiness.ts';
@@ -8,23 +8,23 @@ import { describeFailure, isTemporalUnreachable } from '../core/lib/grpc.ts';
 import { pause } from '../core/lib/time.ts';
 import { temporalSettings } from './temporal-settings.ts';
 
-// `npm run migrate`: the newest schema, then everything that Temporal needs. `-- --database` leaves Temporal alone.
 const waitMs = 60_000;
 
-const databaseOnly = process.argv.includes('--database');
-const config = readConfigOrExit(databaseOnly ? ['DATABASE_URL'] : ['DATABASE_URL', 'TEMPORAL_ADDRESS']);
-
-try {
-  // Read first: a wrong setting must not be found only after the database has changed.
-  const temporal = databaseOnly ? null : temporalSettings(config);
-  await migratePostgres();
-  if (temporal !== null) await prepareTemporal(temporal);
-} catch (error) {
-  for (const line of problem(error)) console.error(`posthorn: ${line}`);
-  process.exitCode = 1;
+/** Brings Postgres to the newest schema, then makes everything that Temporal needs, and prints what was done. Answers whether it worked. */
+export async function migrate(config: Config, databaseOnly = false): Promise<boolean> {
+  try {
+    // Read first: a wrong setting must not be found only after the database has changed.
+    const temporal = databaseOnly ? null : temporalSettings(config);
+    await migratePostgres(config);
+    if (temporal !== null) await prepareTemporal(config, temporal);
+    return true;
+  } catch (error) {
+    for (const line of problem(config, error)) console.error(`posthorn: ${line}`);
+    return false;
+  }
 }
 
-async function migratePostgres(): Promise<void> {
+async function migratePostgres(config: Config): Promise<void> {
   const setting = config.DIRECT_DATABASE_URL === null ? 'DATABASE_URL' : 'DIRECT_DATABASE_URL';
   const url = config[setting] ?? '';
   const migrate = () => migrateDatabase(url, { setting });
@@ -37,7 +37,7 @@ async function migratePostgres(): Promise<void> {
   else if (applied.length + functions.length === 0) console.log('Postgres: the schema is the newest');
 }
 
-async function prepareTemporal(settings: TemporalSettings): Promise<void> {
+async function prepareTemporal(config: Config, settings: TemporalSettings): Promise<void> {
   await using temporal = openTemporal(settings);
   const setUp = () => setUpTemporal(temporal, config.TEMPORAL_TASK_QUEUE);
   const lines = await whenUp('Temporal', temporal.settings.address, setUp, isTemporalUnreachable);
@@ -74,7 +74,7 @@ function isPostgresRefusal(error: unknown): boolean {
   return /^(28|3D)/.test(String((error as { code?: unknown }).code));
 }
 
-function problem(error: unknown): string[] {
+function problem(config: Config, error: unknown): string[] {
   if (error instanceof ConfigError) return error.problems;
   if (error instanceof TemporalSetupError) return [error.message];
   if (error instanceof MigrationError || error instanceof DatabaseAddressError) return [`Postgres: ${error.message}`];
@@ -82,4 +82,11 @@ function problem(error: unknown): string[] {
     return [`Postgres: ${(error as Error).message || (error as { code: string }).code} (DATABASE_URL)`];
   if (isTemporalUnreachable(error)) return [`Temporal: ${describeFailure(error, temporalSettings(config))}`];
   return [error instanceof Error ? (error.stack ?? error.message) : String(error)];
+}
+
+// `npm run migrate`; `-- --database` leaves Temporal alone.
+if (import.meta.main) {
+  const databaseOnly = process.argv.includes('--database');
+  const config = readConfigOrExit(databaseOnly ? ['DATABASE_URL'] : ['DATABASE_URL', 'TEMPORAL_ADDRESS']);
+  if (!(await migrate(config, databaseOnly))) process.exitCode = 1;
 }

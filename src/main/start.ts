@@ -16,7 +16,7 @@ import { unsafeSettings } from '../core/config/safety.ts';
 import { releaseMemoryWhenIdle } from './idle-memory.ts';
 import { buildDashboard } from './start/dashboard-build.ts';
 import { FirstProjectSent, keepFirstProject, type Places } from './start/first-project.ts';
-import { ourPart, runOurs, untilApiReady, untilReady, untilSandboxAnswers } from './start/our-processes.ts';
+import { serviceProcesses, untilReady } from './start/our-processes.ts';
 import { keptSecrets } from './start/secrets.ts';
 import { pickPostgres, pickTemporal } from './start/servers.ts';
 import { readStartConfig, type StartConfig, smtpAddress, wantedPorts } from './start/settings.ts';
@@ -40,8 +40,12 @@ async function start(): Promise<void> {
   const context = { config, terminal, signal };
 
   terminal.part('Node', nodeDescription());
-  const postgres = await pickPostgres(context, secrets.postgresPassword);
-  const temporal = await pickTemporal(context);
+  const [postgres, temporal] = await Promise.all([
+    pickPostgres(context, secrets.postgresPassword),
+    pickTemporal(context),
+  ]);
+  terminal.part('Postgres', ...postgres.told);
+  terminal.part('Temporal', ...temporal.told);
   if (config.mailProvider === 'sandbox')
     terminal.part('Mail', 'the sandbox, nothing leaves this machine', 'POSTMARK_SERVER_TOKEN turns Postmark on');
   else
@@ -52,7 +56,6 @@ async function start(): Promise<void> {
     );
   for (const warning of unsafeSettings(config)) terminal.part('Warning', warning);
 
-  await Promise.all([runTogether([postgres.part, temporal.part]), buildDashboard(terminal, signal)]);
   const env = {
     ...process.env,
     DATA_DIR: config.DATA_DIR,
@@ -60,37 +63,14 @@ async function start(): Promise<void> {
     TEMPORAL_ADDRESS: temporal.address,
     ...secretsOf(process.env, secrets.jwtSecret),
   };
-  const ours = { config, env, terminal, signal };
-  // All of it stops within 15 seconds, unless the settings say that requests may take longer.
-  const graceSeconds = process.env.SHUTDOWN_GRACE_SECONDS?.trim() ? config.SHUTDOWN_GRACE_SECONDS : 6;
-  const graced = (seconds: number) => ({ ...ours, env: { ...env, SHUTDOWN_GRACE_SECONDS: String(seconds) } });
-  await runOurs('src/main/migrate.ts', 'migrate', ours);
-  let workerWorks = false;
-  const worker = ourPart('worker', 5_500, ours, (message) => {
-    workerWorks ||= message === 'ready';
-  });
-  await runTogether([config.mailProvider === 'sandbox' ? ourPart('sandbox', 1_500, graced(1)) : null, worker]);
-
-  // The worker takes longest to start; the first project is made in the meantime.
-  const sent = await runOurs('src/main/create-first-project.ts', 'first-project', ours);
+  // Our processes load their code while the servers start.
+  const servers = runTogether([postgres.part, temporal.part]);
+  const service = serviceProcesses({ config, env, terminal }, servers);
+  await Promise.all([servers, runTogether(service.parts), buildDashboard(terminal, signal)]);
+  await untilReady(() => service.ready.size === service.parts.length, running, signal);
   const places = placesOf(config);
-  const { project: made, needed } = v.parse(FirstProjectSent, sent);
+  const { project: made, needed } = v.parse(FirstProjectSent, service.prepared);
   const project = keepFirstProject(config.DATA_DIR, made, places);
-
-  // The API last: whoever finds it ready finds mail being delivered.
-  if (config.mailProvider === 'sandbox') await untilSandboxAnswers(running, config, signal);
-  await untilReady(async () => workerWorks, 'The worker', running, signal);
-  let takesSmtp = smtpAddress(config) === null;
-  await runTogether([
-    ourPart('api', graceSeconds * 1_000 + 1_500, graced(graceSeconds)),
-    takesSmtp
-      ? null
-      : ourPart('smtp', graceSeconds * 1_000 + 1_500, graced(graceSeconds), (message) => {
-          takesSmtp ||= message === 'ready';
-        }),
-  ]);
-  await untilApiReady(running, config, signal);
-  await untilReady(async () => takesSmtp, 'SMTP submission', running, signal);
   for (const supervised of running) supervised.settle();
 
   const seconds = Math.round((Date.now() - began) / 1000);
@@ -161,7 +141,7 @@ let firstSignalAt = 0;
 function onSignal(): void {
   if (firstSignalAt === 0) {
     firstSignalAt = Date.now();
-    terminal.line('\nStopping: API, worker, Temporal, Postgres');
+    terminal.line('\nStopping: the service, Temporal, Postgres');
     stopping.abort();
     return;
   }

@@ -28,7 +28,7 @@ export interface Run extends AsyncDisposable {
   /** Waits until the service is ready, and fails with what the terminal shows when it ends before. */
   untilReady(): Promise<void>;
   /** The processes it has noted as its own. */
-  processes(): ProcessIdentity[];
+  processes(): (ProcessIdentity & { name: string })[];
 }
 
 /** Makes a place. Other Temporal and Postgres settings of the machine do not reach it. */

@@ -73,6 +73,8 @@ export async function startStack(
     TEMPORAL_UI_PORT: String(ui),
     POSTGRES_PORT: String(postgres),
     SMTP_IN_PORT: '0',
+    // API and worker are killed one by one.
+    START_SEPARATE_PROCESSES: 'true',
   };
   let output = '';
   const running = await launchNode({

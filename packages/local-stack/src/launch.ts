@@ -58,14 +58,17 @@ export async function launch(options: Launch): Promise<Running> {
 
 /** A TypeScript program that runs until it is stopped. */
 export interface NodeLaunch {
-  /** The program, below `cwd`. */
+  /** The program, below `cwd`, and its arguments. */
   file: string;
+  args?: readonly string[];
   cwd: string;
   env: NodeJS.ProcessEnv;
   /** Gets what it writes, to either output. */
   output(chunk: Buffer): void;
   /** Gets the messages that it sends. */
   onMessage?: ((message: unknown) => void) | undefined;
+  /** When it may begin what it is there for: it gets a message then. */
+  mayBegin?: Promise<unknown>;
   /** Options of its Node. */
   nodeOptions?: readonly string[];
 }
@@ -77,14 +80,20 @@ export async function launchNode({
   env,
   output,
   onMessage,
+  mayBegin,
   nodeOptions = [],
+  ...launched
 }: NodeLaunch): Promise<Running> {
-  const args = [...nodeOptions, '--import', parentWatchdog, file];
+  const args = [...nodeOptions, '--import', parentWatchdog, file, ...(launched.args ?? [])];
   const options = { command: process.execPath, args, env, cwd };
   const child = spawnApart(options, ['ignore', 'pipe', 'pipe', 'ipc']);
   child.stdout?.on('data', output);
   child.stderr?.on('data', output);
   if (onMessage) child.on('message', onMessage);
+  mayBegin?.then(
+    () => child.connected && child.send('begin'),
+    () => undefined,
+  );
   return follow(child, { ...options, stopSignal: 'SIGTERM' });
 }
 

@@ -21,9 +21,8 @@ export interface RunRecord {
   end(): void;
 }
 
-// Who uses something stops before what it uses.
-const ours = ['api', 'worker', 'sandbox'];
-const stopOrder = [...ours, 'temporal', 'postgres'];
+// Who uses something stops before what it uses: ours, which are not listed, come first.
+const servers = ['temporal', 'postgres'];
 const limitPerProcessMs = 8_000;
 
 /**
@@ -80,7 +79,7 @@ function readRunFile(path: string): RunFile | null {
 }
 
 async function stopLeftovers({ processes }: RunFile, say: (line: string) => void): Promise<void> {
-  const left = processes.filter(isAlive).sort((a, b) => stopOrder.indexOf(a.name) - stopOrder.indexOf(b.name));
+  const left = processes.filter(isAlive).sort((a, b) => servers.indexOf(a.name) - servers.indexOf(b.name));
   if (left.length > 0) say(`Stopping what an earlier run left behind: ${left.map(({ name }) => name).join(', ')}`);
   for (const process of left) await stopLeftover(process.name, process);
 }
@@ -89,7 +88,7 @@ async function stopLeftovers({ processes }: RunFile, say: (line: string) => void
 export async function stopLeftover(name: string, process: ProcessIdentity, limitMs = limitPerProcessMs): Promise<void> {
   // Ours noticed that their supervisor is gone and are draining; a second signal would cut that short. SIGINT makes Postgres end its
   // connections and shut down cleanly; SIGTERM would wait for them.
-  if (!ours.includes(name)) killGroup(process.pid, name === 'postgres' ? 'SIGINT' : 'SIGTERM');
+  if (servers.includes(name)) killGroup(process.pid, name === 'postgres' ? 'SIGINT' : 'SIGTERM');
   const forceAt = Date.now() + limitMs;
   for (let forced = false; isAlive(process); ) {
     await sleep(50);

@@ -124,6 +124,11 @@ export const settings = {
       'Also serves `/metrics` on the port of the API, for requests with `Authorization: Bearer` and this token.',
     ),
     DATA_DIR: setting(text, '.data', 'Where `npm start` stores its data and the sandbox its messages.'),
+    START_SEPARATE_PROCESSES: setting(
+      flag,
+      false,
+      'Whether `npm start` runs API, worker, SMTP submission and sandbox in a process each: they use more than one core, and 250 MB more.',
+    ),
   }),
   ...group('Postgres', {
     DATABASE_URL: optional(postgresUrl, 'Postgres 15 or later. `npm start` runs its own when this is unset.'),

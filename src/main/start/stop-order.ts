@@ -1,13 +1,11 @@
-import type { Supervised } from '@posthorn/local-stack';
-
-const stopOrder = ['api', 'smtp', 'worker', 'sandbox', 'temporal', 'postgres'];
+const stopOrder = ['service', 'api', 'smtp', 'worker', 'sandbox', 'temporal', 'postgres'];
 
 /**
  * Stops what runs, users before what they use. Requests that take long do not hold up the worker, which needs nothing of
  * those who take them: it is told `headStartMs` after API and SMTP submission at the latest.
  */
 export async function stopInOrder(
-  running: readonly Pick<Supervised, 'name' | 'stop'>[],
+  running: readonly { name: string; stop(): Promise<void> }[],
   headStartMs = 2_000,
 ): Promise<void> {
   const ordered = [...running].sort((a, b) => stopOrder.indexOf(a.name) - stopOrder.indexOf(b.name));

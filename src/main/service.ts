@@ -1,0 +1,38 @@
+import { readConfigOrExit } from '../core/config/config.ts';
+import { firstProjectOrNeeds } from './first-project.ts';
+import { releaseMemoryWhenIdle } from './idle-memory.ts';
+import { migrate } from './migrate.ts';
+import { finishAndExit, startPart, untilServersRun, untilToldToStop } from './process.ts';
+import { stopInOrder } from './start/stop-order.ts';
+
+// What `npm start` runs: the parts that its arguments name, all of them in one process. With `prepare` among them it first does what
+// `npm run migrate` does, and makes the first project. What a part has acknowledged is in Postgres, Temporal or the sandbox's log, so
+// that the end of one, which is the end of all, loses nothing.
+const parts = {
+  sandbox: async () => (await import('./sandbox.ts')).sandboxPart,
+  worker: async () => (await import('./worker.ts')).workerPart,
+  api: async () => (await import('./api.ts')).apiPart,
+  smtp: async () => (await import('./smtp.ts')).smtpPart,
+};
+
+releaseMemoryWhenIdle();
+const named = new Set(process.argv.slice(2));
+const config = readConfigOrExit(['DATABASE_URL', 'TEMPORAL_ADDRESS']);
+const told = untilToldToStop();
+let hasStarted = false;
+void told.then(() => hasStarted || process.exit(0));
+
+// The code is loaded while the servers start.
+const chosen = await Promise.all(Object.entries(parts).flatMap(([name, load]) => (named.has(name) ? [load()] : [])));
+await untilServersRun();
+if (named.has('prepare') && !(await migrate(config))) process.exit(1);
+process.send?.('prepared');
+const project = named.has('prepare') ? firstProjectOrNeeds(config) : null;
+const running = await Promise.all(
+  chosen.map(async (part) => ({ name: part.name, ...(await startPart(part, config)) })),
+);
+hasStarted = true;
+await Promise.all(running.map(({ ready }) => ready));
+process.send?.({ ready: true, ...(await project) });
+await told;
+await finishAndExit(() => stopInOrder(running), Math.max(...chosen.map((part) => part.stopWithinMs(config))));
