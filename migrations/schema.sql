@@ -694,6 +694,8 @@ create table idempotency_keys (
   created_at timestamp(3) with time zone default now() not null,
   expires_at timestamp(3) with time zone not null,
   email_ids uuid[],
+  request_hash text,
+  answer text,
   constraint idempotency_keys_pkey primary key (id),
   constraint idempotency_keys_project_id_key_key unique (project_id, key),
   constraint idempotency_keys_project_id_fkey foreign key (project_id) references projects(id) on delete cascade

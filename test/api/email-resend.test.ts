@@ -89,7 +89,14 @@ test('a resend under a key happens once, however often it is asked for', async (
     ),
   );
   expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array.from({ length: 7 }, () => 409)]);
-  expect((await deliver(project)).taken).toHaveLength(1);
+  const replay = { 'Idempotency-Key': 'resend-2', 'Idempotency-Mode': 'replay' };
+  const equal = await Promise.all(
+    Array.from({ length: 8 }, () => call(project, 'POST', `/v1/emails/${id}/resend`, {}, replay)),
+  );
+  expect(new Set(equal.map(({ status, body }) => `${status} ${JSON.stringify(body)}`)).size).toBe(1);
+  // The mail of another path is another request.
+  expect((await call(project, 'POST', `/v1/emails/${equal[0]?.body.id}/resend`, {}, replay)).status).toBe(409);
+  expect((await deliver(project)).taken).toHaveLength(2);
 });
 
 test('mail that may have arrived is sent again on request alone', async () => {

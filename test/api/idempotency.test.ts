@@ -144,3 +144,55 @@ describe('what a key is kept for', () => {
     expect(await mailsOf(world.database, address)).toEqual([0, 0]);
   });
 });
+
+describe('Idempotency-Mode: replay', () => {
+  const replayed = { 'idempotency-mode': 'replay' };
+
+  test.each([track, one, three])('$name: 50 equal requests at once do it once and get one answer', async (kind) => {
+    const address = anAddress();
+    const owner = await aProject(world.database);
+    const { key, path, body } = kind.request(owner, address);
+    const headers = { ...replayed, 'idempotency-key': aKey() };
+    const ask = () => world.api.call(key, 'POST', path, body, headers);
+    const answers = await Promise.all(Array.from({ length: 50 }, ask));
+    expect(new Set(answers.map(({ status, body: answer }) => `${status} ${JSON.stringify(answer)}`)).size).toBe(1);
+    expect(answers[0]?.status).toBe(200);
+    const marks = answers.map(({ headers: answered }) => String(answered.get('idempotency-replayed')));
+    expect(marks.toSorted()).toEqual(['null', ...Array.from({ length: 49 }, () => 'true')]);
+    expect(await kind.written(world.database, address)).toEqual(kind.expected);
+    // What would be refused by now was answered then, and is answered so again.
+    await world.database.db.count('update projects set billing_limit_transactional = 0 where id = $1', [owner.id]);
+    expect((await ask()).body).toEqual(answers[0]?.body);
+  });
+
+  test('another body, another path, no mode and a first request without it are refused', async () => {
+    const [key, address] = [aKey(), anAddress()];
+    const ask = (subject: string, headers: Record<string, string> = replayed, path = '/v1/send') => {
+      const body = { from: world.project.sender, to: address, subject, body: '<p>x</p>' };
+      return world.api.call(world.project.secretKey, 'POST', path, body, { 'idempotency-key': key, ...headers });
+    };
+    expect((await ask('a')).status).toBe(200);
+    expect((await ask('a')).headers.get('idempotency-replayed')).toBe('true');
+    for (const refused of [await ask('b'), await ask('a', {}), await ask('a', replayed, '/v1/send?x=1')])
+      expect([refused.status, refused.body.error.code]).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
+    const plain = { 'idempotency-key': aKey() };
+    expect((await ask('a', plain)).status).toBe(200);
+    expect((await ask('a', { ...replayed, ...plain })).status).toBe(409);
+    expect((await ask('a', { 'idempotency-mode': 'again' })).status).toBe(400);
+    const keyless = await world.api.call(world.project.secretKey, 'POST', '/v1/send', {}, replayed);
+    expect([keyless.status, keyless.body.error.message]).toEqual([400, expect.stringContaining('Idempotency-Key')]);
+  });
+
+  test('a refused request leaves its key unused, and an answer above 64 kB is not kept', async () => {
+    const owner = await aProject(world.database);
+    const headers = { ...replayed, 'idempotency-key': aKey() };
+    const ask = (more: object) => {
+      const body = { from: owner.sender, to: anAddress(), subject: 'a', body: '<p>x</p>', ...more };
+      return world.api.call(owner.secretKey, 'POST', '/v1/send', body, headers);
+    };
+    expect((await ask({ subject: '' })).status).toBe(422);
+    const many = { to: Array.from({ length: 600 }, (_, n) => `${'a'.repeat(40)}-${n}@example.com`) };
+    expect((await ask(many)).status).toBe(200);
+    expect((await ask(many)).status).toBe(409);
+  });
+});

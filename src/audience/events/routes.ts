@@ -45,8 +45,9 @@ export const eventRoutes = [
     example: { email: 'ada@example.com', event: 'signup', subscribed: true, data: { plan: 'pro' } },
     bodyLimit: 'event',
     reply: TrackReply,
-    async handle({ writeOnce, project, body }) {
-      return { success: true, data: await track(writeOnce, project.id, body) };
+    async handle({ writeOnce, keepAnswer, project, body }) {
+      const answerOf = (data: TrackReply['data']) => ({ success: true, data });
+      return answerOf(await track(writeOnce, project.id, body, (tx, data) => keepAnswer(tx, answerOf(data))));
     },
   }),
   route({

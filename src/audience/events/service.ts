@@ -32,22 +32,27 @@ import type {
 import { trackTogether } from './track-together.ts';
 
 /**
- * Records an event of a contact, which is created when it is new (contract page 1, 2.9).
+ * Records an event of a contact, which is created when it is new (contract page 1, 2.9). `tracked` runs in the
+ * transaction of the writes, after them.
  * @throws 422 `reserved_event` before anything is written
  */
 export async function track(
   writeOnce: WriteOnce,
   projectId: string,
   { email, event, subscribed, data: sent }: TrackBody,
+  tracked: (tx: Database, data: TrackReply['data']) => Promise<void> = async () => undefined,
 ): Promise<TrackReply['data']> {
   refuseReserved('event', event);
   const data = storedData(sent);
   const change = { email, subscribed: subscribed ?? null, ...splitData(data ?? {}) };
   const happened = { name: event, data };
-  const tracked = await writeOnce(
-    async (db) => (await trackTogether(db, projectId, change, happened)) ?? trackEvent(db, projectId, change, happened),
-  );
-  return { contact: tracked.contactId, event: tracked.id, timestamp: tracked.createdAt };
+  return writeOnce(async (db) => {
+    const { contactId, id, createdAt } =
+      (await trackTogether(db, projectId, change, happened)) ?? (await trackEvent(db, projectId, change, happened));
+    const reply = { contact: contactId, event: id, timestamp: createdAt };
+    await tracked(db, reply);
+    return reply;
+  });
 }
 
 /**
@@ -56,7 +61,12 @@ export async function track(
  */
 export async function recordEvent(db: Database, projectId: string, body: TrackEither): Promise<EventBody> {
   if ('track' in body) {
-    const { event } = await track((work) => work(db), projectId, body.track);
+    const { event } = await track(
+      (work) => work(db),
+      projectId,
+      body.track,
+      async () => undefined,
+    );
     const row = await findEvent(db, projectId, event);
     if (row === null) throw new Error('The event that was just recorded is gone');
     return row;

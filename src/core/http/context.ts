@@ -85,6 +85,9 @@ export interface RequestCredentials {
   findProject(userId: string): Promise<string | null>;
 }
 
+/** Keeps the answer of a request for its repetitions, where it asks for that. */
+export type KeepAnswer = (tx: Database, body: unknown) => Promise<void>;
+
 /** What a handler gets: the parsed request, who asks, and the parts of the service. */
 export interface Handled<Query, Body, Access, Params = unknown> {
   app: App;
@@ -92,6 +95,8 @@ export interface Handled<Query, Body, Access, Params = unknown> {
   db: Database;
   /** Through which a route that is `idempotent` makes all its writes. */
   writeOnce: WriteOnce;
+  /** Which such a route calls with its answer in the transaction of `writeOnce`, so that a repetition can get it again. */
+  keepAnswer: KeepAnswer;
   /** Null where no project is named; `account`: the key's. */
   project: Access extends 'none' | 'cookie' ? null : Access extends 'account' ? RequestProject | null : RequestProject;
   actor: ActorOf<Access>;

@@ -1,6 +1,7 @@
 import type { Middleware } from 'koa';
 
-const exposed = 'X-Request-ID, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After';
+const exposed =
+  'X-Request-ID, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Idempotency-Replayed';
 
 /**
  * CORS (contract page 1, 1.6): `/v1` answers any origin without credentials, everything else only the dashboard's
@@ -25,7 +26,7 @@ export function cors(allowed: ReadonlySet<string>): Middleware {
     );
     ctx.set(
       'Access-Control-Allow-Headers',
-      `Content-Type, Authorization, Idempotency-Key${open ? '' : ', If-Match, X-Project-Id'}`,
+      `Content-Type, Authorization, Idempotency-Key, Idempotency-Mode${open ? '' : ', If-Match, X-Project-Id'}`,
     );
     ctx.set('Access-Control-Max-Age', '600');
     ctx.status = 204;

@@ -51,6 +51,10 @@ const headers = {
   'RateLimit-Remaining': { description: 'Requests left in the window.', schema: { type: 'integer' } },
   'RateLimit-Reset': { description: 'Seconds until the window ends.', schema: { type: 'integer' } },
   'Retry-After': { description: 'Seconds to wait before the request is repeated.', schema: { type: 'integer' } },
+  'Idempotency-Replayed': {
+    description: '`true` where this is the answer of an earlier request with the same `Idempotency-Key`.',
+    schema: { type: 'string', enum: ['true'] },
+  },
   ETag: { description: 'Names this revision; an edit sends it as `If-Match`.', schema: { type: 'string' } },
 } as const;
 type HeaderName = keyof typeof headers;
@@ -62,6 +66,14 @@ const parameters = {
     required: false,
     description: 'Refuses a second request with the same key within 24 hours.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+  IdempotencyMode: {
+    name: 'Idempotency-Mode',
+    in: 'header',
+    required: false,
+    description:
+      '`replay`: a repetition with the same body gets the first answer again, up to 64 kB, in place of 409 `IDEMPOTENCY_KEY_REUSED`. Send it with the first request too.',
+    schema: { type: 'string', enum: ['replay'] },
   },
   IfMatch: {
     name: 'If-Match',
@@ -174,7 +186,10 @@ class DocumentWriter {
   }
 
   #successes(route: Route): JsonSchema {
-    const named = headerRefs(route, hasRevision(route) ? ['ETag'] : []);
+    const named = headerRefs(route, [
+      ...(hasRevision(route) ? (['ETag'] as const) : []),
+      ...(route.idempotent ? (['Idempotency-Replayed'] as const) : []),
+    ]);
     const answer = { description: successText(route), headers: named, ...this.#contentOf(route) };
     const codes = [route.status ?? 200, ...(route.alsoStatus === undefined ? [] : [route.alsoStatus])];
     return Object.fromEntries(codes.map((code) => [String(code), answer]));
@@ -259,7 +274,7 @@ class DocumentWriter {
       };
     });
     const shared: (keyof typeof parameters)[] = [];
-    if (route.idempotent) shared.push('IdempotencyKey');
+    if (route.idempotent) shared.push('IdempotencyKey', 'IdempotencyMode');
     if (isGuardedEdit(route)) shared.push('IfMatch');
     // Named once for sessions; with a key the header is ignored.
     if (route.access === 'dashboard') shared.push('ProjectId');

@@ -1,13 +1,21 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import type { Author, Database, WriteOnce } from '../database/sql.ts';
+import type { Author, Database } from '../database/sql.ts';
 import { AppError, invalid, invalidField, notFound } from '../lib/errors.ts';
 import { isUuid } from '../lib/ids.ts';
 import { fieldProblems } from '../lib/validation.ts';
 import { type BodyOwner, BodyReader, discard, type ReadBody } from './body.ts';
 import type { Admitted, App, Handled, RequestCredentials } from './context.ts';
-import { checkIdempotencyKey, type KeyedRequest, refusalOfKeyed, writeOnceWith } from './idempotency.ts';
+import {
+  checkIdempotencyKey,
+  isReplayMode,
+  type KeyedRequest,
+  keepAnswer,
+  RepeatedRequest,
+  refusalOfKeyed,
+  writeOnceWith,
+} from './idempotency.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { type RateLimiter, rateHeaders } from './rate-limit.ts';
 import { Reply, type Route } from './route.ts';
@@ -72,21 +80,39 @@ class RoutedRequest {
     const read = await this.#readOnce();
     // The request itself was counted before its body was read.
     await this.#count(admitted, (this.#route.rateCost?.(read.value) ?? 1) - 1);
-    const keyed = this.#keyed(admitted);
-    if (keyed === null) return this.#answer(await this.#handle(admitted, read, db, (work) => work(db)));
+    const keyed = this.#keyed(admitted, read);
+    const result =
+      keyed === null
+        ? await this.#handle(admitted, read, db, { writeOnce: (work) => work(db), keepAnswer: async () => undefined })
+        : await this.#handleKeyed(admitted, read, db, keyed);
+    this.#answer(result);
+  }
+
+  async #handleKeyed(admitted: Admitted, read: ReadBody, db: Database, keyed: KeyedRequest): Promise<unknown> {
+    const { method, path } = this.#route;
     const writeOnce = writeOnceWith(db, keyed);
-    let written = false;
+    const done = { written: false, answered: keyed.requestHash === null };
     try {
-      const result = await this.#handle(admitted, read, db, (work, keepsKey) => {
-        written = true;
-        return writeOnce(work, keepsKey);
+      const result = await this.#handle(admitted, read, db, {
+        writeOnce(work, keepsKey) {
+          done.written = true;
+          return writeOnce(work, keepsKey);
+        },
+        async keepAnswer(tx, body) {
+          if (!done.answered) await keepAnswer(tx, keyed, body);
+          done.answered = true;
+        },
       });
-      this.#answer(result);
+      if (!done.written) throw new Error(`${method} ${path} wrote without its Idempotency-Key`);
+      if (!done.answered) throw new Error(`${method} ${path} kept no answer for a repetition`);
+      return result;
     } catch (error) {
-      const isRefusal = error instanceof AppError && error.status < 500 && !written;
-      throw isRefusal ? await refusalOfKeyed(db, keyed, error) : error;
+      const isRefusal = error instanceof AppError && error.status < 500 && !done.written;
+      const answer = isRefusal ? await refusalOfKeyed(db, keyed, error) : error;
+      if (answer instanceof RepeatedRequest)
+        return new Reply(answer.status, answer.body, { 'Idempotency-Replayed': 'true' });
+      throw answer;
     }
-    if (!written) throw new Error(`${this.#route.method} ${this.#route.path} wrote without its Idempotency-Key`);
   }
 
   // What the request changes is written down with it, so hashing waits until something is.
@@ -144,17 +170,26 @@ class RoutedRequest {
     return { kind: 'keyed', id: this.#state.projectId ?? this.#ctx.ip };
   }
 
-  #keyed({ project }: Admitted): KeyedRequest | null {
+  #keyed({ project }: Admitted, { value }: ReadBody): KeyedRequest | null {
     const given = this.#ctx.headers['idempotency-key'];
     const { idempotent, path, status: successStatus = 200 } = this.#route;
-    if (!idempotent || project === null || given === undefined) return null;
+    if (!idempotent || project === null) return null;
+    const isReplay = isReplayMode(this.#ctx.get('idempotency-mode'), given !== undefined);
+    if (given === undefined) return null;
     const key = Array.isArray(given) ? given.join(', ') : given;
     checkIdempotencyKey(key);
     const { IDEMPOTENCY_KEY_TTL_HOURS: ttlHours } = this.#app.config;
-    return { projectId: project.id, key, method: this.#ctx.method, path, successStatus, ttlHours };
+    const { method, url } = this.#ctx;
+    const requestHash = isReplay ? hash('sha256', `${method} ${url} ${JSON.stringify(value)}`) : null;
+    return { projectId: project.id, key, method, path, successStatus, ttlHours, requestHash };
   }
 
-  async #handle(admitted: Admitted, read: ReadBody, db: Database, writeOnce: WriteOnce): Promise<unknown> {
+  async #handle(
+    admitted: Admitted,
+    read: ReadBody,
+    db: Database,
+    writes: Pick<Handled<unknown, unknown, 'secret'>, 'writeOnce' | 'keepAnswer'>,
+  ): Promise<unknown> {
     const [ctx, route, app] = [this.#ctx, this.#route, this.#app];
     for (const [name, resource] of Object.entries(route.ids ?? {})) {
       const id = this.#params[name] ?? '';
@@ -165,7 +200,7 @@ class RoutedRequest {
       ...admitted,
       app,
       db,
-      writeOnce,
+      ...writes,
       params: this.#params,
       ip: ctx.ip,
       query: route.query ? parseQuery(route.query, { ...ctx.query }) : {},

@@ -14,6 +14,8 @@ const IdempotencyKeySchema = defineEntity({
     method: p.text(),
     path: p.text(),
     statusCode: p.integer().nullable(),
+    requestHash: p.text().nullable(),
+    answer: p.text().nullable(),
     emailIds: p.array().columnType('uuid[]').nullable(),
     createdAt: baseColumns.createdAt,
     expiresAt: p.datetime(3),

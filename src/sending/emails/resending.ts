@@ -1,5 +1,5 @@
 import type { Database, WriteOnce } from '../../core/database/sql.ts';
-import type { ScopedKey } from '../../core/http/context.ts';
+import type { KeepAnswer, ScopedKey } from '../../core/http/context.ts';
 import { domainOf } from '../../core/lib/email-address.ts';
 import { AppError, conflict, notFound } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
@@ -27,6 +27,7 @@ export interface ResendDeps {
   compose: Composer;
   /** The key of the request, where it has scopes and limits. */
   key: ScopedKey | null;
+  keepAnswer: KeepAnswer;
 }
 
 /**
@@ -52,7 +53,7 @@ export async function resendEmail(
 
 async function resendWithin(
   tx: Database,
-  { directory, billing, compose, key }: ResendDeps,
+  { directory, billing, compose, key, keepAnswer }: ResendDeps,
   project: ProjectFacts,
   id: string,
   evenIfItArrived: boolean,
@@ -71,6 +72,7 @@ async function resendWithin(
   await queueAgain(tx, id, resendId);
   const email = await getEmail(tx, compose, project.id, resendId, false);
   await recordChange(tx, project.id, { action: 'email.resent', target: id, after: { email: resendId } });
+  await keepAnswer(tx, email);
   return { email };
 }
 

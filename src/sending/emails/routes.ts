@@ -103,9 +103,9 @@ const routesBelow = <const Who extends Access & ('secret' | 'dashboard')>(prefix
     example: { evenIfItArrived: false },
     reply: EmailRecord,
     status: 201,
-    async handle({ app, writeOnce, project, actor, params, body }) {
+    async handle({ app, writeOnce, keepAnswer, project, actor, params, body }) {
       const { directory, config: billing } = app;
-      const deps = { writeOnce, directory, billing, compose: composerOf(app), key: scopedOf(actor) };
+      const deps = { writeOnce, directory, billing, compose: composerOf(app), key: scopedOf(actor), keepAnswer };
       const email = await resendEmail(deps, project, params.id, body.evenIfItArrived);
       app.waker.wake(project.id);
       return reply(201, email);

@@ -14,7 +14,7 @@ import { emailsOfKey, keepEmailsOfKey } from './queries.ts';
 import { SmtpReply } from './replies.ts';
 
 /** What accepting a message needs: what `acceptSend` needs, and what the HTTP API does before it. */
-export interface AcceptDeps extends Omit<SendDeps, 'writeOnce' | 'db' | 'key' | 'now'> {
+export interface AcceptDeps extends Omit<SendDeps, 'writeOnce' | 'accepted' | 'db' | 'key' | 'now'> {
   db: Database;
   /** `writeOnceWith` of the HTTP kit. */
   writeOnceWith: (db: Database, request: KeyedRequest) => WriteOnce;
@@ -60,17 +60,33 @@ export async function acceptMessage(
   if (sender !== undefined && !domains.has(domainOf(sender)))
     throw new SmtpReply(550, '5.7.1', `Sender domain is not verified: ${domainOf(sender)}`);
   await deps.limiter.take(project.id, submission.recipients.length);
-  const request = { projectId: project.id, key, method: 'SMTP', path: 'DATA', successStatus: 250, ttlHours };
+  const request = {
+    projectId: project.id,
+    key,
+    method: 'SMTP',
+    path: 'DATA',
+    successStatus: 250,
+    ttlHours,
+    requestHash: null,
+  };
   try {
     const emails = await acceptSend(
-      { ...deps, key: scoped, now: new Date(), writeOnce: deps.writeOnceWith(deps.db, request) },
+      {
+        ...deps,
+        key: scoped,
+        now: new Date(),
+        writeOnce: deps.writeOnceWith(deps.db, request),
+        accepted: (tx, emails) =>
+          keepEmailsOfKey(
+            tx,
+            project.id,
+            key,
+            emails.map(({ email }) => email),
+          ),
+      },
       project,
       body,
-      {
-        isLiteral: directives.template === undefined,
-        messageClass: directives.messageClass,
-        accepted: (tx, ids) => keepEmailsOfKey(tx, project.id, key, ids),
-      },
+      { isLiteral: directives.template === undefined, messageClass: directives.messageClass },
     );
     deps.wake(project.id);
     return emails.map(({ email }) => email);

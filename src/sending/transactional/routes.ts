@@ -40,7 +40,9 @@ export const transactionalRoutes = [
         suggestion,
       ),
     reply: SendReply,
-    async handle({ app, db, writeOnce, project, actor, body }) {
+    async handle({ app, db, writeOnce, keepAnswer, project, actor, body }) {
+      const timestamp = app.clock().toISOString();
+      const answerOf = (emails: readonly SentItem[]) => ({ success: true, data: { emails, timestamp } });
       const { config, directory, templates, suppressionRules, mailer } = app;
       const limits = {
         attachments: config.MAX_ATTACHMENTS_COUNT,
@@ -59,12 +61,13 @@ export const transactionalRoutes = [
           billing: config,
           key: actor.scoped,
           now: app.clock(),
+          accepted: (tx, emails) => keepAnswer(tx, answerOf(emails)),
         },
         project,
         body,
       );
       if (emails.some((email) => isSoon(email, app.clock()))) app.waker.wake(project.id);
-      return { success: true, data: { emails, timestamp: app.clock().toISOString() } };
+      return answerOf(emails);
     },
   }),
 ];

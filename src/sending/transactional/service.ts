@@ -55,6 +55,8 @@ export interface SendDeps {
   /** The key of the request, where it has scopes and limits. */
   key: ScopedKey | null;
   now: Date;
+  /** Runs in the transaction of the writes, after them. */
+  accepted(tx: Database, emails: readonly SentItem[]): Promise<unknown>;
 }
 
 /** What mail that does not come by the HTTP API brings beside the fields of its requests. */
@@ -63,8 +65,6 @@ export interface OwnContent {
   isLiteral: boolean;
   /** Where no template says it. */
   messageClass: SendFacts['messageClass'];
-  /** Runs in the transaction of the writes, after them. */
-  accepted(tx: Database, emailIds: readonly string[]): Promise<unknown>;
 }
 
 const recipientsPerStatement = 1_000;
@@ -119,13 +119,26 @@ export async function acceptSend(
   const recipients = recipientsOf(body.to, bytes, rules, deps.key);
   if (facts.messageClass === 'MARKETING' && body.subscribed !== true)
     await refuseUnsubscribed(deps.db, project.id, recipients, body);
-  const accepted = await accept(deps, project, recipients, facts, own);
-  const times = body.scheduledFor || body.hold ? timesOf(facts.schedule) : {};
-  return recipients.map((recipient) => {
-    const email = accepted.get(recipient.email_id);
-    if (!email) throw new Error('A recipient has no message');
-    return { contact: { id: email.contactId, email: email.email }, email: email.emailId, ...times };
-  });
+  const acceptance = await deps.writeOnce(
+    async (db) => {
+      const result = await acceptWithinLimit(db, deps.billing, project, recipients, facts);
+      if ('overQuota' in result) return result;
+      const times = body.scheduledFor || body.hold ? timesOf(facts.schedule) : {};
+      const emails = recipients.map((recipient) => ({ ...sentItem(recipient, result.accepted), ...times }));
+      await deps.accepted(db, emails);
+      return { emails };
+    },
+    (result) => 'emails' in result,
+  );
+  // Thrown after the commit, which keeps a counter that has begun.
+  if ('overQuota' in acceptance) throw limitExceeded('TRANSACTIONAL', acceptance.overQuota);
+  return acceptance.emails;
+}
+
+function sentItem({ email_id }: SendRecipient, accepted: ReadonlyMap<string, AcceptedEmail>): SentItem {
+  const email = accepted.get(email_id);
+  if (!email) throw new Error('A recipient has no message');
+  return { contact: { id: email.contactId, email: email.email }, email: email.emailId };
 }
 
 function timesOf({ scheduledFor, heldUntil }: SendTime) {
@@ -134,30 +147,6 @@ function timesOf({ scheduledFor, heldUntil }: SendTime) {
 
 /** What became of a request's mail: accepted, or refused by a monthly limit. */
 type Acceptance = { accepted: ReadonlyMap<string, AcceptedEmail> } | { overQuota: GrantedQuota };
-
-async function accept(
-  { writeOnce, billing }: SendDeps,
-  project: ProjectFacts,
-  recipients: readonly SendRecipient[],
-  facts: SendFacts,
-  own: OwnContent | null,
-): Promise<ReadonlyMap<string, AcceptedEmail>> {
-  const acceptance = await writeOnce(
-    async (db) => {
-      const result = await acceptWithinLimit(db, billing, project, recipients, facts);
-      if ('accepted' in result)
-        await own?.accepted(
-          db,
-          recipients.map((recipient) => recipient.email_id),
-        );
-      return result;
-    },
-    (result) => 'accepted' in result,
-  );
-  // Thrown after the commit, which keeps a counter that has begun.
-  if ('overQuota' in acceptance) throw limitExceeded('TRANSACTIONAL', acceptance.overQuota);
-  return acceptance.accepted;
-}
 
 // Only mail that is sent counts: what a rule suppresses takes no quota.
 async function acceptWithinLimit(
