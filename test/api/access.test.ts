@@ -19,7 +19,7 @@ import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { type ForeignWorld, foreignBodies, foreignWorld } from '../support/foreign-world.ts';
 import { aPerson, joins, type Person, sessionOf } from '../support/people.ts';
 
-const all: readonly Route[] = [...systemRoutes({} as never, routes), ...routes];
+const all: readonly Route[] = [...systemRoutes({} as never, () => null), ...routes];
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 
 let database: TestDatabase;

@@ -373,6 +373,8 @@ describe('the service about itself', () => {
     const docs = await api.call(null, 'GET', '/docs');
     expect(docs.status).toBe(200);
     expect(docs.headers.get('content-security-policy')).toContain("default-src 'none'");
-    expect((await api.call(null, 'GET', '/docs/swagger-ui-bundle.js')).status).toBe(200);
+    expect((await api.call(null, 'GET', '/docs/reference/emails')).status).toBe(200);
+    expect((await api.call(null, 'GET', '/docs/assets/docs.js')).headers.get('content-type')).toContain('javascript');
+    expect((await api.call(null, 'GET', '/docs/nothing')).status).toBe(404);
   });
 });

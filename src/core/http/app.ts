@@ -9,6 +9,7 @@ import { dashboardPages } from './dashboard.ts';
 import { docsPages } from './docs.ts';
 import { writeError } from './errors.ts';
 import type { HttpMetrics } from './metrics.ts';
+import { openApiDocument } from './openapi.ts';
 import type { Route } from './route.ts';
 import { type HttpParts, type RequestState, serveRequest } from './serve.ts';
 import { systemRoutes } from './system.ts';
@@ -27,11 +28,16 @@ export function createHttpApp(app: App, parts: HttpParts): Koa {
     helmet({ contentSecurityPolicy: false, strictTransportSecurity: app.config.PUBLIC_URL.startsWith('https:') }),
   );
   const router = new Router();
-  const routes = [...systemRoutes(parts.metrics, parts.routes), ...parts.routes];
+  let document: unknown;
+  const description = () => {
+    document ??= openApiDocument(routes, app.config.API_URI);
+    return document;
+  };
+  const routes = [...systemRoutes(parts.metrics, description), ...parts.routes];
   for (const each of literalPathsFirst(routes))
     router.register(each.path, [each.method], (ctx: Context) => serveRequest(ctx, each, app, parts));
   koa.use(literalPathsOnly(routes, router.routes() as Koa.Middleware));
-  koa.use(docsPages());
+  koa.use(docsPages(description));
   koa.use(dashboardPages());
   koa.use(unmatched());
   return koa;

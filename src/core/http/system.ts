@@ -2,15 +2,13 @@ import * as v from 'valibot';
 import { AppError } from '../lib/errors.ts';
 import { equalSecrets } from '../lib/seal.ts';
 import type { HttpMetrics } from './metrics.ts';
-import { openApiDocument } from './openapi.ts';
 import { type Route, reply, route } from './route.ts';
 
 const read = { method: 'GET', access: 'none', tag: 'service' } as const;
 
 /** Routes about the service itself: liveness, readiness, metrics and the API's description. */
-export function systemRoutes(metrics: HttpMetrics, routes: readonly Route[]): Route[] {
-  let document: unknown;
-  const own = [
+export function systemRoutes(metrics: HttpMetrics, description: () => unknown): Route[] {
+  return [
     route({
       ...read,
       path: '/health',
@@ -56,13 +54,9 @@ export function systemRoutes(metrics: HttpMetrics, routes: readonly Route[]): Ro
       path: '/openapi.json',
       summary: 'This description, as OpenAPI 3.1',
       operationId: 'getOpenApiDocument',
-      handle({ app }) {
-        document ??= openApiDocument([...own, ...routes], app.config.API_URI);
-        return document;
-      },
+      handle: () => description(),
     }),
   ];
-  return own;
 }
 
 // Figures tell a stranger how much mail a deployment sends and how it is doing.

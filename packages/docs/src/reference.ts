@@ -1,0 +1,156 @@
+import { curlOf } from './curl.ts';
+import {
+  type Header,
+  type OpenApiDocument,
+  type Operation,
+  type Parameter,
+  type Response,
+  resolve,
+} from './document.ts';
+import { FieldWriter } from './fields.ts';
+import type { Guide } from './guides.ts';
+import { escapeHtml, inlineHtml, proseHtml, snippetHtml } from './html.ts';
+
+/** An operation with its place. */
+interface Placed extends Operation {
+  method: string;
+  path: string;
+}
+
+/** The API reference: an overview, and a page for each tag of the document. */
+export class Reference {
+  readonly #document: OpenApiDocument;
+  readonly #fields: FieldWriter;
+  readonly #operations: readonly Placed[];
+
+  constructor(document: OpenApiDocument) {
+    this.#document = document;
+    this.#fields = new FieldWriter(document);
+    // Routes that also stand below /v1 are the same with another sign-in; readers want them once.
+    this.#operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods)
+        .filter(() => document.paths[`/v1${path}`] === undefined)
+        .map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
+    );
+  }
+
+  /** Tags that have operations, with the last part of the address of their page. */
+  tags(): { slug: string; title: string; description: string }[] {
+    return this.#document.tags
+      .filter(({ name }) => this.#of(name).length > 0)
+      .map(({ name, description }) => ({ slug: slugOf(name), title: name, description }));
+  }
+
+  /** Each operation for the search. */
+  entries(): { title: string; text: string; address: string }[] {
+    return this.#operations.map(({ summary, method, path, operationId, tags: [tag = ''] }) => ({
+      title: summary,
+      text: `${method} ${path}`,
+      address: `/docs/reference/${slugOf(tag)}#${operationId}`,
+    }));
+  }
+
+  overview(): Guide {
+    const tags = this.tags().map(
+      ({ slug, title, description }) =>
+        `<h2 id="${slug}"><a href="/docs/reference/${slug}">${escapeHtml(title)}</a></h2>\n<p>${inlineHtml(description)}</p>\n${this.#list(title, `/docs/reference/${slug}`)}`,
+    );
+    const html = `<h1>API reference</h1>
+<p class="route">Base URL <code>${escapeHtml(this.#document.servers[0]?.url ?? '')}</code> · <a href="/openapi.json">OpenAPI 3.1 document</a></p>
+${proseHtml(this.#document.info.description ?? '')}
+${this.#errors()}
+${tags.join('\n')}`;
+    return { title: 'API reference', html, sections: [] };
+  }
+
+  /** The page of a tag, or null when no tag has this slug. */
+  page(slug: string): Guide | null {
+    const tag = this.tags().find((one) => one.slug === slug);
+    if (tag === undefined) return null;
+    const operations = this.#of(tag.title);
+    const html = `<h1>${escapeHtml(tag.title)}</h1>
+<p class="lead">${inlineHtml(tag.description)}</p>
+${this.#list(tag.title, '')}
+${operations.map((operation) => this.#operation(operation)).join('\n')}`;
+    return {
+      title: `${tag.title} API`,
+      html,
+      sections: operations.map(({ operationId, summary }) => ({ id: operationId, title: summary })),
+    };
+  }
+
+  #errors(): string {
+    const { schemas, responses } = this.#document.components;
+    const rows = Object.entries(responses).map(
+      ([name, { description }]) => `<li><code>${name.replace('Error', '')}</code> ${inlineHtml(description)}</li>`,
+    );
+    return `<h2 id="errors">Errors</h2>\n<ul>${rows.join('\n')}</ul>\n${schemas.Error === undefined ? '' : this.#fields.body(schemas.Error)}`;
+  }
+
+  #of(tag: string): Placed[] {
+    return this.#operations.filter(({ tags }) => tags[0] === tag);
+  }
+
+  #list(tag: string, address: string): string {
+    const items = this.#of(tag).map(
+      ({ operationId, method, path }) =>
+        `<li><a href="${address}#${operationId}">${methodHtml(method)} <code>${escapeHtml(path)}</code></a></li>`,
+    );
+    return `<ul class="operations">${items.join('\n')}</ul>`;
+  }
+
+  #operation(operation: Placed): string {
+    const { operationId, summary, description = '', method, path, requestBody } = operation;
+    const parameters = (operation.parameters ?? []).map((one) => resolve<Parameter>(this.#document, one).part);
+    const groups = (['path', 'query', 'header'] as const).map((place) => {
+      const own = parameters.filter((parameter) => parameter.in === place);
+      if (own.length === 0) return '';
+      const fields = own.map(({ name, schema, required = false, description: text }) =>
+        this.#fields.field(name, schema, required, text),
+      );
+      return `<h3>${parameterTitles[place]}</h3>\n<dl class="fields">${fields.join('\n')}</dl>`;
+    });
+    const bodies = Object.entries(requestBody?.content ?? {}).map(
+      ([type, { schema }]) =>
+        `<h3>Body</h3>\n<p class="facts"><code>${escapeHtml(type)}</code>${requestBody?.description === undefined ? '' : ` · ${inlineHtml(requestBody.description)}`}</p>${schema === undefined ? '' : this.#fields.body(schema)}`,
+    );
+    const answers = Object.entries(operation.responses).map(([code, answer]) => this.#answer(code, answer));
+    return `<section class="operation" aria-labelledby="${operationId}">
+<h2 id="${operationId}"><a class="anchor" href="#${operationId}">${escapeHtml(summary)}</a></h2>
+<p class="route">${methodHtml(method)} <code>${escapeHtml(path)}</code></p>
+<p>${inlineHtml(description)}</p>
+${snippetHtml([{ language: 'sh', text: curlOf(this.#document, operation, { method, path }) }])}
+${groups.join('\n')}
+${bodies.join('\n')}
+<h3>Responses</h3>
+${answers.join('\n')}
+</section>`;
+  }
+
+  #answer(code: string, answer: Operation['responses'][string]): string {
+    const { name: shared, part } = resolve<Response>(this.#document, answer);
+    const { description, headers = {}, content = {} } = part;
+    const summary = `<span class="status">${code === 'default' ? 'Other' : code}</span> ${inlineHtml(description)}`;
+    // What every operation may answer is written out in the overview.
+    if (shared !== null) return `<p class="answer">${summary} <a href="/docs/reference#errors">Errors</a></p>`;
+    const names = Object.entries(headers).map(([name, header]) => {
+      const { description: text } = resolve<Header>(this.#document, header).part;
+      return `<dt><code>${escapeHtml(name)}</code> <span class="type">header</span></dt><dd><p>${inlineHtml(text)}</p></dd>`;
+    });
+    const bodies = Object.entries(content).map(
+      ([type, { schema }]) =>
+        `<p class="facts"><code>${escapeHtml(type)}</code></p>${schema === undefined ? '' : this.#fields.body(schema)}`,
+    );
+    return `<details class="answer"><summary>${summary}</summary>${bodies.join('\n')}<dl class="fields">${names.join('\n')}</dl></details>`;
+  }
+}
+
+const parameterTitles = { path: 'Path parameters', query: 'Query parameters', header: 'Headers' } as const;
+
+function methodHtml(method: string): string {
+  return `<span class="method ${method.toLowerCase()}">${method}</span>`;
+}
+
+function slugOf(tag: string): string {
+  return tag.toLowerCase().replaceAll(/\W+/g, '-');
+}

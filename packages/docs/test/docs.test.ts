@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Docs, type OpenApiDocument } from '../src/index.ts';
+
+let folder: string;
+let docs: Docs;
+
+const document: OpenApiDocument = {
+  info: { title: 'Test', description: 'About the API.' },
+  servers: [{ url: 'https://api.example' }],
+  tags: [
+    { name: 'Things', description: 'Things of a project.' },
+    { name: 'Unused', description: 'Has no operation.' },
+  ],
+  paths: {
+    '/v1/things/{thingId}': {
+      patch: {
+        operationId: 'updateThing',
+        summary: 'Change a thing',
+        tags: ['Things'],
+        security: [{ secretKey: [] }],
+        parameters: [{ name: 'thingId', in: 'path', required: true, schema: { type: 'string' } }],
+        requestBody: {
+          content: {
+            'application/json': { schema: { $ref: '#/components/schemas/Tree' }, example: { name: "Ada's <b>" } },
+          },
+        },
+        responses: {
+          200: { description: 'Done.', content: { 'application/json': { schema: { type: 'string' } } } },
+          404: { $ref: '#/components/responses/Error404' },
+        },
+      },
+    },
+    '/things/{thingId}': { patch: { operationId: 'twin', summary: 'Twin', tags: ['Things'], responses: {} } },
+  },
+  components: {
+    schemas: {
+      Tree: {
+        type: 'object',
+        required: ['name'],
+        properties: {
+          name: { type: 'string', maxLength: 1_000, description: 'Its `name`.' },
+          kind: { enum: ['a', 'b'], type: 'string' },
+          children: { type: 'array', items: { $ref: '#/components/schemas/Tree' } },
+        },
+      },
+    },
+    parameters: {},
+    headers: {},
+    responses: { Error404: { description: 'There is none.' } },
+  },
+};
+
+const pageOf = (address: string) => docs.find(address)?.text ?? '';
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'posthorn-docs-'));
+  writeFileSync(join(folder, 'README.md'), '# Docs\n\n## Start\n\n- [First](first.md): begin here\n');
+  const snippets = ['sh', 'ts', 'python'].map((language) => `\`\`\`${language}\necho "<&>"\n\`\`\``).join('\n\n');
+  writeFileSync(join(folder, 'first.md'), `# First\n\n## Use \`it\`\n\n${snippets}\n\n[Back](README.md)\n`);
+  writeFileSync(join(folder, 'draft.md'), '# Not listed\n');
+  docs = new Docs({ guides: folder, document: () => document });
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test('shows guides that the README lists, linked as pages', () => {
+  expect(pageOf('/docs')).toContain('<a href="/docs/first">First</a>');
+  const first = pageOf('/docs/first');
+  expect(first).toContain('<title>First · Posthorn docs</title>');
+  expect(first).toContain('<h2 id="use-it">');
+  expect(first).toContain('<a href="/docs">Back</a>');
+  expect(first).toContain('<a href="/docs/first" aria-current="page">');
+  for (const none of ['/docs/draft', '/docs/../package', '/docs/README/x', '/docs/reference/unused', '/docs/assets/x'])
+    expect(docs.find(none), none).toBeNull();
+});
+
+test('joins the languages of a snippet, and escapes what it shows', () => {
+  const first = pageOf('/docs/first');
+  expect(first.match(/<div class="snippets">/g)).toHaveLength(1);
+  expect([...first.matchAll(/data-label="(\w+)"/g)].map(([, label]) => label)).toEqual([
+    'curl',
+    'TypeScript',
+    'Python',
+  ]);
+  expect(first).not.toContain('<&>');
+});
+
+test('shows an operation once, with its fields and a command to paste', () => {
+  const page = pageOf('/docs/reference/things');
+  expect(page).not.toContain('Twin');
+  expect(page).toContain('<code>name</code> <span class="type">string</span> <span class="required">required</span>');
+  expect(page).toContain('<p>Its <code>name</code>.</p><p class="facts">At most 1,000 characters.</p>');
+  expect(page).toContain('One of <code>a</code>, <code>b</code>.');
+  // A tree refers to itself: it is named, not written out for ever.
+  expect(page.match(/<code>children<\/code>/g)).toHaveLength(1);
+  expect(page).toContain('list of Tree');
+  const command = page.match(/<code>(curl[\s\S]*?)<\/code><\/pre>/)?.[1]?.replaceAll(/<[^>]+>/g, '') ?? '';
+  expect(command).toContain('curl -X PATCH &quot;$POSTHORN_URL/v1/things/$THING_ID&quot;');
+  expect(command).toContain('Authorization: Bearer $SECRET_KEY');
+  expect(command).toContain('Ada&#x27;\\&#x27;&#x27;s &lt;b&gt;');
+  expect(pageOf('/docs/reference')).toContain('<li><code>404</code> There is none.</li>');
+});
+
+test('lists what can be found', () => {
+  expect(JSON.parse(pageOf('/docs/search.json'))).toEqual([
+    { title: 'First', text: 'Guide', address: '/docs/first' },
+    { title: 'Use it', text: 'First', address: '/docs/first#use-it' },
+    { title: 'Change a thing', text: 'PATCH /v1/things/{thingId}', address: '/docs/reference/things#updateThing' },
+  ]);
+});

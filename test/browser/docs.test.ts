@@ -1,0 +1,91 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type TestApi, testApi } from '../support/api.ts';
+import { accessibilityProblems, desktop, inPage, phone, startBrowser } from '../support/browser.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let api: TestApi;
+let browser: Browser;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  database = await testDatabase();
+  api = await testApi(database);
+});
+afterAll(async () => {
+  await browser?.close();
+  await api?.close();
+  await database?.close();
+});
+
+test.each([
+  ['light', desktop],
+  ['light', phone],
+  ['dark', desktop],
+  ['dark', phone],
+] as const)(
+  'guides and reference are accessible and break no policy in %s colors, %o',
+  async (colorScheme, viewport) => {
+    await inPage(browser, { colorScheme, viewport }, async (page) => {
+      const complaints: string[] = [];
+      page.on('console', (message) => {
+        if (message.type() === 'error') complaints.push(message.text());
+      });
+      for (const path of ['/docs/quick-start', '/docs/reference', '/docs/reference/api-keys']) {
+        await page.goto(`${api.url}${path}`);
+        await page.locator('search').waitFor();
+        // What is folded is looked at as well.
+        await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
+        expect(await accessibilityProblems(page), path).toEqual([]);
+        const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
+        expect(wide, `${path} scrolls sideways`).toBeLessThanOrEqual(viewport.width);
+      }
+      expect(complaints).toEqual([]);
+    });
+  },
+);
+
+test('readers choose a language once for all snippets, by keyboard too', async () => {
+  await inPage(browser, {}, async (page) => {
+    await page.goto(`${api.url}/docs/quick-start`);
+    const first = page.getByRole('tablist').first();
+    await first.getByRole('tab', { name: 'curl' }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowLeft');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('TypeScript');
+    await page.reload();
+    await page.getByRole('tab', { name: 'TypeScript', selected: true }).first().waitFor();
+    expect(await page.getByRole('tabpanel', { name: 'curl' }).count()).toBe(0);
+  });
+});
+
+test('readers copy a snippet and find an endpoint', async () => {
+  await inPage(browser, { permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
+    await page.goto(`${api.url}/docs/reference/emails`);
+    await page.getByRole('button', { name: 'Copy' }).first().click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/^curl -X POST "\$POSTHORN_URL\/v1\/send"/);
+    await page.keyboard.press('/');
+    await page.keyboard.type('cancel campaign');
+    const found = page.getByRole('region', { name: 'Search results' });
+    await found.getByRole('link', { name: 'POST /campaigns/{id}/cancel' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Campaigns' }).waitFor();
+    expect(new URL(page.url()).hash).toBe('#cancelCampaign');
+  });
+});
+
+test('everything can be read without scripts, and the menu opens on a phone', async () => {
+  await inPage(browser, { javaScriptEnabled: false, viewport: phone }, async (page) => {
+    await page.goto(`${api.url}/docs/quick-start`);
+    await page.getByRole('link', { name: 'API keys' }).waitFor();
+    expect(await page.locator('.snippet').first().isVisible()).toBe(true);
+  });
+  await inPage(browser, { viewport: phone }, async (page) => {
+    await page.goto(`${api.url}/docs`);
+    await page.getByRole('button', { name: 'Menu' }).click();
+    await page.getByRole('navigation').getByRole('link', { name: 'Emails' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Emails' }).waitFor();
+  });
+});
