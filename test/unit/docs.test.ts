@@ -1,7 +1,10 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Docs, type OpenApiDocument } from '@posthorn/docs';
 import { describe, expect, test } from 'vitest';
+import { openApiDocument } from '../../src/core/http/openapi.ts';
+import { routes } from '../../src/main/routes.ts';
 import { order } from '../support/architecture/rooms.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -13,6 +16,17 @@ const pages = [
   ...globSync('src/*/README.md', { cwd: root }),
   'dashboard/README.md',
 ].sort();
+
+const site = new Docs({
+  guides: join(root, 'docs/guides/'),
+  document: () => openApiDocument(routes, 'https://posthorn.test') as unknown as OpenApiDocument,
+});
+
+/** Whether a running service has a page of documentation at this address, with this anchor. */
+function servesPage(address: string, anchor: string | undefined): boolean {
+  const page = site.find(address)?.text;
+  return page !== undefined && (anchor === undefined || page.includes(`id="${anchor}"`));
+}
 
 /** The anchors of a page, as GitHub makes them of its headings. */
 function anchorsOf(page: string): string[] {
@@ -48,6 +62,7 @@ describe('the documentation', () => {
     const broken = [...read(path).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link = '']) => {
       if (/^[a-z]+:/.test(link)) return [];
       const [file = '', anchor] = link.split('#');
+      if (file.startsWith('/docs')) return servesPage(file, anchor) ? [] : [link];
       const target = file === '' ? path : normalize(join(dirname(path), file));
       if (!existsSync(join(root, target))) return [link];
       return anchor === undefined || anchorsOf(read(target)).includes(anchor) ? [] : [link];
