@@ -57,7 +57,19 @@ export async function fillDashboard(db: Database, env: NodeJS.ProcessEnv, say: (
   const owner = await db.row<{ id: string }>('select user_id as id from memberships where project_id = $1', [
     projectId,
   ]);
-  const seeded = { project: projectId, contact: loud, template, campaign, segment, workflow, execution };
+  const email = await db.row<{ id: string }>('select id from emails where project_id = $1 order by id desc limit 1', [
+    projectId,
+  ]);
+  const seeded = {
+    email: email?.id ?? '',
+    project: projectId,
+    contact: loud,
+    template,
+    campaign,
+    segment,
+    workflow,
+    execution,
+  };
   const data: DashboardData = { owner: owner?.id ?? '', seeded, chosen };
   await db.rows(`comment on table projects is '${JSON.stringify(data)}'`);
   return data;

@@ -4,7 +4,7 @@ import { audience } from './audience.ts';
 
 /** Values of the parameters in the dashboard's addresses: one thing of each kind. */
 export type Seeded = Record<
-  'project' | 'contact' | 'template' | 'campaign' | 'segment' | 'workflow' | 'execution',
+  'project' | 'contact' | 'template' | 'campaign' | 'segment' | 'workflow' | 'execution' | 'email',
   string
 >;
 
@@ -100,6 +100,27 @@ export async function seedDashboard({ url, project, sender }: Place): Promise<Se
     pattern: 'former-members.example',
   });
 
+  const receipt = {
+    from: sender,
+    fromName: 'Vogelfreunde am Wattenmeer',
+    subject: 'Your receipt for March',
+    body: template('receipt'),
+    tags: { order: 'A-17' },
+  };
+  const sent = await call<{ data: { emails: { email: string }[] } }>('POST', '/v1/send', {
+    ...receipt,
+    to: audience()[1]?.email,
+    data: { firstName: 'Imke' },
+  });
+  const soon = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+  for (const [place, { email }] of audience().slice(2, 6).entries())
+    await call('POST', '/v1/send', {
+      ...receipt,
+      to: email,
+      subject: 'Your stay begins soon',
+      scheduledFor: soon(place + 2),
+    });
+
   const workflow = await call('POST', '/workflows', {
     name: 'Onboarding of new members',
     eventName: 'membership.begun',
@@ -126,6 +147,7 @@ export async function seedDashboard({ url, project, sender }: Place): Promise<Se
     segment: segment.id,
     workflow: workflow.id,
     execution: execution.id,
+    email: sent.data.emails[0]?.email ?? '',
   };
 }
 
@@ -172,6 +194,7 @@ export const outsidePlaces: DashboardPlace[] = addresses('auth').map((path) => (
 export const projectPlaces: DashboardPlace[] = [
   ...addresses('page'),
   ...['keys', 'team', 'billing', 'uploads'].map((tab) => `/settings?tab=${tab}`),
+  '/emails?tab=scheduled',
   '/campaigns/new',
   '/templates/new',
 ].map((path) => ({

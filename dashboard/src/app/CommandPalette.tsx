@@ -8,6 +8,7 @@ import {
   ListFilter,
   LogOut,
   type LucideIcon,
+  Mail,
   Moon,
   Send,
   ShieldBan,
@@ -20,6 +21,7 @@ import { Dialog } from 'radix-ui';
 import { useState } from 'react';
 import { answer, api, selectProject } from '../api/client.ts';
 import { usePause } from '../ui/pause.ts';
+import { isAddress } from '../words/sentences.ts';
 import { places } from './places.ts';
 import { myProjects, useSignOut } from './session.ts';
 import type { Opened } from './shortcuts.ts';
@@ -155,12 +157,13 @@ function useFound(project: string, wanted: string): { heading: string; entries: 
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
       const page = { params: { query: { search: wanted, pageSize: most } }, signal };
-      const [contacts, campaigns, templates, workflows, segments] = await Promise.all([
+      const [contacts, campaigns, templates, workflows, segments, emails] = await Promise.all([
         answer(api.GET('/contacts', { params: { query: { search: wanted, limit: most } }, signal })),
         answer(api.GET('/campaigns', page)),
         answer(api.GET('/templates', page)),
         answer(api.GET('/workflows', page)),
         answer(api.GET('/segments', { signal })),
+        emailsOf(wanted, signal),
       ]);
       const isNamed = ({ name }: { name: string }) => name.toLowerCase().includes(wanted);
       return {
@@ -169,11 +172,12 @@ function useFound(project: string, wanted: string): { heading: string; entries: 
         templates: templates.data,
         workflows: workflows.data,
         segments: segments.filter(isNamed).slice(0, most),
+        emails,
       };
     },
   });
   if (wanted.length < 2 || !found.data) return [];
-  const { contacts, campaigns, templates, workflows, segments } = found.data;
+  const { contacts, campaigns, templates, workflows, segments, emails } = found.data;
   const entries = (
     things: readonly { id: string; name: string }[],
     icon: LucideIcon,
@@ -186,6 +190,14 @@ function useFound(project: string, wanted: string): { heading: string; entries: 
         contacts.map(({ id, email }) => ({ id, name: email })),
         User,
         (contact) => navigate({ to: '/app/$project/contacts/$contact', params: { project, contact } }),
+      ),
+    },
+    {
+      heading: 'Emails',
+      entries: entries(
+        emails.map(({ id, to, subject }) => ({ id, name: `${subject} to ${to}` })),
+        Mail,
+        (email) => navigate({ to: '/app/$project/emails/$email', params: { project, email } }),
       ),
     },
     {
@@ -213,4 +225,15 @@ function useFound(project: string, wanted: string): { heading: string; entries: 
       ),
     },
   ];
+}
+
+/** Mail is found by its id and by the whole address of its recipient. */
+async function emailsOf(wanted: string, signal: AbortSignal): Promise<{ id: string; to: string; subject: string }[]> {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(wanted)) {
+    const { data } = await api.GET('/emails/{id}', { params: { path: { id: wanted } }, signal });
+    return data ? [data] : [];
+  }
+  if (!isAddress(wanted)) return [];
+  const { data } = await api.GET('/emails', { params: { query: { to: wanted, limit: most } }, signal });
+  return data?.data ?? [];
 }

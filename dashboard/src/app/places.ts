@@ -7,6 +7,7 @@ import {
   House,
   ListFilter,
   type LucideIcon,
+  Mail,
   MousePointerClick,
   Send,
   Settings,
@@ -46,6 +47,7 @@ export const places: { title: string; pages: Place[] }[] = [
   {
     title: 'Email',
     pages: [
+      { name: 'Emails', to: '/app/$project/emails', icon: Mail, letter: 'l' },
       { name: 'Campaigns', to: '/app/$project/campaigns', icon: Send, letter: 'm' },
       { name: 'Templates', to: '/app/$project/templates', icon: FileText, letter: 't' },
       { name: 'Suppressions', to: '/app/$project/suppressions', icon: ShieldBan, letter: 'u' },

@@ -53,6 +53,15 @@ export function bothZones(at: number): string {
   return `${exact.format(at)}\n${exactUtc.format(at)}`;
 }
 
+/** The zone of the viewer, for labels of fields. */
+export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** An instant as a field for date and time wants it: the wall clock of the viewer, without a zone. Null is an hour from now. */
+export function localText(instant: string | null): string {
+  const date = instant ? new Date(instant) : new Date(Date.now() + 3_600_000);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
 // Midnight in the viewer's zone, as if every day had 24 hours.
 function midnight(at: number): number {
   const date = new Date(at);

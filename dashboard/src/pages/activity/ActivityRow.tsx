@@ -3,7 +3,7 @@ import { useProjectId } from '../../app/address.ts';
 import { Address } from '../../ui/Address.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
-import { kindOf, subjectOf } from './kinds.ts';
+import { emailOf, kindOf, subjectOf } from './kinds.ts';
 
 /** An item of the feed, as the API answers it. */
 export interface ActivityItem {
@@ -24,13 +24,21 @@ const columns = {
 export function ActivityRow({ item, who = true }: { item: ActivityItem; who?: boolean }) {
   const project = useProjectId();
   const kind = kindOf(item);
+  const subject = subjectOf(item.metadata);
+  const email = emailOf(item);
   return (
     <div
       className={`flex flex-wrap items-center gap-x-3 gap-y-0.5 [&_a]:font-medium [&_a]:text-ink [&_a]:no-underline [&_a:hover]:underline @2xl:grid ${who ? columns.who : columns.alone}`}
     >
       <Badge tone={kind.tone}>{kind.name}</Badge>
       <span className="break" dir="auto">
-        {subjectOf(item.metadata)}
+        {email === null ? (
+          subject
+        ) : (
+          <Link to="/app/$project/emails/$email" params={{ project, email }}>
+            {subject || 'No subject'}
+          </Link>
+        )}
       </span>
       {who ? (
         <span className="break">

@@ -50,6 +50,11 @@ export function kindOf({ type, metadata }: { type: string; metadata: Record<stri
   return kinds[type] ?? { name: type };
 }
 
+/** The mail that an activity is about; its id is part of the item's. */
+export function emailOf({ id, type }: { id: string; type: string }): string | null {
+  return type.startsWith('email.') ? (/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(id)?.[0] ?? null) : null;
+}
+
 /** Whether another item of the feed tells the same: the event that stands for what became of a mail. */
 export function isToldTwice({ type, metadata }: { type: string; metadata: Record<string, unknown> }): boolean {
   return type === 'event.triggered' && mailEvents.has(String(metadata.eventName));

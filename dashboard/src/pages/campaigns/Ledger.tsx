@@ -71,7 +71,7 @@ export function Ledger({ campaign, isSending }: { campaign: string; isSending: b
         empty={<Empty title="No recipients match this filter" />}
       >
         {(row) => (
-          <div className="flex flex-wrap items-center gap-x-3 gap-y-1 @2xl:grid @2xl:grid-cols-[minmax(0,2fr)_7rem_minmax(0,2fr)_9rem]">
+          <div className="flex flex-wrap items-center gap-x-3 gap-y-1 @2xl:grid @2xl:grid-cols-[minmax(0,2fr)_7rem_minmax(0,2fr)_9rem_auto]">
             <Link className="break" to="/app/$project/contacts/$contact" params={{ project, contact: row.contactId }}>
               <Address>{row.email}</Address>
             </Link>
@@ -80,6 +80,13 @@ export function Ledger({ campaign, isSending }: { campaign: string; isSending: b
             <span className="muted">
               <Timestamp at={row.occurredAt} />
             </span>
+            <Link
+              to="/app/$project/emails/$email"
+              params={{ project, email: row.emailId }}
+              aria-label={`View the email to ${row.email}`}
+            >
+              View email
+            </Link>
           </div>
         )}
       </EndlessRows>

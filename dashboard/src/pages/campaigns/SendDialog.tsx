@@ -8,9 +8,8 @@ import { Form } from '../../ui/Form.tsx';
 import { Problem } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { counted } from '../../words/numbers.ts';
+import { localText, zone } from '../../words/times.ts';
 import type { Campaign } from './campaign.ts';
-
-const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** The last look before a campaign leaves: to how many, and when. */
 export function SendDialog({
@@ -75,10 +74,4 @@ export function SendDialog({
       </Form>
     </Dialog>
   );
-}
-
-// The field wants the wall clock of the viewer without a zone.
-function localText(instant: string | null): string {
-  const date = instant ? new Date(instant) : new Date(Date.now() + 3_600_000);
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

@@ -92,6 +92,12 @@ export function ContactPage() {
                       {person.subscribed ? 'Subscribed' : 'Not subscribed'}
                     </Badge>
                   </dd>
+                  <dt>Emails</dt>
+                  <dd>
+                    <Link to="/app/$project/emails" params={{ project }} search={{ to: person.email }}>
+                      All emails to this contact
+                    </Link>
+                  </dd>
                   <dt>Added</dt>
                   <dd>
                     <Timestamp at={person.createdAt} />

@@ -1,3 +1,5 @@
+import { Link } from '@tanstack/react-router';
+import { useProjectId } from '../../app/address.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Card } from '../../ui/Page.tsx';
@@ -43,6 +45,7 @@ export function ExecutionSteps({
 }
 
 function StepRun({ run, outcome, number }: { run: StepExecution; outcome: Outcome; number: number }) {
+  const project = useProjectId();
   return (
     <article>
       <h3 className="break">
@@ -62,6 +65,13 @@ function StepRun({ run, outcome, number }: { run: StepExecution; outcome: Outcom
           </>
         ) : null}
       </p>
+      {typeof run.output?.emailId === 'string' && run.output.skipped === undefined ? (
+        <p>
+          <Link to="/app/$project/emails/$email" params={{ project, email: run.output.emailId }}>
+            View email
+          </Link>
+        </p>
+      ) : null}
       {outcome.reason ? (
         <Note {...(outcome.tone ? { tone: outcome.tone } : {})}>
           <p className="break">{outcome.reason}</p>

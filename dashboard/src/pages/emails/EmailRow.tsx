@@ -1,0 +1,45 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useProjectId } from '../../app/address.ts';
+import { Address } from '../../ui/Address.tsx';
+import { Badge } from '../../ui/Badge.tsx';
+import { Timestamp } from '../../ui/Timestamp.tsx';
+import { type EmailSummary, sources, stateOf } from './email.ts';
+
+/** A mail in a list: to whom, what, and what became of it. */
+export function EmailRow({ email, children }: { email: EmailSummary; children?: ReactNode }) {
+  const project = useProjectId();
+  const state = stateOf(email);
+  return (
+    <div
+      className={`flex flex-wrap items-center gap-x-3 gap-y-1 @2xl:grid ${
+        children
+          ? '@2xl:grid-cols-[minmax(0,4fr)_minmax(0,5fr)_minmax(0,3fr)_auto]'
+          : '@2xl:grid-cols-[minmax(0,4fr)_minmax(0,5fr)_6.5rem_6.5rem_9rem]'
+      }`}
+    >
+      <Link to="/app/$project/emails/$email" params={{ project, email: email.id }}>
+        <Address>{email.to}</Address>
+      </Link>
+      <span className="break max-sm:basis-full" dir="auto">
+        {email.subject || <span className="muted">No subject</span>}
+      </span>
+      {children ? (
+        <>
+          <span className="muted">
+            <Timestamp at={email.scheduledFor ?? email.heldUntil} />
+          </span>
+          {children}
+        </>
+      ) : (
+        <>
+          <Badge tone={state.tone}>{state.name}</Badge>
+          <span className="text-sm text-muted">{sources[email.source]}</span>
+          <span className="muted">
+            <Timestamp at={email.sentAt ?? email.createdAt} />
+          </span>
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,98 @@
+import type { components } from '../../api/schema.d.ts';
+import type { Tone } from '../../ui/Badge.tsx';
+
+export type Email = components['schemas']['Email'];
+export type EmailSummary = components['schemas']['EmailSummary'];
+
+interface State {
+  name: string;
+  tone?: Tone;
+}
+
+/** How each status is named and meant. */
+export const statuses: Record<Email['status'], State> = {
+  PENDING: { name: 'Queued', tone: 'info' },
+  SENDING: { name: 'Sending', tone: 'info' },
+  SENT: { name: 'Sent', tone: 'info' },
+  DELIVERED: { name: 'Delivered', tone: 'good' },
+  OPENED: { name: 'Opened', tone: 'good' },
+  CLICKED: { name: 'Clicked', tone: 'good' },
+  BOUNCED: { name: 'Bounced', tone: 'bad' },
+  COMPLAINED: { name: 'Complained', tone: 'bad' },
+  FAILED: { name: 'Failed', tone: 'bad' },
+  SUPPRESSED: { name: 'Suppressed', tone: 'warn' },
+  CANCELLED: { name: 'Canceled' },
+  RECEIVED: { name: 'Received', tone: 'info' },
+};
+
+/** By which way mail was sent. */
+export const sources: Record<Email['source'], string> = {
+  TRANSACTIONAL: 'API or SMTP',
+  CAMPAIGN: 'Campaign',
+  WORKFLOW: 'Workflow',
+  INBOUND: 'Received',
+};
+
+// Sentences of the service that stand for more than a failure.
+const unconfirmed = 'submission unknown';
+const leftOut = new Set(['The contact is not subscribed', 'Contact is unsubscribed', 'Campaign cancelled']);
+
+/** The state of a mail, which says more than its status where that is not all. */
+export function stateOf({ status, error, scheduledFor, heldUntil }: EmailSummary): State {
+  if (status === 'PENDING' && heldUntil) return { name: 'Held', tone: 'warn' };
+  if (status === 'PENDING' && scheduledFor) return { name: 'Scheduled', tone: 'info' };
+  if (status === 'FAILED' && error === unconfirmed) return { name: 'Unconfirmed', tone: 'warn' };
+  if (status === 'FAILED' && leftOut.has(error ?? '')) return { name: 'Skipped', tone: 'warn' };
+  return statuses[status];
+}
+
+/** Why a mail was or was not sent, in a sentence. */
+export function whyOf({ status, error, suppression, scheduledFor, heldUntil, attempts }: Email): string {
+  switch (status) {
+    case 'PENDING':
+      if (heldUntil) return 'This email is on hold. It is sent when the hold ends, unless somebody cancels it.';
+      if (scheduledFor)
+        return 'This email waits for its scheduled time. Consent and suppression rules are checked again then.';
+      return attempts ? 'The last attempt failed. Posthorn tries again.' : 'This email waits to be sent.';
+    case 'SENDING':
+      return 'Posthorn is handing this email to the email provider.';
+    case 'SENT':
+      return 'The email provider accepted this email. The recipient’s server has not confirmed it yet.';
+    case 'DELIVERED':
+      return 'The recipient’s server accepted this email.';
+    case 'OPENED':
+      return 'The recipient opened this email.';
+    case 'CLICKED':
+      return 'The recipient clicked a link in this email.';
+    case 'RECEIVED':
+      return 'Somebody sent this email to your project.';
+    case 'CANCELLED':
+      return 'Not sent: somebody canceled this email in time.';
+    case 'BOUNCED':
+      return `Not delivered: the recipient’s server returned this email${error ? ` (${error})` : ''}.`;
+    case 'COMPLAINED':
+      return 'The recipient reported this email as spam.';
+    case 'SUPPRESSED':
+      return suppression?.kind === 'KEY'
+        ? 'Not sent: the API key may not send to this address.'
+        : `Not sent: the suppression rule “${String(suppression?.name ?? '')}” matches this address.`;
+    case 'FAILED':
+      return error === unconfirmed
+        ? 'The email provider did not answer, so nobody knows whether this email arrived.'
+        : `Not sent: ${error ?? 'the email provider refused it'}.`;
+  }
+}
+
+/** Links that were clicked in a mail, the most clicked first. */
+export function clickedLinks({ timeline }: Pick<Email, 'timeline'>): { link: string; clicks: number }[] {
+  const counts = new Map<string, number>();
+  for (const { type, detail } of timeline)
+    if (type === 'click' && typeof detail?.link === 'string')
+      counts.set(detail.link, (counts.get(detail.link) ?? 0) + 1);
+  return [...counts].map(([link, clicks]) => ({ link, clicks })).sort((one, other) => other.clicks - one.clicks);
+}
+
+/** Whether it waits and can still be changed; mail of a campaign is the campaign's to stop. */
+export function isQueued({ status, campaignId }: EmailSummary): boolean {
+  return status === 'PENDING' && campaignId === null;
+}

@@ -1,0 +1,201 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { aProject, type TestProject } from '../support/api.ts';
+import { type AutomationHand, automationHand } from '../support/automations.ts';
+import { accessibilityProblems } from '../support/browser.ts';
+import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
+import { signInAs } from '../support/dashboard-owner.ts';
+import { aPerson, joins, type Person } from '../support/people.ts';
+
+let world: DashboardWorld;
+let project: TestProject;
+let person: Person;
+let own: AutomationHand;
+
+beforeAll(async () => {
+  world = await dashboardWorld();
+  project = await aProject(world.database, 'Vogelfreunde am Wattenmeer e. V.');
+  person = await aPerson(world.database.db, world.api.config, { signsIn: true });
+  await joins(world.database.db, project.id, person, 'OWNER');
+  own = automationHand(world.api, project);
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const inDashboard = (work: (page: Page) => Promise<void>) =>
+  world.inPage({ timezoneId: 'Europe/Berlin' }, async (page) => {
+    await signInAs(page, world.url, person.session);
+    await work(page);
+  });
+const open = (page: Page, place: string) => page.goto(`${world.url}/app/${project.id}/${place}`);
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const rows = (page: Page) => page.getByRole('region', { name: 'Emails' }).getByRole('listitem');
+
+async function send(to: string, more: object = {}): Promise<string> {
+  const body = { to, from: project.sender, subject: 'Tides', body: '<p>High water at six</p>', ...more };
+  return (await own.done('POST', '/v1/send', body)).data.emails[0].email;
+}
+const statusOf = async (id: string) => (await own.done('GET', `/emails/${id}`)).status;
+
+test('a mail is found by its recipient, tag and status, and its page says what was sent and what happened', async () => {
+  const id = await send('imke@wattenmeer.test', {
+    tags: { order: 'A-17' },
+    replyTo: 'harbor@wattenmeer.test',
+    body: '<p>High water at six. <a href="https://tides.test/today">More</a></p>',
+  });
+  await send('ole@wattenmeer.test', { subject: 'Low tide' });
+  await expect.poll(() => statusOf(id), { timeout: 60_000 }).toBe('DELIVERED');
+  await world.database.db.count(
+    `insert into events (id, project_id, contact_id, email_id, name, data)
+     select uuidv7(), project_id, contact_id, id, 'email.click', '{"link": "https://tides.test/today"}' from emails where id = '${id}'`,
+  );
+  await inDashboard(async (page) => {
+    await open(page, 'contacts');
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Emails' }).click();
+    await rows(page).filter({ hasText: 'ole@wattenmeer.test' }).waitFor();
+
+    // Part of an address leads to the whole one.
+    await page.getByLabel('Recipient').fill('imke@');
+    await button(page, 'imke@wattenmeer.test').click();
+    await rows(page).filter({ hasText: 'Tides' }).waitFor();
+    expect(await rows(page).count()).toBe(1);
+    await page.getByLabel('Status').selectOption('Failed');
+    await page.getByText('No emails match').waitFor();
+    await page.getByLabel('Status').selectOption('Any status');
+    await page.getByLabel('Recipient').fill('');
+    await page.getByLabel('Tag (name:value)').fill('order');
+    await page.getByText('Type a whole tag').waitFor();
+    await page.getByLabel('Tag (name:value)').fill('order:A-17');
+    await rows(page).filter({ hasText: 'imke@wattenmeer.test' }).waitFor();
+    expect(await rows(page).count()).toBe(1);
+
+    // By keyboard: from the list to the mail.
+    await page.getByRole('region', { name: 'Emails' }).focus();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Tides' }).waitFor();
+    await page.getByText('The recipient’s server accepted this email.').waitFor();
+    await page.frameLocator('iframe').getByText('High water at six.').waitFor();
+    const timeline = page.locator('section', { has: page.getByRole('heading', { name: 'Timeline' }) });
+    expect(await timeline.getByRole('listitem').allTextContents()).toEqual([
+      expect.stringContaining('Accepted'),
+      expect.stringContaining('Sent'),
+      expect.stringContaining('Delivered'),
+      expect.stringContaining('https://tides.test/today'),
+    ]);
+    await page.getByText('1 click', { exact: true }).waitFor();
+    await page.getByRole('tab', { name: 'Email' }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('region', { name: 'Text part' }).getByText('High water at six. More').waitFor();
+    await page.keyboard.press('ArrowRight');
+    await page.getByText('harbor@wattenmeer.test').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.getByRole('link', { name: 'order: A-17' }).click();
+    await rows(page).filter({ hasText: 'imke@wattenmeer.test' }).waitFor();
+  });
+});
+
+test('mail that was not sent says why', async () => {
+  await own.done('POST', '/suppressions', { name: 'Test traffic', kind: 'DOMAIN', pattern: 'qa.test', enabled: true });
+  const suppressed = await send('a@qa.test');
+  const failed = await send('refused@wattenmeer.test');
+  await expect.poll(() => statusOf(failed), { timeout: 60_000 }).toBe('DELIVERED');
+  const state = (status: string, reason: string) =>
+    world.database.db.count(`update emails set status = '${status}', reason = '${reason}' where id = '${failed}'`);
+  await inDashboard(async (page) => {
+    await open(page, `emails/${suppressed}`);
+    await page.getByText('Not sent: the suppression rule “Test traffic” matches this address.').waitFor();
+    for (const [status, reason, sentence, badge] of [
+      [
+        'FAILED',
+        '{"code": "refused", "number": 406, "words": "Inactive"}',
+        'Not sent: Refused by the provider (406): Inactive.',
+        'Failed',
+      ],
+      ['FAILED', '{"code": "submission_unknown"}', 'nobody knows whether this email arrived', 'Unconfirmed'],
+      ['FAILED', '{"code": "not_subscribed"}', 'Not sent: The contact is not subscribed.', 'Skipped'],
+      ['BOUNCED', '{"code": "provider", "words": "No such user"}', 'returned this email (No such user)', 'Bounced'],
+    ] as const) {
+      await state(status, reason);
+      await open(page, `emails/${failed}`);
+      await page.getByText(sentence).waitFor();
+      await page.locator('header').getByText(badge, { exact: true }).waitFor();
+    }
+  });
+});
+
+test('scheduled mail is moved, sent now and canceled from its list', async () => {
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+  const [moved, released, canceled] = await Promise.all(
+    ['bo', 'cy', 'di'].map((name, place) => send(`${name}@wattenmeer.test`, { scheduledFor: inDays(place + 1) })),
+  );
+  await inDashboard(async (page) => {
+    await open(page, 'emails');
+    await page.getByRole('tab', { name: 'Scheduled' }).click();
+    const waiting = page.getByRole('region', { name: 'Scheduled emails' }).getByRole('listitem');
+    await waiting.filter({ hasText: 'di@wattenmeer.test' }).waitFor();
+    expect(await waiting.count()).toBe(3);
+
+    await button(page, 'Reschedule the email to bo@wattenmeer.test').click();
+    const dialog = page.getByRole('dialog', { name: 'Reschedule the email to bo@wattenmeer.test' });
+    const time = dialog.getByLabel('Time (Europe/Berlin)');
+    await time.fill('2099-01-01T08:00');
+    await dialog.getByRole('button', { name: 'Reschedule email' }).click();
+    await dialog.getByText('at most 30 days ahead', { exact: false }).nth(1).waitFor();
+    const next = new Date(Date.now() + 9 * 86_400_000).toISOString().slice(0, 10);
+    await time.fill(`${next}T08:00`);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await page.getByText('The email to bo@wattenmeer.test is rescheduled').waitFor();
+    await expect.poll(() => waiting.last().textContent()).toContain('bo@wattenmeer.test');
+
+    await button(page, 'Send the email to cy@wattenmeer.test now').click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Send now' }).click();
+    await page.getByText('The email to cy@wattenmeer.test is on its way').waitFor();
+
+    await button(page, 'Cancel the email to di@wattenmeer.test').click();
+    const question = page.getByRole('alertdialog', { name: 'Cancel the email to di@wattenmeer.test?' });
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await question.getByRole('button', { name: 'Cancel email' }).click();
+    await page.getByText('The email to di@wattenmeer.test is canceled').waitFor();
+    await expect.poll(() => waiting.count()).toBe(1);
+
+    await open(page, `emails/${canceled}`);
+    await page.getByText('Not sent: somebody canceled this email in time.').waitFor();
+  });
+  expect((await own.done('GET', `/emails/${moved}`)).scheduledFor).toMatch(/T0[67]:00:00/);
+  await expect.poll(() => statusOf(released ?? ''), { timeout: 60_000 }).toBe('DELIVERED');
+});
+
+test('the activity, the contact and a recipient of a campaign lead to the mail', async () => {
+  const id = await send('rike@wattenmeer.test', { subject: 'Spring counts' });
+  await expect.poll(() => statusOf(id), { timeout: 60_000 }).toBe('DELIVERED');
+  const { contact } = await own.done('GET', `/emails/${id}`);
+  const { data } = await own.done('POST', '/campaigns', {
+    name: 'Herons',
+    subject: 'The herons are back',
+    body: '<p>Hi</p>',
+    from: project.sender,
+    audienceType: 'ALL',
+  });
+  await own.done('PATCH', `/contacts/${contact.id}`, { subscribed: true });
+  await own.done('POST', `/campaigns/${data.id}/send`, {});
+  await expect
+    .poll(async () => (await own.done('GET', `/campaigns/${data.id}`)).data.status, { timeout: 60_000 })
+    .toBe('SENT');
+  await inDashboard(async (page) => {
+    await open(page, 'activity');
+    await page.getByRole('link', { name: 'Spring counts' }).first().click();
+    await page.getByRole('heading', { level: 1, name: 'Spring counts' }).waitFor();
+    await page.getByRole('link', { name: 'rike@wattenmeer.test' }).click();
+    await page.getByRole('link', { name: 'All emails to this contact' }).click();
+    await rows(page).filter({ hasText: 'Spring counts' }).waitFor();
+    await open(page, `campaigns/${data.id}`);
+    await page.getByRole('link', { name: 'View the email to rike@wattenmeer.test' }).click();
+    await page.getByRole('heading', { level: 1, name: 'The herons are back' }).waitFor();
+    await page.keyboard.press('ControlOrMeta+k');
+    await page.getByRole('dialog').getByRole('combobox').fill(id);
+    await page.getByRole('option', { name: /Spring counts/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Spring counts' }).waitFor();
+  });
+});
