@@ -94,11 +94,14 @@ test('a mail is found by its recipient, tag and status, and its page says what w
   });
 });
 
-test('mail that was not sent says why', async () => {
+test('mail that was not sent says why, and is sent again', async () => {
   await own.done('POST', '/suppressions', { name: 'Test traffic', kind: 'DOMAIN', pattern: 'qa.test', enabled: true });
   const suppressed = await send('a@qa.test');
-  const failed = await send('refused@wattenmeer.test');
-  await expect.poll(() => statusOf(failed), { timeout: 60_000 }).toBe('DELIVERED');
+  // Taken out of the queue before its time, so that no worker has a say.
+  const failed = await send('refused@wattenmeer.test', {
+    scheduledFor: new Date(Date.now() + 86_400_000).toISOString(),
+  });
+  await world.database.db.count(`delete from email_queue where email_id = '${failed}'`);
   const state = (status: string, reason: string) =>
     world.database.db.count(`update emails set status = '${status}', reason = '${reason}' where id = '${failed}'`);
   await inDashboard(async (page) => {
@@ -120,6 +123,17 @@ test('mail that was not sent says why', async () => {
       await page.getByText(sentence).waitFor();
       await page.locator('header').getByText(badge, { exact: true }).waitFor();
     }
+    await state('FAILED', '{"code": "submission_unknown"}');
+    await open(page, `emails/${failed}`);
+    await button(page, 'Resend').click();
+    const dialog = page.getByRole('alertdialog', {
+      name: 'Send to refused@wattenmeer.test again? It may arrive twice.',
+    });
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Resend email' }).click();
+    await page.getByText('The recipient’s server accepted this email.').waitFor();
+    await page.getByRole('link', { name: 'Earlier email' }).click();
+    await page.getByRole('link', { name: 'Resend 1' }).waitFor();
   });
 });
 

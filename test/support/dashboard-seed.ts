@@ -104,7 +104,7 @@ export async function seedDashboard({ url, project, sender }: Place): Promise<Se
     from: sender,
     fromName: 'Vogelfreunde am Wattenmeer',
     subject: 'Your receipt for March',
-    body: template('receipt'),
+    body: '<h1>Thank you, {{firstName}}</h1><p>We received your membership fee of €36.00 for 2026.</p><p><a href="https://wattenmeer.example/receipts/A-17">Download the receipt</a></p>',
     tags: { order: 'A-17' },
   };
   const sent = await call<{ data: { emails: { email: string }[] } }>('POST', '/v1/send', {

@@ -12,8 +12,9 @@ import { Tabs } from '../../ui/Tabs.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { counted } from '../../words/numbers.ts';
 import { Content } from './Content.tsx';
-import { clickedLinks, type Email, isQueued, sources, stateOf, whyOf } from './email.ts';
+import { clickedLinks, type Email, isQueued, isResendable, sources, stateOf, whyOf } from './email.ts';
 import { type Change, QueuedDialog } from './QueuedDialog.tsx';
+import { ResendDialog } from './ResendDialog.tsx';
 import { Timeline } from './Timeline.tsx';
 
 /** One mail: what was sent, what happened to it, and why. */
@@ -41,7 +42,7 @@ export function EmailPage() {
 function OneEmail({ email }: { email: Email }) {
   const project = useProjectId();
   const [{ view }, change] = useFilters();
-  const [dialog, setDialog] = useState<Change | null>(null);
+  const [dialog, setDialog] = useState<Change | 'resend' | null>(null);
   const state = stateOf(email);
   const links = clickedLinks(email);
   const isWaiting = email.scheduledFor !== null || email.heldUntil !== null;
@@ -75,6 +76,10 @@ function OneEmail({ email }: { email: Email }) {
               Cancel email
             </Button>
           </>
+        ) : isResendable(email) ? (
+          <Button look="primary" onClick={() => setDialog('resend')}>
+            Resend
+          </Button>
         ) : undefined
       }
     >
@@ -120,7 +125,11 @@ function OneEmail({ email }: { email: Email }) {
           </div>
         </div>
       </div>
-      {dialog ? <QueuedDialog change={dialog} email={email} onClose={() => setDialog(null)} /> : null}
+      {dialog === 'resend' ? (
+        <ResendDialog email={email} onClose={() => setDialog(null)} />
+      ) : dialog ? (
+        <QueuedDialog change={dialog} email={email} onClose={() => setDialog(null)} />
+      ) : null}
     </Page>
   );
 }
@@ -158,6 +167,30 @@ function Details({ email }: { email: Email }) {
               <div key={name}>
                 <Link to="/app/$project/emails" params={{ project }} search={{ tag: `${name}:${value}` }}>
                   {name}: {value}
+                </Link>
+              </div>
+            ))}
+          </dd>
+        </>
+      ) : null}
+      {email.resendOf ? (
+        <>
+          <dt>Resend of</dt>
+          <dd>
+            <Link to="/app/$project/emails/$email" params={{ project, email: email.resendOf }}>
+              Earlier email
+            </Link>
+          </dd>
+        </>
+      ) : null}
+      {email.resends.length > 0 ? (
+        <>
+          <dt>Resent as</dt>
+          <dd>
+            {email.resends.map((resend, index) => (
+              <div key={resend}>
+                <Link to="/app/$project/emails/$email" params={{ project, email: resend }}>
+                  Resend {index + 1}
                 </Link>
               </div>
             ))}

@@ -96,3 +96,13 @@ export function clickedLinks({ timeline }: Pick<Email, 'timeline'>): { link: str
 export function isQueued({ status, campaignId }: EmailSummary): boolean {
   return status === 'PENDING' && campaignId === null;
 }
+
+/** Whether it failed and can be sent once more; mail of a campaign is the campaign's to resend. */
+export function isResendable({ status, campaignId }: EmailSummary): boolean {
+  return status === 'FAILED' && campaignId === null;
+}
+
+/** Whether nobody can tell that it did not arrive. */
+export function mayHaveArrived({ error }: EmailSummary): boolean {
+  return error === unconfirmed;
+}
