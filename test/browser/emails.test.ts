@@ -162,7 +162,7 @@ test('scheduled mail is moved, sent now and canceled from its list', async () =>
     await page.getByText('The email to bo@wattenmeer.test is rescheduled').waitFor();
     await expect.poll(() => waiting.last().textContent()).toContain('bo@wattenmeer.test');
 
-    await button(page, 'Send the email to cy@wattenmeer.test now').click();
+    await button(page, 'Send now to cy@wattenmeer.test').click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Send now' }).click();
     await page.getByText('The email to cy@wattenmeer.test is on its way').waitFor();
 

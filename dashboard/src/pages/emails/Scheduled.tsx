@@ -47,7 +47,7 @@ export function Scheduled() {
               </Button>
               <Button
                 size="small"
-                aria-label={`Send the email to ${email.to} now`}
+                aria-label={`Send now to ${email.to}`}
                 onClick={() => setDialog({ change: 'release', email })}
               >
                 <Send aria-hidden /> Send now
