@@ -1,5 +1,6 @@
 import type { DomainProvider, Mailer } from '@posthorn/mail-providers';
 import type { Logger } from 'pino';
+import type { buildConnector } from 'undici';
 import type { Config } from '../src/core/config/config.ts';
 import type { Database } from '../src/core/database/sql.ts';
 import type { Clock } from '../src/core/lib/time.ts';
@@ -23,6 +24,8 @@ export interface ActivityDeps {
   payments: Payments | null;
   /** Sends mail of the service to the members of a project. */
   tellMembers: TellMembers;
+  /** Opens connections to addresses of users; see `guardedConnector`. */
+  connectOut: buildConnector.connector;
   outbox: Outbox;
   waker: DeliveryWaker;
   temporal: TemporalConnection;

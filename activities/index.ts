@@ -8,8 +8,6 @@ import {
   removeUnusedVersions,
   restoreSchedules,
 } from '../src/automations/index.ts';
-import { callLimits } from '../src/core/net/outgoing/call.ts';
-import { guardedConnector } from '../src/core/net/outgoing/guard.ts';
 import { endExecutionsOf, isKnown, isOpen } from '../src/core/outbox/calls.ts';
 import { openAutomations } from '../src/core/outbox/open-executions.ts';
 import { removeDone } from '../src/core/outbox/queries.ts';
@@ -97,11 +95,7 @@ export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, 
 }
 
 function httpActivities(deps: ActivityDeps): object {
-  const { config, db, clock, stopping, tellMembers: tell } = deps;
-  const connect = guardedConnector(
-    { allowedHosts: config.WEBHOOK_ALLOWED_HOSTS, dnsServers: config.DNS_SERVERS },
-    callLimits.hopMs,
-  );
+  const { config, db, clock, stopping, connectOut: connect, tellMembers: tell } = deps;
   return {
     ...webhookActivities({
       db,

@@ -68,7 +68,8 @@ interface SetUpStep {
 
 async function setUpSteps(temporal: TemporalConnection, queuePrefix: string): Promise<SetUpStep[]> {
   const shared = [await ensureNamespace(temporal), await ensureSearchAttributes(temporal)];
-  return [...shared, ...(await ensureSchedules(temporal, queuePrefix))];
+  const schedules = housekeeping.map((work) => ensureSchedule(temporal, queuePrefix, work));
+  return [...shared, ...(await Promise.all(schedules))];
 }
 
 /**
@@ -219,12 +220,6 @@ function refused(temporal: TemporalConnection, keys: SearchAttributeKey[], error
   return new TemporalSetupError(
     `Temporal refuses to register the search attributes ${wanted}: ${grpcDetails(error)}. Please ${how}, then run this again`,
   );
-}
-
-async function ensureSchedules(temporal: TemporalConnection, queuePrefix: string): Promise<SetUpStep[]> {
-  const steps: SetUpStep[] = [];
-  for (const work of housekeeping) steps.push(await ensureSchedule(temporal, queuePrefix, work));
-  return steps;
 }
 
 async function ensureSchedule(

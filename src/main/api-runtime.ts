@@ -7,7 +7,6 @@ import { createTemplateCache } from '../content/templates/cache.ts';
 import type { Config } from '../core/config/config.ts';
 import { listenForChanges } from '../core/database/changes.ts';
 import { openStore } from '../core/database/orm.ts';
-import type { Database } from '../core/database/sql.ts';
 import { createHttpApp } from '../core/http/app.ts';
 import type { App } from '../core/http/context.ts';
 import { tooSlowAnswer } from '../core/http/errors.ts';
@@ -15,22 +14,19 @@ import { createHttpMetrics } from '../core/http/metrics.ts';
 import { trustedOrigins } from '../core/http/origins.ts';
 import { RateLimiter } from '../core/http/rate-limit.ts';
 import { type Clock, systemClock } from '../core/lib/time.ts';
-import { callLimits } from '../core/net/outgoing/call.ts';
-import { guardedConnector } from '../core/net/outgoing/guard.ts';
 import { type HttpServer, type ServerLimits, serve, usualLimits } from '../core/net/server.ts';
 import { Outbox } from '../core/outbox/dispatcher.ts';
 import { createDeliveryWaker } from '../core/outbox/wake.ts';
 import { authenticate } from '../platform/access/authenticate.ts';
 import { createOAuthProviders, type OAuthEndpoints, type OAuthName } from '../platform/accounts/oauth.ts';
-import { createPayments } from '../platform/billing/stripe-payments.ts';
 import { createProjectDirectory } from '../platform/projects/directory.ts';
 import { cachedResolver } from '../platform/verification/cached-resolver.ts';
 import { dnsResolver, type Resolver } from '../platform/verification/resolver.ts';
 import { poolerWarnings, requestDatabase, sessionUrl } from './database-settings.ts';
 import { entities } from './entities.ts';
 import { openHealth } from './health.ts';
-import { createDomainLookup, createDomainProvider, createMailer, createTellMembers } from './mail.ts';
 import { type MetricsServer, serveMetrics } from './metrics-server.ts';
+import { outsideOf } from './outside.ts';
 import { measurePool } from './pool-metrics.ts';
 import { revivers } from './revivers.ts';
 import { routes } from './routes.ts';
@@ -77,7 +73,12 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
   const outbox = new Outbox({ db: store.db, temporal, queuePrefix, log, revivers, onUnprepared });
   const limiter = new RateLimiter(store.db, config.RATE_LIMIT_PER_MINUTE);
   const app: App = {
-    ...(await outsideOf(config, log, store.db, overrides)),
+    ...(await outsideOf(config, log, store.db, overrides.mailer)),
+    clock: overrides.clock ?? systemClock,
+    oauth: createOAuthProviders(config, overrides.oauth),
+    sns: createSnsClient(overrides.getFromAmazon),
+    resolver: overrides.resolver ?? cachedResolver(dnsResolver({ servers: config.DNS_SERVERS })),
+    images: await createImageStore(config),
     config,
     db: store.db,
     log,
@@ -135,24 +136,4 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
     await Promise.allSettled([changes.close(), temporal.close(), health.close(), store.close()]);
   };
   return { app, url: `http://127.0.0.1:${port}`, port, close, [Symbol.asyncDispose]: () => close() };
-}
-
-/** The parts of the app that speak to the world outside, or what stands in for them. */
-async function outsideOf(config: Config, log: Logger, db: Database, overrides: ApiOverrides) {
-  return {
-    clock: overrides.clock ?? systemClock,
-    oauth: createOAuthProviders(config, overrides.oauth),
-    mailer: overrides.mailer ?? (await createMailer(config, log, db)),
-    sns: createSnsClient(overrides.getFromAmazon),
-    resolver: overrides.resolver ?? cachedResolver(dnsResolver({ servers: config.DNS_SERVERS })),
-    domainProvider: await createDomainProvider(config),
-    dns: createDomainLookup(config),
-    payments: createPayments(config),
-    images: await createImageStore(config),
-    tellMembers: createTellMembers(config),
-    connectOut: guardedConnector(
-      { allowedHosts: config.WEBHOOK_ALLOWED_HOSTS, dnsServers: config.DNS_SERVERS },
-      callLimits.hopMs,
-    ),
-  };
 }

@@ -10,13 +10,12 @@ import { temporalSettings } from './temporal-settings.ts';
 
 const waitMs = 60_000;
 
-/** Brings Postgres to the newest schema, then makes everything that Temporal needs, and prints what was done. Answers whether it worked. */
+/** Brings Postgres to the newest schema, makes everything that Temporal needs, and prints what was done. Answers whether it worked. */
 export async function migrate(config: Config, databaseOnly = false): Promise<boolean> {
   try {
     // Read first: a wrong setting must not be found only after the database has changed.
     const temporal = databaseOnly ? null : temporalSettings(config);
-    await migratePostgres(config);
-    if (temporal !== null) await prepareTemporal(config, temporal);
+    await Promise.all([migratePostgres(config), temporal && prepareTemporal(config, temporal)]);
     return true;
   } catch (error) {
     for (const line of problem(config, error)) console.error(`posthorn: ${line}`);

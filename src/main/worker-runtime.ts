@@ -21,13 +21,12 @@ import { storeChangedAt } from '../core/outbox/store-state.ts';
 import { createMailSweep } from '../core/outbox/sweep.ts';
 import { createDeliveryWaker, type DeliveryWaker } from '../core/outbox/wake.ts';
 import { createWebhookWatch } from '../insight/webhooks/index.ts';
-import { createPayments } from '../platform/billing/stripe-payments.ts';
 import { foldAndJudge } from '../sending/reputation/fold.ts';
 import { logActivities } from './activity-log.ts';
 import { sessionUrl, workerDatabase } from './database-settings.ts';
 import { entities } from './entities.ts';
-import { createDomainLookup, createDomainProvider, createMailer, createTellMembers } from './mail.ts';
 import { type MetricsServer, sdkMetrics, serveMetrics } from './metrics-server.ts';
+import { outsideOf } from './outside.ts';
 import { measurePool } from './pool-metrics.ts';
 import { revivers } from './revivers.ts';
 import { servedQueues } from './served-queues.ts';
@@ -84,13 +83,9 @@ export async function startWorker(
     ...(metrics === null ? {} : { onCall: metrics.onCall }),
   });
   const activities = createActivities({
+    ...(await outsideOf(config, log, store.db, overrides.mailer)),
     config,
     db: store.db,
-    mailer: overrides.mailer ?? (await createMailer(config, log, store.db)),
-    domainProvider: await createDomainProvider(config),
-    dns: createDomainLookup(config),
-    tellMembers: createTellMembers(config),
-    payments: createPayments(config),
     outbox,
     waker,
     temporal,

@@ -84,7 +84,8 @@ export async function findTemporalCli(search: TemporalSearch, ways = usualWays):
 
 /** Asks a program what it is. Answers why it will not do, or the program. */
 async function inspect(path: string, source: string, signal: AbortSignal): Promise<TemporalCli | string> {
-  const version = await runCommand(path, ['--version'], { limitMs: 20_000, signal, env: temporalEnv() });
+  const ask = (...args: string[]) => runCommand(path, args, { limitMs: 20_000, signal, env: temporalEnv() });
+  const [version, help] = await Promise.all([ask('--version'), ask('server', 'start-dev', '--help')]);
   if (version.failure) return version.failure;
   const told = /temporal version (\S+) \(Server (\d+)\.(\d+)[^,)]*/.exec(version.stdout);
   if (!told)
@@ -92,11 +93,6 @@ async function inspect(path: string, source: string, signal: AbortSignal): Promi
   const [, cli, major, minor] = told;
   if (Number(major) < 1 || (Number(major) === 1 && Number(minor) < 25))
     return `its server ${major}.${minor} is too old: 1.25 or later is needed`;
-  const help = await runCommand(path, ['server', 'start-dev', '--help'], {
-    limitMs: 20_000,
-    signal,
-    env: temporalEnv(),
-  });
   const missing = devServerFlags.filter((flag) => !help.stdout.includes(flag));
   if (missing.length > 0) return `it lacks ${missing.join(', ')}: version ${temporalCliVersion} has them`;
   return { path, description: `CLI ${cli} with server ${major}.${minor}, ${source}` };

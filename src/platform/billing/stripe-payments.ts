@@ -8,10 +8,8 @@ import type { Consumption, InvoiceList } from './schema.ts';
 const callMs = 15_000;
 const toleranceSeconds = 300;
 
-/** Payments by Stripe; null where billing is not enabled. */
-export function createPayments(config: Config): Payments | null {
-  const { STRIPE_SK: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret } = config;
-  if (secretKey === null || webhookSecret === null) return null;
+/** Payments by Stripe. */
+export function stripePayments(config: Config, secretKey: string, webhookSecret: string): Payments {
   const stripe = openStripe(secretKey, config.STRIPE_API_URL);
   const { customers, invoices, subscriptions } = stripe;
   return {
