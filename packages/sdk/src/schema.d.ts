@@ -5344,6 +5344,8 @@ export interface components {
     parameters: {
         /** @description Refuses a second request with the same key within 24 hours. */
         IdempotencyKey: string;
+        /** @description `replay`: a repetition with the same body gets the first answer again, up to 64 kB, in place of 409 `IDEMPOTENCY_KEY_REUSED`. Send it with the first request too. */
+        IdempotencyMode: "replay";
         /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
         IfMatch: string;
         /** @description The project, for sessions. Keys name their own. */
@@ -5361,6 +5363,8 @@ export interface components {
         "RateLimit-Reset": number;
         /** @description Seconds to wait before the request is repeated. */
         "Retry-After": number;
+        /** @description `true` where this is the answer of an earlier request with the same `Idempotency-Key`. */
+        "Idempotency-Replayed": "true";
         /** @description Names this revision; an edit sends it as `If-Match`. */
         ETag: string;
     };
@@ -5374,6 +5378,8 @@ export interface operations {
             header?: {
                 /** @description Refuses a second request with the same key within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `replay`: a repetition with the same body gets the first answer again, up to 64 kB, in place of 409 `IDEMPOTENCY_KEY_REUSED`. Send it with the first request too. */
+                "Idempotency-Mode"?: components["parameters"]["IdempotencyMode"];
             };
             path?: never;
             cookie?: never;
@@ -5406,6 +5412,7 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5428,6 +5435,8 @@ export interface operations {
             header?: {
                 /** @description Refuses a second request with the same key within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `replay`: a repetition with the same body gets the first answer again, up to 64 kB, in place of 409 `IDEMPOTENCY_KEY_REUSED`. Send it with the first request too. */
+                "Idempotency-Mode"?: components["parameters"]["IdempotencyMode"];
             };
             path?: never;
             cookie?: never;
@@ -5456,6 +5465,7 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10508,6 +10518,8 @@ export interface operations {
             header?: {
                 /** @description Refuses a second request with the same key within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `replay`: a repetition with the same body gets the first answer again, up to 64 kB, in place of 409 `IDEMPOTENCY_KEY_REUSED`. Send it with the first request too. */
+                "Idempotency-Mode"?: components["parameters"]["IdempotencyMode"];
             };
             path: {
                 id: string;
@@ -10533,6 +10545,7 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {

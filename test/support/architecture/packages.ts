@@ -10,6 +10,10 @@ export interface Manifest {
 // Packages that serve without being imported, by what they are good for.
 const commandOf: Record<string, string> = { node: 'node', typescript: 'tsc', '@biomejs/biome': 'biome', knip: 'knip' };
 const loadedByOthers: Record<string, string> = {
+  '@react-email/render': 'packages/cli loads it from beside the templates of a developer',
+  mjml: 'packages/cli loads it from beside the templates of a developer',
+  react: 'packages/cli loads it from beside the templates of a developer',
+  'react-dom': 'packages/cli loads it from beside the templates of a developer',
   helmet: 'koa-helmet runs it and leaves the choice of the version to us',
   protobufjs: 'the Temporal SDK reads history as JSON through the copy that stands beside it',
 };

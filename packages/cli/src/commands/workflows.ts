@@ -1,0 +1,125 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { type Body, PosthornError, type Reply } from '@posthorn/sdk';
+import { Command } from 'commander';
+import { UsageError } from '../errors.ts';
+import { plain, print } from '../output.ts';
+import { clientOf } from '../settings.ts';
+
+type Graph = Pick<Body<'replaceWorkflowGraph'>, 'steps' | 'transitions'>;
+
+/** A workflow as a file. */
+interface WorkflowFile extends Graph {
+  id: string;
+  name: string;
+  /** The state of the workflow that the file was made from; `push` refuses when somebody else has changed it since. */
+  revision: number;
+}
+
+/** `posthorn workflows pull|plan|push`. */
+export function workflowCommands(): Command {
+  return new Command('workflows')
+    .description('keep the graph of a workflow in a file')
+    .addCommand(
+      new Command('pull')
+        .description('write the graph of a workflow into a file')
+        .argument('<id>')
+        .option('--out <file>', 'the file; workflow.json when absent', 'workflow.json')
+        .action(async (id: string, { out }: { out: string }, command: Command) => {
+          const file = fileOf(await clientOf(command).workflows.get(id));
+          write(out, file);
+          print(command, { file: out, revision: file.revision }, `${file.name} is in ${out}.`);
+        }),
+    )
+    .addCommand(
+      new Command('plan')
+        .description('show what a push would change; changes nothing')
+        .argument('<file>')
+        .action(async (path: string, _, command: Command) => {
+          const file = read(path);
+          const plan = await clientOf(command).workflows.replaceGraph(file.id, { ...graphOf(file), dryRun: true });
+          if (!plan.dryRun) throw new Error('The service published the graph although it was asked not to.');
+          print(command, plan, describe(plan));
+          if (plan.issues.length > 0)
+            throw new Error(`${plan.issues.length} problems would keep it from being enabled.`);
+        }),
+    )
+    .addCommand(
+      new Command('push')
+        .description('publish the graph of a file; contacts inside stay in their version')
+        .argument('<file>')
+        .option('--force', 'also when somebody else has changed the workflow since')
+        .action(push),
+    );
+}
+
+async function push(path: string, { force }: { force?: true }, command: Command): Promise<void> {
+  const file = read(path);
+  const client = clientOf(command);
+  const headers: Record<string, string> = force ? {} : { 'If-Match': `"${file.revision}"` };
+  const input = { path: { id: file.id }, body: { ...graphOf(file), dryRun: false } };
+  const done = await client.call('replaceWorkflowGraph', input, { headers }).catch((error: unknown) => {
+    if (!(error instanceof PosthornError && error.status === 412)) throw error;
+    throw new Error(`${error.message}. Pull it into another file and merge, or push with --force.`);
+  });
+  if (done.dryRun) throw new Error('The service changed nothing although it was asked to publish.');
+  write(path, fileOf(done.workflow));
+  print(command, done, `${describe(done)}\nPublished as revision ${done.workflow.revision}. ${path} has the new IDs.`);
+}
+
+/** The graph without what the service adds, so that a file changes only when the graph does. */
+function fileOf(workflow: Reply<'getWorkflow'>): WorkflowFile {
+  return {
+    id: workflow.id,
+    name: workflow.name,
+    revision: workflow.revision,
+    steps: workflow.steps.map(({ id, type, name, position, config, templateId }) => ({
+      id,
+      type,
+      name,
+      position,
+      config,
+      ...(templateId === null ? {} : { templateId }),
+    })) as Graph['steps'],
+    transitions: workflow.transitions.map(({ fromStepId, toStepId, branch, waitOutcome }) => ({
+      fromStepId,
+      toStepId,
+      ...(branch === null ? {} : { branch }),
+      ...(waitOutcome === null ? {} : { waitOutcome }),
+    })) as Graph['transitions'],
+  };
+}
+
+function graphOf({ steps, transitions }: WorkflowFile): Graph {
+  return { steps, transitions };
+}
+
+const signs = { added: '+', removed: '-', changed: '~', moved: '~' } as const;
+
+function describe({ changes, ...rest }: Reply<'replaceWorkflowGraph'>): string {
+  const lines = [
+    ...changes.steps.map(({ change, type, name, fields }) =>
+      `${signs[change]} ${type} ${plain(name)} ${change === 'changed' ? `(${fields.join(', ')})` : ''}`.trimEnd(),
+    ),
+    ...changes.transitions.map(({ change, fromStepId, toStepId, branch, waitOutcome }) =>
+      `${signs[change]} ${fromStepId} → ${toStepId} ${branch ?? waitOutcome ?? ''}`.trimEnd(),
+    ),
+    ...('issues' in rest ? rest.issues.map(({ message }) => `! ${plain(message)}`) : []),
+  ];
+  return lines.length === 0 ? 'No changes.' : lines.join('\n');
+}
+
+function read(path: string): WorkflowFile {
+  let file: Partial<WorkflowFile>;
+  try {
+    file = JSON.parse(readFileSync(path, 'utf8')) as WorkflowFile;
+  } catch (error) {
+    throw new UsageError(`${path} cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+  if (typeof file.id !== 'string' || !Array.isArray(file.steps) || !Array.isArray(file.transitions))
+    throw new UsageError(`${path} is no workflow: "posthorn workflows pull" writes one.`);
+  return file as WorkflowFile;
+}
+
+function write(path: string, file: WorkflowFile): void {
+  writeFileSync(path, `${JSON.stringify(file, null, 2)}\n`);
+}

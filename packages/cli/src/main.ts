@@ -1,0 +1,51 @@
+#!/usr/bin/env node
+import { Command, CommanderError } from 'commander';
+import { campaignCommands } from './commands/campaigns.ts';
+import { emailCommands } from './commands/emails.ts';
+import { loginCommand } from './commands/login.ts';
+import { sendCommand } from './commands/send.ts';
+import { templateCommands } from './commands/templates.ts';
+import { webhookCommands } from './commands/webhooks.ts';
+import { workflowCommands } from './commands/workflows.ts';
+import { exitCodes, explain } from './errors.ts';
+
+const program = new Command('posthorn')
+  .description('Posthorn in the terminal.')
+  .version('0.1.0')
+  .option('--json', 'print JSON for programs')
+  .option('--url <url>', 'where the service is (or POSTHORN_URL)')
+  .option('--key <key>', 'a key of the project (or POSTHORN_KEY); without it, that of `posthorn login`')
+  .configureHelp({ showGlobalOptions: true })
+  .addHelpText(
+    'after',
+    `
+Exit codes: 0 done, 1 refused by the service, 2 wrong usage, 3 nobody answered.`,
+  );
+for (const command of [
+  loginCommand(),
+  sendCommand(),
+  emailCommands(),
+  campaignCommands(),
+  workflowCommands(),
+  templateCommands(),
+  webhookCommands(),
+])
+  program.addCommand(command);
+
+throwErrors(program);
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : exitCodes.usage;
+  else {
+    const { text, json, code } = explain(error);
+    console.error(program.opts().json === true ? JSON.stringify(json) : text);
+    process.exitCode = code;
+  }
+}
+
+/** Wrong usage ends with the code for it; commander's own is that of a refusal. */
+function throwErrors(command: Command): void {
+  command.exitOverride();
+  for (const one of command.commands) throwErrors(one);
+}

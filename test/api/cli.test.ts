@@ -1,0 +1,224 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { verifyWebhook } from '@posthorn/sdk';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+
+const program = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
+const emails = fileURLToPath(new URL('../../packages/cli/test/emails', import.meta.url));
+
+let database: TestDatabase;
+let api: TestApi;
+let project: TestProject;
+let home: string;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  api = await testApi(database);
+  project = await aProject(database);
+  home = mkdtempSync(join(tmpdir(), 'posthorn-cli-'));
+});
+afterAll(async () => {
+  await api.close();
+  await database.close();
+  rmSync(home, { recursive: true });
+});
+
+function start(options: string[], env: Record<string, string> = {}): ChildProcess {
+  return spawn(process.execPath, [program, ...options], {
+    env: {
+      PATH: process.env.PATH,
+      XDG_CONFIG_HOME: home,
+      POSTHORN_URL: api.url,
+      POSTHORN_KEY: project.secretKey,
+      ...env,
+    },
+  });
+}
+
+/** Runs the program to its end; standard input is empty unless given. */
+async function run(options: string[], { env = {}, input = '' }: { env?: Record<string, string>; input?: string } = {}) {
+  const child = start(options, env);
+  child.stdin?.end(input);
+  const [out, err, [code]] = await Promise.all([
+    child.stdout ? text(child.stdout) : '',
+    child.stderr ? text(child.stderr) : '',
+    once(child, 'close'),
+  ]);
+  return { code: code as number, out, err };
+}
+async function json(options: string[]) {
+  const { code, out, err } = await run(['--json', ...options]);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return JSON.parse(out);
+}
+const sending = (to: string) => [
+  'send',
+  '--to',
+  to,
+  '--from',
+  project.sender,
+  '--subject',
+  'Hi',
+  '--body',
+  '<p>Hi</p>',
+];
+
+test('keeps the key in a file that only the user can read, and uses it', async () => {
+  const asked = { POSTHORN_KEY: '', POSTHORN_URL: '' };
+  const login = await run(['--url', api.url, 'login'], { env: asked, input: `${project.secretKey}\n` });
+  expect(login).toMatchObject({ code: 0, err: '' });
+  expect(login.out).not.toContain(project.secretKey);
+  expect(statSync(join(home, 'posthorn', 'config.json')).mode & 0o777).toBe(0o600);
+  expect((await run(sending('login@kunde.example'), { env: asked })).code).toBe(0);
+});
+
+test('refuses a key that the service does not know, and keeps nothing of it', async () => {
+  const env = { XDG_CONFIG_HOME: join(home, 'other') };
+  const refused = await run(['--key', `sk_${'0'.repeat(64)}`, 'login'], { env });
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('not known')]);
+  expect(() => statSync(join(home, 'other'))).toThrow('ENOENT');
+});
+
+test('sends a mail once for one idempotency key, and looks it up', async () => {
+  const [sent] = await json([...sending('ada@kunde.example'), '--idempotency-key', 'cli-1']);
+  const again = await run([...sending('ada@kunde.example'), '--idempotency-key', 'cli-1']);
+  expect([again.code, again.err]).toEqual([1, expect.stringContaining('was used before')]);
+  expect(await json(['emails', 'get', sent.email])).toMatchObject({ to: 'ada@kunde.example', status: 'PENDING' });
+  expect((await run(['emails', 'get', sent.email])).out).toMatch(/Status +PENDING\nTo +ada@kunde\.example/);
+  const tail = await run(['emails', 'tail', '--to', 'ada@kunde.example', '--since', '60', '--once', '--json']);
+  expect(
+    tail.out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).id),
+  ).toEqual([sent.email]);
+});
+
+test('says what is wrong in words and by its exit code', async () => {
+  const refused = await run(sending('nobody'));
+  expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/ {2}to\.0: .*\n {2}Request: [0-9a-f-]{36}/)]);
+  const asJson = await run(['--json', ...sending('nobody')]);
+  expect(JSON.parse(asJson.err)).toMatchObject({ error: { status: 422, fields: [{ field: 'to.0' }] } });
+  expect((await run(['send'])).code).toBe(2);
+  expect((await run(['emails', 'get', 'x'], { env: { POSTHORN_KEY: '', XDG_CONFIG_HOME: '/nowhere' } })).code).toBe(2);
+  const gone = await run(['emails', 'get', 'x'], { env: { POSTHORN_URL: 'http://127.0.0.1:9' } });
+  expect([gone.code, gone.err]).toEqual([3, expect.stringContaining('did not answer')]);
+});
+
+test('pulls, plans and pushes a workflow, and refuses to overwrite an edit of somebody else', async () => {
+  const call = (method: string, path: string, body?: unknown) => api.call(project.secretKey, method, path, body);
+  const { body: made } = await call('POST', '/workflows', { name: 'Onboarding', eventName: 'signup' });
+  const path = join(home, 'workflow.json');
+  await json(['workflows', 'pull', made.id, '--out', path]);
+  expect((await run(['workflows', 'plan', path])).out).toBe('No changes.\n');
+  const file = JSON.parse(readFileSync(path, 'utf8'));
+  const [trigger] = file.steps;
+  file.steps.push({
+    id: 'wait',
+    type: 'DELAY',
+    name: 'Wait',
+    position: { x: 0, y: 99 },
+    config: { amount: 1, unit: 'days' },
+  });
+  file.transitions.push({ fromStepId: trigger.id, toStepId: 'wait' });
+  writeFileSync(path, JSON.stringify(file));
+  const plan = await run(['workflows', 'plan', path]);
+  expect(plan.out).toMatch(/^\+ DELAY Wait\n\+ [0-9a-f-]{36} → [0-9a-z-]+\n$/);
+  expect((await call('GET', `/workflows/${made.id}`)).body.steps).toHaveLength(1);
+  const pushed = await json(['workflows', 'push', path]);
+  expect(pushed.workflow.steps).toHaveLength(2);
+  expect(JSON.parse(readFileSync(path, 'utf8')).steps[1].id).toMatch(/^[0-9a-f-]{36}$/);
+
+  await call('PATCH', `/workflows/${made.id}`, { name: 'Renamed' });
+  const refused = await run(['workflows', 'push', path]);
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('--force')]);
+  expect((await run(['workflows', 'push', '--force', path])).code).toBe(0);
+});
+
+test('renders templates of React Email, MJML and HTML, keeps their variables, and saves what changed', async () => {
+  const dry = await json(['templates', 'push', emails, '--dry-run', '--from', project.sender]);
+  expect(dry.map(({ name, change }: { name: string; change: string }) => [name, change])).toEqual([
+    ['notice', 'created'],
+    ['receipt', 'created'],
+    ['welcome', 'created'],
+  ]);
+  const created = await json(['templates', 'push', emails, '--from', project.sender]);
+  const bodies: Record<string, { body: string; subject: string; type: string }> = {};
+  for (const { name, id } of created)
+    bodies[name] = (await api.call(project.secretKey, 'GET', `/templates/${id}`)).body;
+  expect(bodies.welcome).toMatchObject({ subject: 'Welcome, {{firstName}}', type: 'MARKETING' });
+  expect(bodies.welcome?.body).toContain('{{firstName}}');
+  expect(bodies.welcome?.body).toContain('{{ plan | default: "free" }}');
+  expect(bodies.welcome?.body).toContain('href="{{confirmUrl}}"');
+  expect(bodies.receipt).toMatchObject({ subject: 'Receipt {{number}}', type: 'TRANSACTIONAL' });
+  expect(bodies.receipt?.body).toContain('{{ total }}');
+  expect(bodies.notice?.body).toContain('{% if urgent %}');
+  const again = await json(['templates', 'push', emails, '--from', project.sender]);
+  expect(again.map(({ change }: { change: string }) => change)).toEqual(['unchanged', 'unchanged', 'unchanged']);
+});
+
+test('saves no template when one of them is broken, or its tool is missing', async () => {
+  const folder = join(home, 'broken');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'a.html'), '<title>A</title>');
+  writeFileSync(join(folder, 'b.mjml'), '<mjml><mj-body></mj-body></mjml>');
+  const missing = await run(['templates', 'push', folder, '--from', project.sender]);
+  expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('npm install mjml')]);
+  const { body } = await api.call(project.secretKey, 'GET', '/templates?search=a');
+  expect(body.data.filter(({ name }: { name: string }) => name === 'a')).toEqual([]);
+});
+
+test('launches a campaign only when it is told to, and watches it', async () => {
+  await api.call(project.secretKey, 'POST', '/contacts', { email: 'ada@kunde.example', subscribed: true });
+  const { body } = await api.call(project.secretKey, 'POST', '/campaigns', {
+    name: 'News',
+    subject: 'News',
+    body: '<p>News</p>',
+    from: project.sender,
+    audienceType: 'ALL',
+  });
+  const { id } = body.data;
+  expect(await run(['campaigns', 'launch', id])).toMatchObject({ code: 2, out: '' });
+  const refused = await run(['campaigns', 'watch', id]);
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('it is DRAFT')]);
+  const at = new Date(Date.now() + 86_400_000).toISOString();
+  expect(await json(['campaigns', 'launch', id, '--yes', '--at', at])).toMatchObject({ status: 'SCHEDULED' });
+});
+
+test('forwards new events, signed as webhooks are', async () => {
+  const calls: { headers: Record<string, string>; body: string }[] = [];
+  const server = createServer(async (request, response) => {
+    calls.push({ headers: request.headers as Record<string, string>, body: await text(request) });
+    response.end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const track = (event: string) =>
+    api.call(project.publicKey, 'POST', '/v1/track', { email: 'ada@kunde.example', event, data: { n: 1 } });
+  await track('before');
+  const { port } = server.address() as AddressInfo;
+  const child = start(['--json', 'webhooks', 'listen', '--forward', `127.0.0.1:${port}`, '--events', 'order.*']);
+  onTestFinished(() => void child.kill());
+  const lines = createInterface({ input: child.stdout ?? process.stdin })[Symbol.asyncIterator]();
+  const { secret } = JSON.parse((await lines.next()).value ?? '');
+  await track('other');
+  await track('order.paid');
+  expect(JSON.parse((await lines.next()).value ?? '')).toMatchObject({ type: 'order.paid', answer: 200 });
+  expect(calls).toHaveLength(1);
+  const [call] = calls;
+  expect(verifyWebhook(call?.body ?? '', call?.headers ?? {}, secret)).toMatchObject({
+    type: 'order.paid',
+    data: { event: { data: { n: 1 } }, contact: { email: 'ada@kunde.example' } },
+  });
+});
