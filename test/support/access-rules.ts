@@ -59,6 +59,7 @@ export type Rule = keyof typeof rules;
 const exact: Record<string, Rule> = {
   'POST /v1/track': 'publicKey',
   'POST /v1/send': 'secretKey',
+  'POST /v1/emails/batch': 'secretKey',
   'POST /v1/verify': 'secretKey',
   'GET /v1/emails': 'secretKey',
   'GET /v1/emails/:id': 'secretKey',
@@ -158,7 +159,7 @@ const reads = (scope: 'contacts' | 'campaigns' | 'workflows') => (method: string
 
 // What a key with scopes needs below a path, the first that fits; all else is closed to such keys.
 const scopesBelow: readonly [path: RegExp, scope: Scope | ((method: string) => Scope | null)][] = [
-  [/^\/v1\/(send|verify)$/, 'emails:send'],
+  [/^\/v1\/(send|verify|emails\/batch)$/, 'emails:send'],
   [
     /^(\/v1|\/suppressions)?\/emails(\/:id(\/(cancel|release|resend))?)?$/,
     (method) => (method === 'GET' ? 'emails:read' : 'emails:send'),

@@ -1,7 +1,11 @@
+import type { Database } from '../../core/database/sql.ts';
+import type { App, KeyActor } from '../../core/http/context.ts';
 import { route } from '../../core/http/route.ts';
 import { invalid } from '../../core/lib/errors.ts';
 import { longestWaitMs } from '../engine/index.ts';
-import { mostRecipients, SendBody, SendReply, type SentItem } from './schema.ts';
+import { acceptBatch, recipientsOf, sendProblems } from './batch.ts';
+import type { MailCheckDeps } from './checks.ts';
+import { BatchBody, BatchReply, mostInBatch, mostRecipients, SendBody, SendReply, type SentItem } from './schema.ts';
 import { acceptSend } from './service.ts';
 
 const megabyte = 1024 * 1024;
@@ -29,57 +33,101 @@ export const transactionalRoutes = [
       from: { name: 'Acme', email: 'hello@acme.com' },
       data: { firstName: 'Ada' },
     },
-    // Nothing at all fits none of the forms of "to" either (contract page 1, 1.3).
-    bodyError: (problems, _, suggestion) =>
-      invalid(
-        problems.map((problem) =>
-          problem.field === 'to' && problem.received === 'undefined'
-            ? { field: 'to', code: 'invalid_union', message: problem.message }
-            : problem,
-        ),
-        suggestion,
-      ),
+    bodyError: (problems, _, suggestion) => invalid(sendProblems(problems), suggestion),
     reply: SendReply,
     async handle({ app, db, writeOnce, keepAnswer, project, actor, body }) {
-      const timestamp = app.clock().toISOString();
-      const answerOf = (emails: readonly SentItem[]) => ({ success: true, data: { emails, timestamp } });
-      const { config, directory, templates, suppressionRules, mailer } = app;
-      const limits = {
-        attachments: config.MAX_ATTACHMENTS_COUNT,
-        attachmentBytes: config.MAX_ATTACHMENT_SIZE_MB * megabyte,
-        messageBytes: mailer.maxMessageBytes,
-        refusedExtensions: mailer.refusedExtensions ?? new Set<string>(),
-      };
+      const answerOf = answered(app);
       const emails = await acceptSend(
         {
-          db,
+          ...checkDeps(app, db, actor),
           writeOnce,
-          directory,
-          templates,
-          suppressionRules,
-          limits,
-          billing: config,
-          key: actor.scoped,
-          now: app.clock(),
-          accepted: (tx, emails) => keepAnswer(tx, answerOf(emails)),
+          accepted: (tx, items) => keepAnswer(tx, answerOf({ emails: items })),
         },
         project,
         body,
       );
-      if (emails.some((email) => isSoon(email, app.clock()))) app.waker.wake(project.id);
-      return answerOf(emails);
+      wakeFor(app, project.id, emails);
+      return answerOf({ emails });
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/emails/batch',
+    scope: 'emails:send',
+    access: 'secret',
+    summary: 'Send up to 100 emails in one request',
+    operationId: 'sendEmailBatch',
+    description:
+      'Each item is a body of `POST /v1/send`; together they have at most 1,000 recipients, each of which counts against the rate limit. With the mode `all` nothing is sent unless everything can be, and fields are named like `emails.3.to`. With `each` the answer is 200 and says of each item whether it was accepted. One `Idempotency-Key` stands for the whole batch.',
+    tag: 'emails',
+    idempotent: true,
+    bodyLimit: 'message',
+    rateCost: (body) => recipientsTogether((body as { emails?: unknown }).emails),
+    body: BatchBody,
+    example: {
+      emails: [
+        { to: 'ada@example.com', subject: 'Your receipt', body: '<p>Thank you.</p>', from: 'hello@acme.com' },
+        { to: 'grace@example.com', subject: 'Your receipt', body: '<p>Thank you.</p>', from: 'hello@acme.com' },
+      ],
+    },
+    reply: BatchReply,
+    async handle({ app, db, writeOnce, keepAnswer, project, actor, body }) {
+      const answerOf = answered(app);
+      const results = await acceptBatch(
+        {
+          ...checkDeps(app, db, actor),
+          writeOnce,
+          accepted: (tx, items) => keepAnswer(tx, answerOf({ results: items })),
+        },
+        project,
+        body,
+      );
+      wakeFor(
+        app,
+        project.id,
+        results.flatMap((result) => (result.ok ? result.emails : [])),
+      );
+      return answerOf({ results });
     },
   }),
 ];
 
-// Mail of later is woken by the workers' sweep when it is due.
-function isSoon({ scheduledFor, heldUntil }: SentItem, now: Date): boolean {
-  const at = scheduledFor ?? heldUntil;
-  return at == null || Date.parse(at) - now.getTime() <= longestWaitMs;
+function answered(app: App) {
+  const timestamp = app.clock().toISOString();
+  return <Data extends object>(data: Data) => ({ success: true, data: { ...data, timestamp } });
 }
 
-// What is over the maximum is refused by the schema, and is one request.
+function checkDeps(
+  { config, directory, templates, suppressionRules, mailer, clock }: App,
+  db: Database,
+  actor: KeyActor,
+): MailCheckDeps {
+  const limits = {
+    attachments: config.MAX_ATTACHMENTS_COUNT,
+    attachmentBytes: config.MAX_ATTACHMENT_SIZE_MB * megabyte,
+    messageBytes: mailer.maxMessageBytes,
+    refusedExtensions: mailer.refusedExtensions ?? new Set<string>(),
+  };
+  return { db, directory, templates, suppressionRules, limits, billing: config, key: actor.scoped, now: clock() };
+}
+
+// Mail of later is woken by the workers' sweep when it is due.
+function wakeFor({ clock, waker }: App, projectId: string, emails: readonly SentItem[]): void {
+  const isSoon = ({ scheduledFor, heldUntil }: SentItem) => {
+    const at = scheduledFor ?? heldUntil;
+    return at == null || Date.parse(at) - clock().getTime() <= longestWaitMs;
+  };
+  if (emails.some(isSoon)) waker.wake(projectId);
+}
+
+// What is over a maximum is refused by the schema, and is one request.
 function recipientsIn(body: unknown): number {
-  const { to } = body as { to?: unknown };
-  return Array.isArray(to) && to.length <= mostRecipients ? Math.max(1, to.length) : 1;
+  const count = recipientsOf(body);
+  return count <= mostRecipients ? count : 1;
+}
+
+function recipientsTogether(emails: unknown): number {
+  if (!Array.isArray(emails) || emails.length > mostInBatch) return 1;
+  const count = emails.reduce<number>((sum, email) => sum + recipientsOf(email), 0);
+  return count <= mostRecipients ? Math.max(1, count) : 1;
 }

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { EmailField } from '../../core/lib/email-address.ts';
+import { describedBy } from '../../core/lib/named-schemas.ts';
 import { coded, codedAt, JsonObject, singleLine, textField } from '../../core/lib/validation.ts';
 import { HoldFor, ScheduledFor } from '../emails/index.ts';
 
@@ -151,6 +152,61 @@ export const SendReply = v.object({
 
 /** A recipient of an accepted request. */
 export type SentItem = v.InferOutput<typeof SendReply>['data']['emails'][number];
+
+/** Most mails of one batch. */
+export const mostInBatch = 100;
+
+/** `POST /v1/emails/batch`: each item is checked by itself, as a body of `POST /v1/send`. */
+export const BatchBody = v.object({
+  emails: v.pipe(
+    v.array(describedBy(v.unknown(), SendBody)),
+    v.minLength(1, 'must not be empty'),
+    v.maxLength(mostInBatch, `must have at most ${mostInBatch} items`),
+  ),
+  mode: v.pipe(
+    v.optional(v.picklist(['all', 'each'], 'must be all or each'), 'all'),
+    v.description(
+      '`all`: nothing is sent unless every item can be. `each`: every item is accepted or refused by itself.',
+    ),
+  ),
+});
+export type BatchBody = v.InferOutput<typeof BatchBody>;
+
+const SentItems = SendReply.entries.data.entries.emails;
+
+/** The answer of `POST /v1/emails/batch`: one result for each item, in their order. */
+export const BatchReply = v.object({
+  success: v.literal(true),
+  data: v.object({
+    results: v.array(
+      v.variant('ok', [
+        v.object({ ok: v.literal(true), emails: SentItems }),
+        v.object({
+          ok: v.literal(false),
+          error: v.object({
+            code: v.string(),
+            message: v.string(),
+            statusCode: v.pipe(v.number(), v.description('What `POST /v1/send` would have answered.')),
+            details: v.optional(v.record(v.string(), v.unknown())),
+            errors: v.optional(
+              v.array(
+                v.object({
+                  field: v.string(),
+                  message: v.string(),
+                  code: v.string(),
+                  received: v.optional(v.string()),
+                }),
+              ),
+            ),
+            suggestion: v.optional(v.string()),
+          }),
+        }),
+      ]),
+    ),
+    timestamp: v.string(),
+  }),
+});
+export type BatchResult = v.InferOutput<typeof BatchReply>['data']['results'][number];
 
 function isBase64(text: string): boolean {
   const compact = /\s/.test(text) ? text.replaceAll(/\s+/g, '') : text;

@@ -1,0 +1,223 @@
+import {
+  type MatchingRule,
+  type SuppressionMatch,
+  type SuppressionRuleCache,
+  suppressionOf,
+} from '../../audience/suppressions/index.ts';
+import type { TemplateCache, TemplateRow } from '../../content/templates/index.ts';
+import type { Database } from '../../core/database/sql.ts';
+import type { ScopedKey } from '../../core/http/context.ts';
+import { splitData } from '../../core/lib/contact-data.ts';
+import { domainOf } from '../../core/lib/email-address.ts';
+import { badRequest, invalid, invalidField, notFound } from '../../core/lib/errors.ts';
+import { newId } from '../../core/lib/ids.ts';
+import type { JsonObjectValue } from '../../core/lib/json.ts';
+import type { BillingSettings } from '../../platform/billing/index.ts';
+import { senderDomainRefused } from '../../platform/domains/index.ts';
+import type { ProjectDirectory, ProjectFacts } from '../../platform/projects/index.ts';
+import { checkKeySender, reaches, scheduleOf } from '../emails/index.ts';
+import { contentBytes, isSimulated } from '../ledger/index.ts';
+import { type SendFacts, type SendRecipient, subscribedAddresses } from './queries.ts';
+import type { SendBody } from './schema.ts';
+
+/** What checking mail needs. */
+export interface MailCheckDeps {
+  /** For what is only read. */
+  db: Database;
+  directory: Pick<ProjectDirectory, 'senderDomains'>;
+  templates: TemplateCache;
+  suppressionRules: SuppressionRuleCache;
+  /** Limits of the deployment. */
+  limits: {
+    attachments: number;
+    attachmentBytes: number;
+    messageBytes: number;
+    /** Extensions of files that the provider never carries. */
+    refusedExtensions: ReadonlySet<string>;
+  };
+  billing: BillingSettings;
+  /** The key of the request, where it has scopes and limits. */
+  key: ScopedKey | null;
+  now: Date;
+}
+
+/** What mail that does not come by the HTTP API brings beside the fields of its requests. */
+export interface OwnContent {
+  /** Subject, body and text are no templates. */
+  isLiteral: boolean;
+  /** Where no template says it. */
+  messageClass: SendFacts['messageClass'];
+}
+
+/** Mail that may be accepted: nothing but the limits of the project can refuse it. */
+export interface CheckedMail {
+  facts: SendFacts;
+  /** In the order of `to`. */
+  recipients: SendRecipient[];
+  /** What it takes in the ledger, for all recipients. */
+  storedBytes: number;
+  /** The request says when it is sent, and so does the answer. */
+  isTimed: boolean;
+}
+
+const megabyte = 1024 * 1024;
+/** What one request may store: each recipient has a row with the whole content, so that it may become a thousand times as large. */
+export const mostStoredBytes = 256 * megabyte;
+
+/**
+ * Checks a request to send without writing anything.
+ * @throws 422, 404 TEMPLATE_NOT_FOUND, 403 for the sender's domain or one that the key may not use, 400 for an unsubscribed recipient of
+ * marketing mail
+ */
+export async function checkMail(
+  deps: MailCheckDeps,
+  project: ProjectFacts,
+  body: SendBody,
+  own: OwnContent | null = null,
+): Promise<CheckedMail> {
+  checkAttachments(deps.limits, body);
+  const template = body.template === undefined ? null : await deps.templates.find(project.id, body.template);
+  if (body.template !== undefined && template === null) throw notFound('template', body.template);
+  const { from, fromName } = senderOf(project, body, template);
+  const facts: SendFacts = {
+    subscribed: body.subscribed ?? null,
+    ...dataOf(body),
+    subject: body.subject ?? template?.subject ?? '',
+    body: body.body ?? template?.body ?? '',
+    text: body.text ?? null,
+    from,
+    fromName,
+    replyTo: body.reply ?? body.replyTo ?? template?.replyTo ?? null,
+    headers: body.headers ?? null,
+    attachments: body.attachments && body.attachments.length > 0 ? body.attachments : null,
+    messageClass: template?.type ?? own?.messageClass ?? 'TRANSACTIONAL',
+    templateId: template?.id ?? null,
+    tracking: body.tracking ?? null,
+    tags: body.tags && Object.keys(body.tags).length > 0 ? body.tags : null,
+    schedule: scheduleOf(body, deps.now),
+    isLiteral: own?.isLiteral ?? false,
+  };
+  checkMessageSize(deps.limits.messageBytes, facts);
+  const bytes = contentBytes({ ...facts, data: facts.variables }, facts.attachments);
+  const count = Array.isArray(body.to) ? body.to.length : 1;
+  checkStoredSize(bytes, count);
+  checkKeySender(deps.key, domainOf(from));
+  const domains = await deps.directory.senderDomains(project.id);
+  if (!domains.has(domainOf(from))) throw senderDomainRefused(domainOf(from));
+  const rules = await deps.suppressionRules.of(project.id);
+  const recipients = recipientsOf(body.to, bytes, rules, deps.key);
+  if (facts.messageClass === 'MARKETING' && body.subscribed !== true)
+    await refuseUnsubscribed(deps.db, project.id, recipients, body);
+  return { facts, recipients, storedBytes: bytes * count, isTimed: Boolean(body.scheduledFor ?? body.hold) };
+}
+
+function recipientsOf(
+  to: SendBody['to'],
+  bytes: number,
+  rules: readonly MatchingRule[],
+  key: ScopedKey | null,
+): SendRecipient[] {
+  const now = new Date();
+  const list = Array.isArray(to) ? to : [to];
+  return list.map((recipient) => {
+    const { email, name } = typeof recipient === 'string' ? { email: recipient, name: null } : recipient;
+    return {
+      email,
+      contact_id: newId(),
+      email_id: newId(),
+      flip_id: newId(),
+      to_name: name ? name : null,
+      simulated: isSimulated(email),
+      bytes,
+      suppression: suppressionOf(rules, email, now) ?? suppressionOfKey(key, email, now),
+    };
+  });
+}
+
+// Mail of a test key is kept like mail that a rule matches.
+function suppressionOfKey(key: ScopedKey | null, recipient: string, at: Date): SuppressionMatch | null {
+  if (key === null || reaches(key, recipient)) return null;
+  const { id: ruleId, prefix: pattern } = key;
+  return { ruleId, name: 'key may not reach it', kind: 'KEY', pattern, recipient, matchedAt: at.toISOString() };
+}
+
+function senderOf(
+  project: ProjectFacts,
+  body: SendBody,
+  template: TemplateRow | null,
+): { from: string; fromName: string } {
+  const own = typeof body.from === 'object' ? body.from : null;
+  const from = own?.email ?? (typeof body.from === 'string' ? body.from : template?.from);
+  if (from === undefined)
+    throw invalidField('from', 'is required: neither the request nor a template names a sender', 'required');
+  // The older name fields never override the name of a sender object, not even a missing one.
+  const older = own ? null : (body.fromName ?? body.name);
+  return { from, fromName: own?.name || older || template?.fromName || project.name };
+}
+
+function dataOf(body: SendBody): Pick<SendFacts, 'set' | 'remove' | 'variables'> {
+  return splitData((body.data ?? {}) as JsonObjectValue);
+}
+
+function checkAttachments(limits: MailCheckDeps['limits'], body: SendBody): void {
+  const attachments = body.attachments ?? [];
+  if (attachments.length > limits.attachments)
+    throw invalidField('attachments', `must have at most ${limits.attachments} items`, 'too_big');
+  const refused = attachments.flatMap(({ filename }, place) => {
+    const extension = extensionOf(filename);
+    if (!limits.refusedExtensions.has(extension)) return [];
+    const message = `is a file of a type that the mail provider never carries (.${extension}): put it into an archive, or send a link`;
+    return [{ field: `attachments.${place}.filename`, code: 'custom', message }];
+  });
+  if (refused.length > 0) throw invalid(refused);
+  const encoded = attachments.reduce((sum, attachment) => sum + attachment.content.length, 0);
+  const most = Math.floor((limits.attachmentBytes * 4) / 3);
+  if (encoded > most)
+    throw invalidField(
+      'attachments',
+      `are ${encoded} characters of base64 together; at most ${most} are allowed`,
+      'custom',
+    );
+}
+
+function checkMessageSize(limit: number, facts: SendFacts): void {
+  const { subject, body, text } = facts;
+  if (contentBytes({ subject, body, text }, facts.attachments) <= limit) return;
+  const most = `${Math.floor(limit / megabyte)} MB`;
+  throw invalidField(
+    facts.attachments === null ? 'body' : 'attachments',
+    `make the message larger than the ${most} that the mail provider takes`,
+    'too_big',
+  );
+}
+
+function checkStoredSize(bytes: number, recipients: number): void {
+  if (bytes * recipients <= mostStoredBytes) return;
+  const most = mostStoredBytes / megabyte;
+  throw invalidField(
+    'to',
+    `has ${recipients} recipients of a message of ${bytes} bytes, which is stored for each of them: a request may store at most ${most} MB. Send to ${Math.floor(mostStoredBytes / bytes)} at once, or put links in place of attachments.`,
+    'too_big',
+  );
+}
+
+async function refuseUnsubscribed(
+  db: Database,
+  projectId: string,
+  recipients: readonly SendRecipient[],
+  body: SendBody,
+): Promise<void> {
+  const addresses = [...new Set(recipients.map((recipient) => recipient.email))];
+  const subscribed = body.subscribed === false ? new Set() : await subscribedAddresses(db, projectId, addresses);
+  const refused = addresses.find((address) => !subscribed.has(address));
+  if (refused !== undefined)
+    throw badRequest(
+      `${refused} is not subscribed, and the template is of type MARKETING: nothing was sent. Pass "subscribed": true if the recipient agreed.`,
+      { email: refused },
+    );
+}
+
+/** The extension of a file's name, lower case and without its dot; empty where there is none. */
+function extensionOf(filename: string): string {
+  return /\.([^.\s]+)\s*$/.exec(filename)?.[1]?.toLowerCase() ?? '';
+}
