@@ -5,6 +5,7 @@ import {
   FileText,
   FolderPlus,
   Keyboard,
+  KeyRound,
   ListFilter,
   LogOut,
   type LucideIcon,
@@ -124,6 +125,7 @@ function useActions(project: string, onOpen: (what: Opened) => void): Entry[] {
     ['New suppression rule', ShieldBan, open('suppressions?dialog=new')],
     ['Add contact', UserPlus, open('contacts?dialog=add')],
     ['Import contacts', Upload, open('contacts?dialog=import')],
+    ['Create API key', KeyRound, open('settings?tab=keys&dialog=new-key')],
     ['New project', FolderPlus, () => void navigate({ to: '/new-project' })],
     ...projects
       .filter(({ id }) => id !== project)

@@ -8,14 +8,16 @@ import { CheckField } from '../../ui/Field.tsx';
 import { Card } from '../../ui/Page.tsx';
 import { Note, Problem } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
+import { ScopedKeys } from './keys/ScopedKeys.tsx';
 import { mayAdminister, type Project } from './project.ts';
 
-/** The two keys of the API. The secret one stays covered until somebody asks for it. */
+/** The keys with scopes, and the two that every project has. The secret one stays covered until somebody asks for it. */
 export function Keys({ project }: { project: Project }) {
   const [rotating, setRotating] = useState(false);
   const queries = useQueryClient();
   return (
     <div className="stack">
+      <ScopedKeys project={project} />
       <Card title="Secret key">
         <div className="stack">
           <p className="muted">
