@@ -310,3 +310,66 @@ test('the editor fits a phone', async () => {
     { viewport: phone, colorScheme: 'dark' },
   );
 });
+
+const versionRadio = (page: Page, version: number) =>
+  page.getByRole('dialog').getByRole('radio', { name: new RegExp(`^Version ${version}\\b`) });
+
+test('a version of a template is found by who and when, previewed and restored, by keyboard', async () => {
+  const document = (text: string) => ({
+    version: 1,
+    content: [{ type: 'paragraph', content: [{ type: 'text', text }] }],
+  });
+  const first = { name: 'Versions', subject: 'First', from: project.sender, document: document('The first words') };
+  const { id } = await call('POST', '/templates', first);
+  await call('PATCH', `/templates/${id}`, { document: document('Other words') });
+  await inDashboard(`templates/${id}`, async (page) => {
+    await page.getByLabel('Subject').fill('Second');
+    await saved(page);
+    await button(page, 'Version history').focus();
+    await page.keyboard.press('Enter');
+    const owner = versionRadio(page, 3);
+    await owner.waitFor();
+    expect(await owner.isChecked()).toBe(true);
+    expect(await page.getByRole('dialog').getByText('· API key').count()).toBe(2);
+    await page.getByRole('dialog').getByText('Same as what is saved now.').waitFor();
+    expect(await button(page, 'Restore').getAttribute('aria-disabled')).toBe('true');
+
+    await owner.focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('dialog').getByText('Differs from what is saved now in: Subject, Content.').waitFor();
+    await page.getByRole('dialog').frameLocator('iframe').getByText('The first words').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await button(page, 'Restore version 1').focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('Version 1 restored').waitFor();
+    await body(page).getByText('The first words').waitFor();
+    expect(await page.getByLabel('Subject').inputValue()).toBe('First');
+    expect(await call('GET', `/templates/${id}`)).toMatchObject({ subject: 'First', revision: 4 });
+
+    // What is not saved yet is never lost to an older version.
+    await page.getByLabel('Subject').fill('Not saved');
+    await button(page, 'Version history').click();
+    await page.getByRole('dialog').getByText('Restored from version 1').waitFor();
+    await versionRadio(page, 2).check();
+    await page.getByRole('dialog').getByText('You have unsaved changes.').waitFor();
+    expect(await button(page, 'Restore version 2').getAttribute('aria-disabled')).toBe('true');
+  });
+});
+
+test('a version of a campaign draft is restored, unless somebody else was faster', async () => {
+  const draft = { name: 'Count', subject: 'First', body: '<p>Count</p>', from: project.sender, audienceType: 'ALL' };
+  const { id } = (await call('POST', '/campaigns', draft)).data;
+  await call('PUT', `/campaigns/${id}`, { subject: 'Second' });
+  await inDashboard(`campaigns/${id}`, async (page) => {
+    await button(page, 'Version history').click();
+    await versionRadio(page, 1).check();
+    await call('PUT', `/campaigns/${id}`, { subject: 'Third' });
+    await button(page, 'Restore version 1').click();
+    await page.getByRole('dialog').getByText('This campaign was changed since you read it').waitFor();
+    await versionRadio(page, 3).waitFor();
+    await button(page, 'Restore version 1').click();
+    await page.getByText('Version 1 restored').waitFor();
+    await expect.poll(() => page.getByLabel('Subject').inputValue()).toBe('First');
+  });
+});

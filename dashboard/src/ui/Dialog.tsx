@@ -5,8 +5,9 @@ import { TextField } from './Field.tsx';
 import { Problem } from './States.tsx';
 
 const overlay = 'fixed inset-0 z-10 bg-[rgb(0_0_0/45%)]';
+const widths = { normal: 'w-[min(36rem,calc(100vw-2rem))]', wide: 'w-[min(72rem,calc(100vw-2rem))]' };
 const dialog =
-  'fixed top-1/2 left-1/2 z-10 flex max-h-[calc(100dvh-2rem)] w-[min(36rem,calc(100vw-2rem))] -translate-1/2 flex-col gap-4 overflow-auto rounded-xl border border-line bg-raised p-5 shadow-float [&_footer]:flex [&_footer]:flex-wrap [&_footer]:justify-end [&_footer]:gap-2';
+  'fixed top-1/2 left-1/2 z-10 flex max-h-[calc(100dvh-2rem)] -translate-1/2 flex-col gap-4 overflow-auto rounded-xl border border-line bg-raised p-5 shadow-float [&_footer]:flex [&_footer]:flex-wrap [&_footer]:justify-end [&_footer]:gap-2';
 
 // Our dialogs have no trigger of their own that the focus could go back to, so they remember where it was. What they have
 // removed, such as the row with its button, cannot have it: then the page has it, and not the top of the menu.
@@ -23,11 +24,14 @@ function useFocusBack(): (event: Event) => void {
 export function Dialog({
   title,
   description,
+  wide = false,
   onClose,
   children,
 }: {
   title: string;
   description?: ReactNode;
+  /** For what is compared or previewed in it. */
+  wide?: boolean;
   onClose: () => void;
   children: ReactNode;
 }) {
@@ -37,7 +41,7 @@ export function Dialog({
       <Primitive.Portal>
         <Primitive.Overlay className={overlay} />
         <Primitive.Content
-          className={dialog}
+          className={`${dialog} ${widths[wide ? 'wide' : 'normal']}`}
           onCloseAutoFocus={focusBack}
           {...(description ? {} : { 'aria-describedby': undefined })}
         >
@@ -100,7 +104,7 @@ export function ConfirmDialog({
     <AlertDialog.Root open onOpenChange={(open) => !open && onClose()}>
       <AlertDialog.Portal>
         <AlertDialog.Overlay className={overlay} />
-        <AlertDialog.Content className={dialog} onCloseAutoFocus={focusBack}>
+        <AlertDialog.Content className={`${dialog} ${widths.normal}`} onCloseAutoFocus={focusBack}>
           <AlertDialog.Title asChild>
             <h2 className="break text-lg">{title}</h2>
           </AlertDialog.Title>

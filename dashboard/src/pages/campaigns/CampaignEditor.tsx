@@ -15,6 +15,7 @@ import { Note, Problem } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { contentBody, contentNames, contentOf, contentText, emptyContent, type MailContent } from '../mail/content.ts';
+import { HistoryDialog } from '../mail/HistoryDialog.tsx';
 import { MailForm } from '../mail/MailForm.tsx';
 import { MailPreview } from '../mail/MailPreview.tsx';
 import { TestDialog } from '../mail/TestDialog.tsx';
@@ -32,7 +33,7 @@ function storedOf(campaign: SavedCampaign | null): { content: Content; revision:
 /** Writing a campaign: message, audience, a test, and the moment it leaves. */
 export function CampaignEditor({ campaign, above }: { campaign: Campaign | null; above: ReactNode }) {
   const project = useProjectId();
-  const [dialog, setDialog] = useState<'send' | 'test' | 'delete' | 'cancel' | null>(null);
+  const [dialog, setDialog] = useState<'send' | 'test' | 'history' | 'delete' | 'cancel' | null>(null);
   const queries = useQueryClient();
   const navigate = useNavigate();
   const refresh = () => queries.invalidateQueries({ queryKey: ['campaigns', project] });
@@ -91,6 +92,7 @@ export function CampaignEditor({ campaign, above }: { campaign: Campaign | null;
               Delete
             </Button>
           ) : null}
+          {campaign ? <Button onClick={() => setDialog('history')}>Version history</Button> : null}
           <Button disabled={!isReady} onClick={() => setDialog('test')}>
             Send test email
           </Button>
@@ -140,6 +142,13 @@ export function CampaignEditor({ campaign, above }: { campaign: Campaign | null;
       {campaign && dialog === 'send' ? <SendDialog campaign={campaign} onClose={close} onSent={refresh} /> : null}
       {campaign && dialog === 'test' ? (
         <TestDialog kind="campaigns" id={campaign.id} name={campaign.name} onClose={close} />
+      ) : null}
+      {campaign && dialog === 'history' ? (
+        <HistoryDialog
+          saved={{ kind: 'campaigns', id: campaign.id, content: contentOf(campaign), revision: campaign.revision }}
+          hasChanges={hasChanges}
+          onClose={close}
+        />
       ) : null}
       {campaign && dialog === 'cancel' ? (
         <ConfirmDialog

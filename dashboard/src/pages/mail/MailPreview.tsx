@@ -13,15 +13,26 @@ import './mail.css';
 const widths = { desktop: 'Desktop', phone: 'Phone', text: 'Plain text' } as const;
 const appearances = { light: 'Light', dark: 'Dark' } as const;
 
-/** The message as one recipient sees it, while it is written: the service renders it, as it renders what it sends. */
+/** The message while it is written: as one recipient sees it, and what they would stumble over. */
 export function MailPreview({ content }: { content: MailContent }) {
+  const settled = usePause(content, 400);
+  const body = useSource()(settled);
+  return (
+    <section className="stack" aria-label="Preview">
+      <RenderedMail content={settled} />
+      {body === '' ? null : <MailChecks source={body} document={settled.document} />}
+    </section>
+  );
+}
+
+/** A message as one recipient sees it: the service renders it, as it renders what it sends. */
+export function RenderedMail({ content }: { content: MailContent }) {
   const project = useProjectId();
   const [width, setWidth] = useState<keyof typeof widths>('desktop');
   const [appearance, setAppearance] = useState<keyof typeof appearances>('light');
   const [search, setSearch] = useState('');
-  const settled = usePause(content, 400);
-  const { subject, type } = settled;
-  const body = useSource()(settled);
+  const { subject, type } = content;
+  const body = useSource()(content);
   const wanted = usePause(search, 300);
   const contact = useQuery({
     queryKey: ['contacts', project, 'preview', wanted],
@@ -40,7 +51,7 @@ export function MailPreview({ content }: { content: MailContent }) {
       answer(api.POST('/templates/preview', { body: { subject, body, type, contactId: person?.id ?? null } })),
   });
   return (
-    <section className="stack" aria-label="Preview">
+    <>
       <div className="filters">
         <TextField
           label="Preview as"
@@ -100,8 +111,7 @@ export function MailPreview({ content }: { content: MailContent }) {
       ) : (
         <Loading />
       )}
-      {body === '' ? null : <MailChecks source={body} document={settled.document} />}
-    </section>
+    </>
   );
 }
 

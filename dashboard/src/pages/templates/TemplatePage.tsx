@@ -14,6 +14,7 @@ import { ShownPage } from '../../ui/ShownPage.tsx';
 import { Problem } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { contentBody, contentNames, contentOf, contentText, emptyContent, type MailContent } from '../mail/content.ts';
+import { HistoryDialog } from '../mail/HistoryDialog.tsx';
 import { MailForm } from '../mail/MailForm.tsx';
 import { MailPreview } from '../mail/MailPreview.tsx';
 import { TestDialog } from '../mail/TestDialog.tsx';
@@ -55,6 +56,7 @@ function Editor({ id, stored, above }: { id: string | null; stored: Stored; abov
   const project = useProjectId();
   const [deleting, setDeleting] = useState(false);
   const [testing, setTesting] = useState(false);
+  const [history, setHistory] = useState(false);
   const queries = useQueryClient();
   const navigate = useNavigate();
   const path = { id: id ?? '' };
@@ -101,6 +103,7 @@ function Editor({ id, stored, above }: { id: string | null; stored: Stored; abov
               Delete
             </Button>
           )}
+          {id === null ? null : <Button onClick={() => setHistory(true)}>Version history</Button>}
           {id === null ? null : (
             <Button disabled={hasChanges} onClick={() => setTesting(true)}>
               Send test email
@@ -137,6 +140,13 @@ function Editor({ id, stored, above }: { id: string | null; stored: Stored; abov
       ) : null}
       {id !== null && testing ? (
         <TestDialog kind="templates" id={id} name={stored.content.name} onClose={() => setTesting(false)} />
+      ) : null}
+      {id !== null && stored.revision !== null && history ? (
+        <HistoryDialog
+          saved={{ kind: 'templates', id, content: stored.content, revision: stored.revision }}
+          hasChanges={hasChanges}
+          onClose={() => setHistory(false)}
+        />
       ) : null}
       {deleting ? (
         <ConfirmDialog
