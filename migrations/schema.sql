@@ -911,6 +911,18 @@ create table retention_cursors (
   constraint retention_cursors_pkey primary key (rule)
 );
 
+create table saved_blocks (
+  id uuid not null,
+  project_id uuid not null,
+  name text not null,
+  content jsonb not null,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  constraint saved_blocks_pkey primary key (id),
+  constraint saved_blocks_name unique (project_id, name),
+  constraint saved_blocks_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
+);
+
 create table segment_memberships (
   segment_id uuid not null,
   contact_id uuid not null,

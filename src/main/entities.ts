@@ -22,6 +22,7 @@ import {
 } from '../automations/entity.ts';
 import { AutomationMigration } from '../automations/migrating/entity.ts';
 import { AutomationRun, AutomationStepRun } from '../automations/runtime/entity.ts';
+import { SavedBlock } from '../content/blocks/entity.ts';
 import { Brand } from '../content/brand/entity.ts';
 import { ContentVersion, Template } from '../content/templates/entity.ts';
 import { Upload } from '../content/uploads/entity.ts';
@@ -97,6 +98,7 @@ export const entities: EntityName[] = [
   ImportFilePart,
   Upload,
   Brand,
+  SavedBlock,
   Template,
   ContentVersion,
   ProviderHandover,

@@ -9,6 +9,7 @@ import { automationMigrationRoutes } from '../automations/migrating/routes.ts';
 import { automationPublishingRoutes } from '../automations/publishing/routes.ts';
 import { automationRoutes } from '../automations/routes.ts';
 import { automationRunRoutes } from '../automations/runs-routes.ts';
+import { blockRoutes } from '../content/blocks/routes.ts';
 import { brandRoutes } from '../content/brand/routes.ts';
 import { templateRoutes } from '../content/templates/routes.ts';
 import { uploadRoutes } from '../content/uploads/routes.ts';
@@ -51,6 +52,7 @@ export const routes: readonly Route[] = [
   ...jobRoutes,
   ...templateRoutes,
   ...brandRoutes,
+  ...blockRoutes,
   ...campaignRoutes,
   ...campaignRecipientRoutes,
   ...automationRoutes,

@@ -133,3 +133,47 @@ test('mail sent with a template of blocks is the compiled HTML with the values o
   expect(body.html).toMatch(/<p class="ph-text"[^>]*>Ada<\/p>/);
   expect(body.text).toContain('Ada');
 });
+
+test('social links are sent as icons that anybody can load', async () => {
+  const social = { type: 'social', attrs: { links: [{ network: 'LinkedIn', href: 'https://acme.test/in' }] } };
+  const { body } = await call('POST', '/templates', { ...fields(), document: documentOf(social) });
+  const [, address = ''] = /<img src="([^"]+)" alt="LinkedIn"/.exec(body.body) ?? [];
+  expect(address).toMatch(/\/brand\/icons\/linkedin\.png$/);
+  const icon = await fetch(`${api.url}${new URL(address).pathname}`);
+  expect([icon.status, icon.headers.get('content-type')]).toEqual([200, 'image/png']);
+  expect(icon.headers.get('cross-origin-resource-policy')).toBe('cross-origin');
+  expect((await fetch(`${api.url}/brand/icons/..%2Fpackage.json`)).status).toBe(404);
+});
+
+test('blocks are saved under a name, renamed, replaced and deleted, and blocks that are none are refused', async () => {
+  const content = [text('Your friends at Acme')];
+  const created = await call('POST', '/blocks', { name: ' Signature ', content });
+  expect([created.status, created.body]).toEqual([201, expect.objectContaining({ name: 'Signature', content })]);
+  expect((await call('POST', '/blocks', { name: 'Signature', content })).status).toBe(409);
+  const { id } = created.body;
+  expect((await call('PATCH', `/blocks/${id}`, { name: 'Signature' })).status).toBe(200);
+  const changed = await call('PATCH', `/blocks/${id}`, { name: 'Team', content: [{ type: 'divider' }] });
+  expect(changed.body).toMatchObject({ name: 'Team', content: [{ type: 'divider' }] });
+  expect((await call('GET', '/blocks')).body.data).toEqual([expect.objectContaining({ id, name: 'Team' })]);
+  const refused = await call('POST', '/blocks', { name: 'Bad', content: [{ type: 'iframe' }] });
+  expect([refused.status, refused.body.details?.field ?? refused.body.error?.details?.field]).toEqual([
+    400,
+    'content.0.type',
+  ]);
+  expect((await call('POST', '/blocks', { name: 'Bad', content: [text('{% if x %}')] })).status).toBe(400);
+  expect((await call('DELETE', `/blocks/${id}`)).status).toBe(204);
+  expect((await call('DELETE', `/blocks/${id}`)).status).toBe(404);
+  const log = await call('GET', `/projects/${project.id}/audit-log?target=${id}`);
+  expect(log.body.data.map(({ action }: { action: string }) => action)).toEqual([
+    'block.deleted',
+    'block.updated',
+    'block.updated',
+    'block.created',
+  ]);
+});
+
+test('of two who save the same name at the same moment one is refused', async () => {
+  const save = () => call('POST', '/blocks', { name: 'Twice', content: [text('Twice')] });
+  const answers = await Promise.all([save(), save(), save()]);
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409]);
+});

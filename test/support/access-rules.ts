@@ -84,6 +84,7 @@ const exact: Record<string, Rule> = {
   'GET /manage/:id': 'open',
   'POST /manage/:id': 'open',
   'GET /uploads/files/:projectId/:file': 'open',
+  'GET /brand/icons/:file': 'open',
   'POST /webhooks/postmark': 'open',
   'POST /webhooks/postmark/:token': 'open',
   'POST /webhooks/sns': 'open',
@@ -141,7 +142,7 @@ const exact: Record<string, Rule> = {
 const administration = /^\/webhook-endpoints(\/|$)/;
 // All below these is work in a project. A route that is meant to be otherwise needs a line of its own above.
 const work =
-  /^\/(contacts|events|templates|campaigns|segments|workflows|suppressions|activity|analytics|uploads|brand|emails)(\/|$)/;
+  /^\/(contacts|events|templates|campaigns|segments|workflows|suppressions|activity|analytics|uploads|brand|blocks|emails)(\/|$)/;
 
 /** The rule of a route; undefined for one that has none. */
 export function ruleOf(method: string, path: string): Rule | undefined {
@@ -167,7 +168,7 @@ const scopesBelow: readonly [path: RegExp, scope: Scope | ((method: string) => S
   [/^\/(v1|events)\/track$/, 'events:write'],
   [/^\/(contacts\/lookup|segments\/preview|analytics\/top-events)$/, 'contacts:read'],
   [/^\/(contacts(?!\/public)|segments|events)(\/|$)/, reads('contacts')],
-  [/^\/(templates|brand|uploads(?!\/files))(\/|$)/, 'templates'],
+  [/^\/(templates|blocks|brand(?!\/icons)|uploads(?!\/files))(\/|$)/, 'templates'],
   [/^\/campaigns\/:id\/(send|cancel|pause|resume|resend|test)$/, 'campaigns:send'],
   [/^\/(campaigns|analytics)(\/|$)/, reads('campaigns')],
   [/^\/workflows(\/|$)/, reads('workflows')],

@@ -36,6 +36,7 @@ export async function foreignWorld(api: TestApi, { db, ...store }: TestDatabase)
     from: project.sender,
     audienceType: 'ALL',
   });
+  const block = await make('/blocks', { name: 'Theirs', content: [{ type: 'divider' }] });
   const segment = await make('/segments', { name: 'Theirs', type: 'STATIC' });
   const rule = await make('/suppressions', { name: 'Theirs', kind: 'DOMAIN', pattern: 'nowhere.example' });
   const domain = await db.row<{ id: string }>('select id from domains where project_id = $1', [project.id]);
@@ -108,6 +109,7 @@ export async function foreignWorld(api: TestApi, { db, ...store }: TestDatabase)
     templates: template,
     campaigns: campaign,
     segments: segment,
+    blocks: block,
     domains: domain?.id,
     suppressions: rule,
     workflows: automation.id,
@@ -146,6 +148,7 @@ export const foreignBodies: Record<string, object> = {
   'PATCH /emails/:id': { scheduledFor: new Date().toISOString() },
   'PATCH /v1/emails/:id': { scheduledFor: new Date().toISOString() },
   'PATCH /templates/:id': { name: 'Mine now' },
+  'PATCH /blocks/:id': { name: 'Mine now' },
   'PUT /campaigns/:id': { name: 'Mine now' },
   'POST /campaigns/:id/test': { email: 'me@example.org' },
   'POST /templates/:id/test': { email: 'me@example.org' },

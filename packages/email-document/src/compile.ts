@@ -8,10 +8,10 @@ const width = 600;
 /**
  * The HTML of an email: tables for layout, styles inlined, so that clients without style sheets (Gmail for other accounts,
  * Outlook for Windows) show it alike. A style sheet only adds what the others can do: columns below one another on phones, and
- * dark colors. Liquid stays Liquid.
+ * dark colors. Liquid stays Liquid. `iconsUrl` is where the images of `icons/` are served; without it social links are words.
  */
-export function compileEmail(document: EmailDocument, brand: Brand): string {
-  const style = stylesOf(brand);
+export function compileEmail(document: EmailDocument, brand: Brand, iconsUrl?: string): string {
+  const style = { ...stylesOf(brand), iconsUrl };
   const blocks = compileBlocks(document.content, style);
   return `<!doctype html>
 <html lang="en">
@@ -50,6 +50,7 @@ interface Styles {
   /** Of every text. */
   text: string;
   link: string;
+  iconsUrl?: string | undefined;
 }
 
 function stylesOf(brand: Brand): Styles {
@@ -125,7 +126,7 @@ function compileBlocks(blocks: readonly Block[], styles: Styles): string {
 const headingSizes = { 1: 28, 2: 22, 3: 18 };
 
 function compileBlock(block: Block, styles: Styles): string {
-  const { text, brand } = styles;
+  const { text, brand, iconsUrl } = styles;
   switch (block.type) {
     case 'paragraph': {
       const content = compileInline(block.content, styles);
@@ -172,10 +173,13 @@ function compileBlock(block: Block, styles: Styles): string {
       );
     }
     case 'social': {
-      const links = block.attrs.links.map(
-        ({ network, href }) => `<a class="ph-link" href="${escapeText(href)}" style="${styles.link}">${network}</a>`,
-      );
-      return `<p class="ph-text" style="margin:0 0 16px;${text};font-size:14px${alignment(block.attrs.align)}">${links.join(' &nbsp;&middot;&nbsp; ')}</p>`;
+      const { links, align } = block.attrs;
+      const shown = links.map(({ network, href }) => {
+        const what = iconsUrl === undefined ? network : icon(iconsUrl, network);
+        return `<a class="ph-link" href="${escapeText(href)}" style="${styles.link}">${what}</a>`;
+      });
+      const gap = iconsUrl === undefined ? ' &nbsp;&middot;&nbsp; ' : '&nbsp; ';
+      return `<p class="ph-text" style="margin:0 0 16px;${text};font-size:14px${alignment(align)}">${shown.join(gap)}</p>`;
     }
     case 'html':
       return block.attrs.code;
@@ -190,6 +194,11 @@ function compileBlock(block: Block, styles: Styles): string {
       return `${open}\n${compileBlocks(block.content, styles)}\n${close}`;
     }
   }
+}
+
+// The alternative text is what is shown where images are blocked.
+function icon(iconsUrl: string, network: string): string {
+  return `<img src="${iconsUrl}/${network.toLowerCase()}.png" alt="${network}" width="32" height="32" style="display:inline-block;width:32px;height:32px;border:0;vertical-align:middle">`;
 }
 
 function alignment(align: string | undefined): string {

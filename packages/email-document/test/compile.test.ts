@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { buildVariables, deriveText, parseTemplate, render, renderText } from '@posthorn/renderer';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import { type Brand, compileEmail, EmailDocument, plainBrand, starters } from '../src/index.ts';
+import { type Brand, compileEmail, EmailDocument, networks, plainBrand, starters } from '../src/index.ts';
 
 const contact = (data: Record<string, unknown>) => ({ id: '1', email: 'ada@acme.test', subscribed: true, data });
 const variablesOf = (data: Record<string, unknown>) =>
@@ -148,4 +149,20 @@ test.each([
   ['too much', [p(text('x'.repeat(100_001)))]],
 ])('a document with %s is refused', (_, content) => {
   expect(v.safeParse(EmailDocument, { version: 1, content }).success).toBe(false);
+});
+
+test('social links are icons that say their names where images are blocked, and words without a place for icons', () => {
+  const links = networks.map((network) => ({ network, href: `https://acme.test/${network}` }));
+  const document = v.parse(EmailDocument, { version: 1, content: [{ type: 'social', attrs: { links } }] });
+  const icons = compileEmail(document, plainBrand, 'https://mail.acme.test/brand/icons');
+  for (const network of networks) {
+    const name = `${network.toLowerCase()}.png`;
+    expect(icons).toContain(`<img src="https://mail.acme.test/brand/icons/${name}" alt="${network}" width="32"`);
+    // PNG, 96 pixels wide and high.
+    const image = readFileSync(new URL(`../icons/${name}`, import.meta.url));
+    expect([image.toString('latin1', 1, 4), image.readUInt32BE(16), image.readUInt32BE(20)]).toEqual(['PNG', 96, 96]);
+  }
+  const source = deriveText(parseTemplate(icons, { mode: 'html' }));
+  expect(source && renderText(source, variablesOf({}))).toContain('LinkedIn');
+  expect(compileEmail(document, plainBrand)).not.toContain('<img');
 });

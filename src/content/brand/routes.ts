@@ -1,7 +1,7 @@
 import { Brand } from '@posthorn/email-document';
-import { route } from '../../core/http/route.ts';
+import { reply, route } from '../../core/http/route.ts';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
-import { getBrand, putBrand } from './service.ts';
+import { getBrand, iconsUrlOf, putBrand, socialIcon } from './service.ts';
 
 /** The brand kit of a project. */
 export const brandRoutes = [
@@ -25,7 +25,23 @@ export const brandRoutes = [
     body: Brand,
     example: { postalAddress: 'Acme Inc., 1 Main Street, Springfield' } as never,
     reply: Brand,
-    handle: ({ db, project, body }) => putBrand(db, project.id, body),
+    handle: ({ app, db, project, body }) => putBrand(db, iconsUrlOf(app.config), project.id, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/brand/icons/:file',
+    access: 'none',
+    summary: 'Download the icon of a social network',
+    operationId: 'downloadSocialIcon',
+    description: 'What emails with social links show, such as `linkedin.png`.',
+    textReply: 'image/*',
+    handle: async ({ params }) =>
+      reply(200, await socialIcon(params.file), {
+        'Content-Type': 'image/png',
+        'Cache-Control': 'public, max-age=604800',
+        'Cross-Origin-Resource-Policy': 'cross-origin',
+        'X-Content-Type-Options': 'nosniff',
+      }),
   }),
 ];
 

@@ -1,9 +1,10 @@
 // What other parts of the service may use of templates; everything else in this folder is its own.
+export { iconsUrlOf } from '../brand/index.ts';
 export type { TemplateCache } from './cache.ts';
 export { Template } from './entity.ts';
 export { findTemplate, type TemplateRow, type TemplateType } from './queries.ts';
 export { BodySource, ReplyTo, SenderName, SubjectSource, templateTypes } from './schema.ts';
-export { checkSender, checkSources, type SenderDomains, withinLimits } from './service.ts';
+export { type ContentDeps, checkSender, checkSources, type SenderDomains, withinLimits } from './service.ts';
 export { DocumentBody, DocumentSource, needsContent, storedContent } from './source.ts';
 export {
   contentVersion,

@@ -1,7 +1,9 @@
 import * as v from 'valibot';
+import type { App } from '../../core/http/context.ts';
 import { reply, route, taggedReply } from '../../core/http/route.ts';
 import { bareBadRequest } from '../../core/lib/errors.ts';
 import { etagOf } from '../../core/lib/revision.ts';
+import { iconsUrlOf } from '../brand/index.ts';
 import { previewTemplate } from './preview-service.ts';
 import {
   BulkUpdateTemplates,
@@ -30,6 +32,10 @@ import {
 import { restoreAbout, VersionList, VersionWithContent, versionsAbout } from './versions.ts';
 
 const id = { id: 'template' };
+const depsOf = ({ config, directory }: App) => ({
+  senderDomains: directory.senderDomains,
+  iconsUrl: iconsUrlOf(config),
+});
 const tagged = (body: TemplateBody) => taggedReply(200, body, etagOf(body.revision));
 
 /** The templates of a project. */
@@ -67,7 +73,7 @@ export const templateRoutes = [
       return missing === undefined ? null : bareBadRequest(`"${missing}" is required`);
     },
     reply: TemplateBody,
-    handle: ({ app, db, project, body }) => createTemplate(db, app.directory.senderDomains, project.id, body),
+    handle: ({ app, db, project, body }) => createTemplate(db, depsOf(app), project.id, body),
   }),
   route({
     method: 'POST',
@@ -106,7 +112,7 @@ export const templateRoutes = [
     reply: TemplateBody,
     guarded: true,
     handle: async ({ app, db, project, params, body, header }) =>
-      tagged(await patchTemplate(db, app.directory.senderDomains, project.id, params.id, body, header('if-match'))),
+      tagged(await patchTemplate(db, depsOf(app), project.id, params.id, body, header('if-match'))),
   }),
   route({
     method: 'DELETE',
@@ -161,7 +167,8 @@ export const templateRoutes = [
     summary: 'Get a version of a template',
     ids: id,
     reply: VersionWithContent,
-    handle: ({ db, project, params }) => templateVersion(db, project.id, params.id, params.version),
+    handle: ({ app, db, project, params }) =>
+      templateVersion(db, iconsUrlOf(app.config), project.id, params.id, params.version),
   }),
   route({
     method: 'POST',
@@ -174,7 +181,7 @@ export const templateRoutes = [
     reply: TemplateBody,
     guarded: true,
     handle: async ({ app, db, project, params, header }) =>
-      tagged(await restoreTemplate(db, app.directory.senderDomains, project.id, params, header('if-match'))),
+      tagged(await restoreTemplate(db, depsOf(app), project.id, params, header('if-match'))),
   }),
   route({
     method: 'POST',

@@ -32,6 +32,13 @@ import {
 /** Which domains a project may send from. */
 export type SenderDomains = (projectId: string) => Promise<ReadonlySet<string>>;
 
+/** What saving content needs beside the database. */
+export interface ContentDeps {
+  senderDomains: SenderDomains;
+  /** Where the icons of social links are served. */
+  iconsUrl: string;
+}
+
 /** A page of templates, newest first unless asked otherwise. @throws 400 for an unknown type */
 export async function listTemplates(db: Database, projectId: string, query: ListTemplates) {
   const page = offsetPage(query, 100);
@@ -66,14 +73,14 @@ export async function listTemplates(db: Database, projectId: string, query: List
 /** Creates a template. @throws 400 for a template that does not parse, 403 for its sender's domain */
 export async function createTemplate(
   db: Database,
-  senderDomains: SenderDomains,
+  { senderDomains, iconsUrl }: ContentDeps,
   projectId: string,
   body: CreateTemplate,
 ): Promise<TemplateBody> {
   checkSources(body);
   await checkSender(senderDomains, projectId, body.from);
   return db.transaction(async (tx) => {
-    const { body: html = '', document = null } = await storedContent(tx, projectId, body);
+    const { body: html = '', document = null } = await storedContent(tx, iconsUrl, projectId, body);
     return saved(tx, {
       projectId,
       ...body,
@@ -104,7 +111,7 @@ export async function getTemplate(db: Database, projectId: string, id: string): 
  */
 export async function patchTemplate(
   db: Database,
-  senderDomains: SenderDomains,
+  { senderDomains, iconsUrl }: ContentDeps,
   projectId: string,
   id: string,
   body: PatchTemplate,
@@ -117,7 +124,7 @@ export async function patchTemplate(
     await keepFirstVersion(tx, template);
     checkSources(body);
     if (body.from !== undefined) await checkSender(senderDomains, projectId, body.from);
-    const content = await storedContent(tx, projectId, body);
+    const content = await storedContent(tx, iconsUrl, projectId, body);
     for (const [field, value] of Object.entries({ ...body, ...content }))
       if (value !== undefined) tx.em.assign(template, { [field]: value });
     if (template.fromName === '') template.fromName = null;
@@ -134,30 +141,22 @@ export async function templateVersions(db: Database, projectId: string, id: stri
 }
 
 /** A version of a template with its content. @throws 404 */
-export async function templateVersion(db: Database, projectId: string, id: string, version: string) {
+export async function templateVersion(db: Database, iconsUrl: string, projectId: string, id: string, version: string) {
   await load(db, projectId, id);
-  return contentVersion(db, projectId, id, version);
+  return contentVersion(db, iconsUrl, projectId, id, version);
 }
 
 /** Saves a version of a template as its newest one. @throws as `patchTemplate`, 404 for the version */
 export async function restoreTemplate(
   db: Database,
-  senderDomains: SenderDomains,
+  deps: ContentDeps,
   projectId: string,
   { id, version }: { id: string; version: string },
   ifMatch: string,
 ): Promise<TemplateBody> {
   return db.transaction(async (tx) => {
-    const found = await templateVersion(tx, projectId, id, version);
-    const restored = await patchTemplate(
-      tx,
-      senderDomains,
-      projectId,
-      id,
-      restoredContent(found),
-      ifMatch,
-      found.version,
-    );
+    const found = await templateVersion(tx, deps.iconsUrl, projectId, id, version);
+    const restored = await patchTemplate(tx, deps, projectId, id, restoredContent(found), ifMatch, found.version);
     await recordChange(tx, projectId, { action: 'template.restored', target: id, after: { version: found.version } });
     return restored;
   });

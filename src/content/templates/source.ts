@@ -38,13 +38,14 @@ export function needsContent<Input extends Given>() {
  */
 export async function storedContent(
   db: Database,
+  iconsUrl: string,
   projectId: string,
   { body, document }: Given,
 ): Promise<{ body?: string; document?: EmailDocument | null }> {
   if (document) {
     if (body !== undefined)
       throw badRequest('Give either "body" or "document": the body is compiled from the document');
-    return compileDocument(db, projectId, document);
+    return compileDocument(db, iconsUrl, projectId, document);
   }
   if (body !== undefined) return { body, document: null };
   return document === null ? { document: null } : {};

@@ -109,6 +109,7 @@ export function contentVersions(db: Database, projectId: string, itemId: string)
  */
 export async function contentVersion(
   db: Database,
+  iconsUrl: string,
   projectId: string,
   itemId: string,
   version: string,
@@ -120,7 +121,7 @@ export async function contentVersion(
     : null;
   if (row === null) throw notFound('version', version);
   const { content, ...rest } = row;
-  const html = content.body ?? (await compileDocument(db, projectId, content.document)).body;
+  const html = content.body ?? (await compileDocument(db, iconsUrl, projectId, content.document)).body;
   return { ...rest, ...content, body: html };
 }
 

@@ -9,6 +9,7 @@ export const tags: Readonly<Record<string, { name: string; description: string }
   segments: { name: 'Segments', description: 'Groups of contacts, by a condition or by hand.' },
   templates: { name: 'Templates', description: 'Reusable content with variables, written as blocks or as HTML.' },
   brand: { name: 'Brand', description: 'Logo, colors and footer that every template follows.' },
+  'saved blocks': { name: 'Saved blocks', description: 'Blocks to insert into emails again.' },
   uploads: { name: 'Images', description: 'Images for email.' },
   campaigns: {
     name: 'Campaigns',

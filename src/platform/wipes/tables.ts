@@ -36,6 +36,7 @@ const content: readonly WipedTable[] = [
 const settings: readonly WipedTable[] = [
   { table: 'suppression_rules', by: 'any', rows: 1_000 },
   { table: 'uploads', by: 'any', rows: 1_000 },
+  { table: 'saved_blocks', by: 'any', rows: 200 },
   { table: 'idempotency_keys', by: 'any', rows: 10_000 },
   { table: 'rate_windows', by: 'any', rows: 1_000 },
   { table: 'usage_counters', by: 'any', rows: 1_000 },

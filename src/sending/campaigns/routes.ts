@@ -1,5 +1,11 @@
 import * as v from 'valibot';
-import { restoreAbout, VersionBody, VersionWithContent, versionsAbout } from '../../content/templates/index.ts';
+import {
+  iconsUrlOf,
+  restoreAbout,
+  VersionBody,
+  VersionWithContent,
+  versionsAbout,
+} from '../../content/templates/index.ts';
 import type { Database } from '../../core/database/sql.ts';
 import type { App } from '../../core/http/context.ts';
 import { route, taggedReply } from '../../core/http/route.ts';
@@ -50,6 +56,7 @@ const depsOf = ({ app, db }: { app: App; db: Database }) => ({
   db,
   outbox: app.outbox,
   senderDomains: app.directory.senderDomains,
+  iconsUrl: iconsUrlOf(app.config),
   clock: app.clock,
   provider: app.mailer.name,
   billing: app.config,
@@ -146,7 +153,10 @@ export const campaignRoutes = [
     summary: 'Get a version of a campaign',
     ids,
     reply: wrapped(VersionWithContent),
-    handle: async ({ db, project, params }) => ok(await campaignVersion(db, project.id, params.id, params.version)),
+    handle: async (input) => {
+      const { project, params } = input;
+      return ok(await campaignVersion(depsOf(input), project.id, params.id, params.version));
+    },
   }),
   route({
     method: 'POST',

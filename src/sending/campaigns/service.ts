@@ -3,6 +3,7 @@ import { LockMode } from '@mikro-orm/core';
 import * as v from 'valibot';
 import { checkedDefinition } from '../../audience/segments/index.ts';
 import {
+  type ContentDeps,
   checkSender,
   checkSources,
   contentVersion,
@@ -10,7 +11,6 @@ import {
   keepFirstVersion,
   keepVersion,
   restoredContent,
-  type SenderDomains,
   storedContent,
 } from '../../content/templates/index.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
@@ -36,9 +36,8 @@ import {
 } from './schema.ts';
 
 /** What reading and writing campaigns needs. */
-export interface CampaignDeps {
+export interface CampaignDeps extends ContentDeps {
   db: Database;
-  senderDomains: SenderDomains;
   clock: Clock;
   /** The mailer's name, for what holds it. */
   provider: string;
@@ -79,7 +78,7 @@ export async function listCampaigns({ db, provider }: CampaignDeps, projectId: s
  * faulty condition; 403 for the sender's domain; 404 for the segment
  */
 export async function createCampaign(
-  { db, senderDomains, clock }: CampaignDeps,
+  { db, senderDomains, iconsUrl, clock }: CampaignDeps,
   projectId: string,
   body: CreateCampaign,
 ): Promise<CampaignBody> {
@@ -89,7 +88,7 @@ export async function createCampaign(
   await checkSender(senderDomains, projectId, body.from);
   return db.transaction(async (tx) => {
     await checkAudience(tx, projectId, body);
-    const { body: html = '', document = null } = await storedContent(tx, projectId, body);
+    const { body: html = '', document = null } = await storedContent(tx, iconsUrl, projectId, body);
     const campaign = tx.em.create(Campaign, {
       projectId,
       ...body,
@@ -123,7 +122,7 @@ export async function getCampaign(
  * @throws 404, 400 for its status or an incomplete audience, 412 where `ifMatch` names another revision, and as on creation
  */
 export async function updateCampaign(
-  { db, senderDomains, clock }: CampaignDeps,
+  { db, senderDomains, iconsUrl, clock }: CampaignDeps,
   projectId: string,
   id: string,
   body: UpdateCampaign,
@@ -155,7 +154,7 @@ export async function updateCampaign(
       });
     const keys = [body.audienceType, body.audienceCondition, body.segmentId];
     if (keys.some((value) => value !== undefined)) await checkAudience(tx, projectId, audience);
-    const content = await storedContent(tx, projectId, body);
+    const content = await storedContent(tx, iconsUrl, projectId, body);
     for (const [field, value] of Object.entries({ ...body, ...content }))
       if (value !== undefined) tx.em.assign(campaign, { [field]: value });
     if (campaign.fromName === '') campaign.fromName = null;
@@ -174,9 +173,14 @@ export async function campaignVersions(db: Database, projectId: string, id: stri
 }
 
 /** A version of a campaign with its content. @throws 404 */
-export async function campaignVersion(db: Database, projectId: string, id: string, version: string) {
+export async function campaignVersion(
+  { db, iconsUrl }: Pick<CampaignDeps, 'db' | 'iconsUrl'>,
+  projectId: string,
+  id: string,
+  version: string,
+) {
   await load(db, projectId, id);
-  return contentVersion(db, projectId, id, version);
+  return contentVersion(db, iconsUrl, projectId, id, version);
 }
 
 /** Saves a version of a campaign as its newest one; the audience stays. @throws as `updateCampaign`, 404 for the version */
@@ -187,9 +191,10 @@ export async function restoreCampaign(
   ifMatch: string,
 ): Promise<CampaignBody> {
   return deps.db.transaction(async (tx) => {
-    const found = await campaignVersion(tx, projectId, id, version);
+    const within = { ...deps, db: tx };
+    const found = await campaignVersion(within, projectId, id, version);
     const change = restoredContent(found);
-    const restored = await updateCampaign({ ...deps, db: tx }, projectId, id, change, ifMatch, found.version);
+    const restored = await updateCampaign(within, projectId, id, change, ifMatch, found.version);
     await recordChange(tx, projectId, { action: 'campaign.restored', target: id, after: { version: found.version } });
     return restored;
   });

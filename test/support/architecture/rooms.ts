@@ -28,6 +28,7 @@ export const order = [
   'content/uploads',
   'content/rendering',
   'content/brand',
+  'content/blocks',
   'content/templates',
   'sending/providers',
   'sending/ledger',

@@ -2,6 +2,7 @@ import { compileEmail, plainBrand } from '@posthorn/email-document';
 import { useQuery } from '@tanstack/react-query';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
+import { deployment } from '../../app/deployment.ts';
 import type { MailContent } from './content.ts';
 
 /** The brand kit of a project, as a query. */
@@ -18,5 +19,7 @@ export function useBrand() {
 /** The HTML that a message is sent as: what was written as blocks is compiled as the service does it. */
 export function useSource(): (content: Pick<MailContent, 'body' | 'document'>) => string {
   const brand = useBrand();
-  return ({ body, document }) => (document === null ? body : compileEmail(document, brand));
+  const { data } = useQuery(deployment);
+  const icons = data && `${data.urls.api}/brand/icons`;
+  return ({ body, document }) => (document === null ? body : compileEmail(document, brand, icons));
 }

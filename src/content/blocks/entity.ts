@@ -1,0 +1,22 @@
+import { defineEntity } from '@mikro-orm/core';
+import type { EmailDocument } from '@posthorn/email-document';
+import { baseColumns } from '../../core/database/columns.ts';
+import { ofProject } from '../../platform/projects/index.ts';
+
+const p = defineEntity.properties;
+
+const SavedBlockSchema = defineEntity({
+  name: 'SavedBlock',
+  tableName: 'saved_blocks',
+  properties: {
+    ...baseColumns,
+    projectId: ofProject(),
+    name: p.text(),
+    content: p.json<EmailDocument['content']>(),
+  },
+  uniques: [{ name: 'saved_blocks_name', properties: ['projectId', 'name'] }],
+});
+
+/** Blocks that are copied into emails: a mail keeps its own copy when they change. */
+export class SavedBlock extends SavedBlockSchema.class {}
+SavedBlockSchema.setClass(SavedBlock);

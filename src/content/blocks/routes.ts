@@ -1,0 +1,64 @@
+import { reply, route } from '../../core/http/route.ts';
+import { CreateSavedBlock, PatchSavedBlock, SavedBlockBody, SavedBlockList } from './schema.ts';
+import { createBlock, deleteBlock, listBlocks, patchBlock } from './service.ts';
+
+const shared = { scope: 'templates', access: 'dashboard', tag: 'saved blocks' } as const;
+const ids = { id: 'saved block' };
+
+/** Blocks that the project keeps to insert into emails. */
+export const blockRoutes = [
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/blocks',
+    summary: 'List saved blocks',
+    operationId: 'listSavedBlocks',
+    reply: SavedBlockList,
+    handle: ({ db, project }) => listBlocks(db, project.id),
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/blocks',
+    summary: 'Save blocks under a name',
+    operationId: 'createSavedBlock',
+    description: 'The editor offers them in its menus and copies them into an email.',
+    status: 201,
+    body: CreateSavedBlock,
+    example: {
+      name: 'Signature',
+      content: [{ type: 'paragraph', content: [{ type: 'text', text: 'Your friends at Acme' }] }],
+    },
+    bodyLimit: 'document',
+    reply: SavedBlockBody,
+    handle: ({ db, project, body }) => createBlock(db, project.id, body),
+  }),
+  route({
+    ...shared,
+    method: 'PATCH',
+    path: '/blocks/:id',
+    summary: 'Rename or replace saved blocks',
+    operationId: 'updateSavedBlock',
+    description: 'Emails keep the copies that they have.',
+    ids,
+    body: PatchSavedBlock,
+    example: { name: 'Signature of the team' },
+    bodyLimit: 'document',
+    reply: SavedBlockBody,
+    handle: ({ db, project, params, body }) => patchBlock(db, project.id, params.id, body),
+  }),
+  route({
+    ...shared,
+    method: 'DELETE',
+    path: '/blocks/:id',
+    summary: 'Delete saved blocks',
+    operationId: 'deleteSavedBlock',
+    description: 'Emails keep the copies that they have.',
+    ids,
+    status: 204,
+    async handle({ db, project, params }) {
+      await deleteBlock(db, project.id, params.id);
+      return reply(204);
+    },
+  }),
+];
