@@ -5,6 +5,7 @@ export const longTests = [
   'test/browser/awkward-texts.test.ts',
   'test/workflows/automation-run-crowd.test.ts',
   'test/workflows/temporal-store.test.ts',
+  'test/start/guides.test.ts',
 ];
 
 /** Files that run in both, in `npm run test:soak` with more or larger input (`isLong`). */
@@ -14,7 +15,6 @@ export const longForms = ['test/api/hostile-bodies.test.ts', 'test/workflows/aut
 export const slowTests = [
   'test/browser/dashboard-access.test.ts',
   'test/start/npm-start.test.ts',
-  'test/start/readme.test.ts',
   'test/e2e/automation.test.ts',
   'test/e2e/campaign.test.ts',
   'test/browser/dashboard-designer.test.ts',

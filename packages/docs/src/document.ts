@@ -35,7 +35,7 @@ export interface Parameter {
   schema: Schema;
 }
 
-export interface Media {
+interface Media {
   schema?: Schema;
   example?: unknown;
 }

@@ -1,0 +1,149 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { freePorts } from '@posthorn/local-stack';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../../packages/local-stack/test/fakes.ts';
+import { aPlace, type Place, type Run, startIn } from '../support/npm-start.ts';
+
+const minutes = 60_000;
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const run = promisify(execFile);
+
+/** The snippets of a page in a language, in their order. */
+function snippetsOf(page: string, language: string): string[] {
+  const text = readFileSync(join(root, page), 'utf8');
+  return [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, name, snippet = '']) =>
+    name === language ? [snippet] : [],
+  );
+}
+
+const guides = [...readFileSync(join(root, 'docs/guides/README.md'), 'utf8').matchAll(/^- \[.*?\]\((.*?)\.md\)/gm)].map(
+  ([, name = '']) => name,
+);
+
+interface Mail {
+  to: { email: string }[];
+  subject: string;
+  html: string;
+}
+
+let place: Place;
+let service: Run;
+let folder: string;
+let webhookPort: number;
+
+beforeAll(async () => {
+  place = await aPlace();
+  [webhookPort = 0] = await freePorts(1);
+  // In the project, so that scripts find its packages.
+  mkdirSync(join(root, '.cache'), { recursive: true });
+  folder = mkdtempSync(join(root, '.cache/guides-'));
+  service = startIn(place, { WEBHOOK_ALLOWED_HOSTS: `localhost:${webhookPort}` });
+  await service.untilReady();
+}, 4 * minutes);
+afterAll(async () => {
+  await service?.[Symbol.asyncDispose]();
+  place?.[Symbol.dispose]();
+  if (folder) rmSync(folder, { recursive: true });
+});
+
+/** What the inbox has, by subject. */
+async function inbox(): Promise<Mail[]> {
+  const { messages } = (await (await fetch(`${place.sandboxUrl}/api/messages`)).json()) as {
+    messages: { id: string }[];
+  };
+  const mails = await Promise.all(
+    messages.map(async ({ id }) => (await fetch(`${place.sandboxUrl}/api/messages/${id}`)).json() as Promise<Mail>),
+  );
+  return mails.sort((one, other) => one.subject.localeCompare(other.subject));
+}
+
+function here(text: string): string {
+  return text
+    .replaceAll('./.data/', `${place.dataDir}/`)
+    .replaceAll('http://localhost:3000', place.baseUrl)
+    .replaceAll('http://localhost:8025', place.sandboxUrl)
+    .replaceAll('127.0.0.1:2525', `127.0.0.1:${place.env.SMTP_IN_PORT}`)
+    .replaceAll('localhost:4000', `localhost:${webhookPort}`)
+    .replaceAll(/\b4000\b/g, String(webhookPort));
+}
+
+/** Runs a script of bash, in which a status that is no success fails. */
+async function bash(script: string): Promise<string> {
+  const strict = 'curl() { command curl -sS --fail-with-body "$@"; }';
+  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', `${strict}\n${here(script)}`], { cwd: folder });
+  return stdout;
+}
+
+test('the snippets of the README, pasted in order, end in a received campaign', { timeout: 2 * minutes }, async () => {
+  const [install = '', ...snippets] = snippetsOf('README.md', 'sh');
+  expect(install).toBe('npm ci && npm start\n');
+  expect(await bash(snippets.join('\n'))).toContain('"totalRecipients":1');
+  await eventually(async () => (await inbox()).length === 2, minutes);
+  const to = [{ email: 'ada@example.com' }];
+  expect(await inbox()).toMatchObject([
+    { to, subject: 'Hello Ada', html: expect.stringContaining('Welcome, Ada!') },
+    { to, subject: 'News for ada@example.com', html: expect.stringContaining('You are on the pro plan.') },
+  ]);
+});
+
+// What the quick start sets for all guides.
+function environment(): NodeJS.ProcessEnv {
+  const file = readFileSync(join(place.dataDir, 'first-project.json'), 'utf8');
+  const { secretKey, publicKey } = JSON.parse(file) as { secretKey: string; publicKey: string };
+  return { ...process.env, POSTHORN_URL: place.baseUrl, SECRET_KEY: secretKey, PUBLIC_KEY: publicKey };
+}
+
+test('every guide has each of its snippets in curl, TypeScript and Python', () => {
+  for (const guide of guides) {
+    const counts = ['sh', 'ts', 'python'].map((language) => snippetsOf(`docs/guides/${guide}.md`, language).length);
+    expect(new Set(counts).size, `${guide} has ${counts} snippets in curl, TypeScript and Python`).toBe(1);
+  }
+});
+
+test('the snippets in curl run', { timeout: 2 * minutes }, async () => {
+  const [setUp = ''] = snippetsOf('docs/guides/quick-start.md', 'sh');
+  const scripts = guides.map((guide) => {
+    const snippets = snippetsOf(`docs/guides/${guide}.md`, 'sh');
+    return `(\n${setUp}\n${snippets.join('\n')}\n) || { echo "${guide} failed" >&2; exit 1; }`;
+  });
+  await bash(scripts.join('\n'));
+});
+
+test('the snippets in TypeScript compile and run', { timeout: 2 * minutes }, async () => {
+  const own = join(folder, 'typescript');
+  mkdirSync(own);
+  const [setUp = ''] = snippetsOf('docs/guides/quick-start.md', 'ts');
+  writeFileSync(join(own, 'posthorn.ts'), here(setUp));
+  for (const guide of guides) {
+    const snippets = snippetsOf(`docs/guides/${guide}.md`, 'ts').filter((snippet) => snippet !== setUp);
+    const client = snippets.join('').includes('posthorn.') ? "import { posthorn } from './posthorn.ts';\n" : '';
+    writeFileSync(join(own, `${guide}.ts`), here(`${client}${snippets.join('\n')}\nexport {};\n`));
+  }
+  writeFileSync(join(own, 'all.ts'), guides.map((guide) => `await import('./${guide}.ts');\n`).join(''));
+  symlinkSync(join(root, 'tsconfig.json'), join(own, 'base.json'));
+  writeFileSync(
+    join(own, 'tsconfig.json'),
+    JSON.stringify({ extends: './base.json', compilerOptions: { noUnusedLocals: false }, include: ['./*.ts'] }),
+  );
+  await run(join(root, 'node_modules/.bin/tsc'), ['-p', own]).catch(({ stdout }) => expect(stdout).toBe(''));
+  await run(process.execPath, [join(own, 'all.ts')], { env: environment() });
+});
+
+test('the snippets in Python run', { timeout: 2 * minutes }, async () => {
+  const [setUp = ''] = snippetsOf('docs/guides/quick-start.md', 'python');
+  const scripts = guides.map((guide) => {
+    const snippets = snippetsOf(`docs/guides/${guide}.md`, 'python').filter((snippet) => snippet !== setUp);
+    return { guide: `${guide}.py`, text: here(`${setUp}\n${snippets.join('\n')}`) };
+  });
+  writeFileSync(join(folder, 'scripts.json'), JSON.stringify(scripts));
+  const program = [
+    'import json, sys',
+    'for script in json.load(open(sys.argv[1])):',
+    "    exec(compile(script['text'], script['guide'], 'exec'), {'__name__': '__main__'})",
+  ];
+  await run('python3', ['-c', program.join('\n'), join(folder, 'scripts.json')], { env: environment() });
+});
