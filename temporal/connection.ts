@@ -72,7 +72,8 @@ export function openTemporal(settings: TemporalSettings): TemporalConnection {
   const close = async () => {
     closing = true;
     // A repetition that is due on a closed channel throws in its timer, where nobody can catch it.
-    await pause(lastRetryAt - Date.now() + timerLatenessMs);
+    const restMs = lastRetryAt - Date.now() + timerLatenessMs;
+    if (restMs > 0) await pause(restMs);
     await connection.close();
   };
   return {

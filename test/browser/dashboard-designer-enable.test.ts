@@ -101,9 +101,10 @@ test('"+" on a path inserts a step, by mouse and by keyboard, and Arrange puts "
     await type(page, 'Value of field 1', 'invited');
     await page.getByRole('button', { name: 'Insert a step between Has a plan and It is no' }).focus();
     await page.keyboard.press('Enter');
-    // The menu gives the focus to its first item a moment after it is there.
+    // The menu moves the focus a moment after it opens, and a moment after each key.
     await page.locator('[role=menuitem]:focus', { hasText: 'Send email' }).waitFor();
     await page.keyboard.press('ArrowDown');
+    await page.locator('[role=menuitem]:focus', { hasText: 'Delay' }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 2, name: 'Delay' }).waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
