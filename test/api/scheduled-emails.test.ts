@@ -56,7 +56,10 @@ function aMailer(): FakeMailer {
 
 /** Lets the time of a scheduled mail come. */
 async function makeDue(id: string): Promise<void> {
-  await database.db.count('update email_queue set due_at = now(), created_at = now() where email_id = $1', [id]);
+  await database.db.count(
+    'update email_queue set due_at = now() - make_interval(secs => 1), created_at = now() - make_interval(secs => 1) where email_id = $1',
+    [id],
+  );
 }
 
 test('scheduled and held mail waits for its time, says so, and ends the delivery when that is far away', async () => {

@@ -61,7 +61,10 @@ const deps = (): WebhookDeps => ({
 });
 const work = (id: string) => deliverWebhooks(deps(), id, new AbortController().signal);
 const dueNow = (id: string) =>
-  database.db.count(`update webhook_deliveries set due_at = now() where endpoint_id = $1 and status = 'PENDING'`, [id]);
+  database.db.count(
+    `update webhook_deliveries set due_at = now() - make_interval(secs => 1) where endpoint_id = $1 and status = 'PENDING'`,
+    [id],
+  );
 const answering =
   (status: number, headers: Record<string, string> = {}): Answering =>
   (_, response) => {

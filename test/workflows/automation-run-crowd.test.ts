@@ -145,9 +145,12 @@ test('with the Temporal store wiped during a campaign, every sleeping automation
   expect(await campaignRow(database.db, campaign)).toMatchObject({ status: 'SENDING' });
 
   // Hours later: what slept is due, and nobody has looked at the campaign for a while.
-  await database.db.count('update automation_runs set due_at = now() where automation_id = $1', [automation.id]);
   await database.db.count(
-    `update automation_step_runs set scheduled_for = now() where project_id = $1 and step_type = 'DELAY'`,
+    'update automation_runs set due_at = now() - make_interval(secs => 1) where automation_id = $1',
+    [automation.id],
+  );
+  await database.db.count(
+    `update automation_step_runs set scheduled_for = now() - make_interval(secs => 1) where project_id = $1 and step_type = 'DELAY'`,
     [project.id],
   );
   const second = await aServer();

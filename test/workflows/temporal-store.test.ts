@@ -288,7 +288,7 @@ test('a store that is older than the rows: open executions that wait for what ha
   await temporal.client.workflow.getHandle(gone?.id ?? '').terminate('lost');
   const passTime = (automation: string) =>
     db.rows(
-      `with run as (update automation_runs set due_at = now() where automation_id = $1 returning id)
+      `with run as (update automation_runs set due_at = now() - make_interval(secs => 1) where automation_id = $1 returning id)
        update automation_step_runs x set scheduled_for = now() from run where x.run_id = run.id and x.status = 'SCHEDULED'`,
       [automation],
     );

@@ -46,7 +46,9 @@ test('tracked events reach the endpoint while workers come and go and the receiv
   await using _second = await aWorker();
   const statuses = async () => {
     // A failed attempt is not waited for.
-    await database.db.rows("update webhook_deliveries set due_at = now() where status = 'PENDING' and attempts > 0");
+    await database.db.rows(
+      "update webhook_deliveries set due_at = now() - make_interval(secs => 1) where status = 'PENDING' and attempts > 0",
+    );
     const { body } = await api.call(project.secretKey, 'GET', `/webhook-endpoints/${id}/audit`);
     return body;
   };
