@@ -23,6 +23,7 @@ export async function createMailer(config: Config, log: Logger, sql: Database): 
     streams: { transactional: config.POSTMARK_STREAM_TRANSACTIONAL, broadcast: config.POSTMARK_STREAM_BROADCAST },
     log,
     name: mailProvider,
+    timeouts: { send: config.PROVIDER_TIMEOUT_SECONDS * 1000 },
     ...(mailProvider === 'sandbox' ? { maxMessageBytes: 40 * megabyte } : {}),
   });
 }

@@ -34,7 +34,8 @@ beforeAll(async () => {
   api = await testApi(database, {
     POSTMARK_API_URL: sandbox.url,
     TEMPORAL_ADDRESS: inject('temporalAddress'),
-    PROVIDER_LOOKUP_LAG_SECONDS: '1',
+    PROVIDER_LOOKUP_LAG_SECONDS: '5',
+    PROVIDER_TIMEOUT_SECONDS: '5',
     WEBHOOK_ALLOWED_HOSTS: '127.0.0.1',
   });
   settings = Object.fromEntries(
@@ -44,6 +45,7 @@ beforeAll(async () => {
       'TEMPORAL_TASK_QUEUE',
       'POSTMARK_API_URL',
       'PROVIDER_LOOKUP_LAG_SECONDS',
+      'PROVIDER_TIMEOUT_SECONDS',
       'WEBHOOK_ALLOWED_HOSTS',
     ].map((name) => [name, String(api.config[name as keyof typeof api.config])]),
   );

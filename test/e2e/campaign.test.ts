@@ -35,7 +35,8 @@ beforeAll(async () => {
     POSTMARK_API_URL: sandbox.url,
     TEMPORAL_ADDRESS: temporal.address,
     SEND_CHUNK: '50',
-    PROVIDER_LOOKUP_LAG_SECONDS: '1',
+    PROVIDER_LOOKUP_LAG_SECONDS: '5',
+    PROVIDER_TIMEOUT_SECONDS: '5',
     SEND_RATE_PER_PROJECT: '400',
   });
   settings = Object.fromEntries(
@@ -46,6 +47,7 @@ beforeAll(async () => {
       'POSTMARK_API_URL',
       'SEND_CHUNK',
       'PROVIDER_LOOKUP_LAG_SECONDS',
+      'PROVIDER_TIMEOUT_SECONDS',
       'SEND_RATE_PER_PROJECT',
     ].map((name) => [name, String(api.config[name as keyof typeof api.config])]),
   );

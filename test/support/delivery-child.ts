@@ -41,6 +41,7 @@ async function serve(options: ChildOptions): Promise<void> {
         apiUrl: options.sandboxUrl ?? '',
         streams: { transactional: 'outbound', broadcast: 'broadcast' },
         log,
+        timeouts: { send: 4_000 },
       });
   const activities = emailActivities({
     db: store.db,

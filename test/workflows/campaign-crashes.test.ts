@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/lib/time.ts';
 import { auditCampaign } from '../../src/sending/campaigns/audit.ts';
-import { claimRanges, type RangeClaim } from '../../src/sending/campaigns/claims.ts';
+import { claimRanges, type RangeClaim, retakeClaim } from '../../src/sending/campaigns/claims.ts';
 import { finishSend } from '../../src/sending/campaigns/completion.ts';
 import { deliverClaim } from '../../src/sending/campaigns/deliver-claim.ts';
 import { expandFrom } from '../../src/sending/campaigns/expand-audience.ts';
@@ -105,6 +105,7 @@ async function handedOver(claim: RangeClaim): Promise<void> {
   const recipients = await readRecipients(db.db, sendOf(1), claim);
   await mailer.send(claim.id, recipients.map(sendOf(1).compose));
 }
+const inHand = (claim: RangeClaim) => ({ ...claim, sending: true, probing: false, takenAt: performance.now() });
 /** The retry works until nothing is left, and the balance sheet is drawn up. */
 async function retried(): Promise<void> {
   const report = await runLane(deps, sendOf(2), { claims: 2, shareMs: 20_000 }, new AbortController().signal);
@@ -164,10 +165,68 @@ describe('a worker that dies', () => {
   test('after the result is written down: nothing of it is looked at again', async () => {
     await expand();
     const claim = await claimed();
-    await deliverClaim(deps, sendOf(1), { ...claim, sending: true, probing: false, takenAt: performance.now() });
+    await deliverClaim(deps, sendOf(1), inHand(claim));
     expect(await ledgerOf(db.db, campaign)).toEqual({ SENT: chunk, PENDING: people - chunk });
     await retried();
     expect(mailer.searches).toEqual([]);
+  });
+
+  test('with a claim that was put back before: what the provider took of the second try is found as well', async () => {
+    await expand();
+    const claim = await claimed();
+    mailer.options.outages = 1;
+    await deliverClaim(deps, sendOf(1), inHand(claim));
+    await db.db.count('update campaign_claims set due_at = now() - make_interval(secs => 1)');
+    const again = await retakeClaim(db.db, { ...sendOf(1), holder: `run-${round}/7/1.again` }, 0);
+    expect(again).toMatchObject({ id: claim.id, handedMs: null });
+    await handedOver(claim);
+    await retried();
+    expect(mailer.searches).toContain(claim.id);
+  });
+
+  test('and is not dead after all, with a call under way: nothing of it is sent again before the call is over', async () => {
+    Object.assign(mailer, { longestCallMs: 60_000 });
+    await expand();
+    const claim = await claimed();
+    const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    mailer.onCall = () => {
+      begun.resolve();
+      mailer.onCall = () => undefined;
+      return ended.promise;
+    };
+    const stalled = deliverClaim(deps, sendOf(1), inHand(claim));
+    await begun.promise;
+    const report = await runLane(deps, sendOf(2), { claims: 2, shareMs: 20_000 }, new AbortController().signal);
+    expect(report).toMatchObject({ end: 'empty', sent: people - chunk });
+    expect(report.waitMs).toBeGreaterThan(50_000);
+    ended.resolve();
+    await stalled;
+    await db.db.count('update campaign_claims set due_at = now() - make_interval(secs => 1)');
+    await retried();
+  });
+
+  test('and is not dead after all, but stood still before its call: it hands nothing over', async () => {
+    await expand();
+    const claim = await claimed();
+    const rendering = async <T>(work: () => T) => {
+      await retried();
+      return work();
+    };
+    const stalled = { ...deps, rendering: rendering as LaneDeps['rendering'] };
+    await deliverClaim(stalled, sendOf(1), { ...inHand(claim), takenAt: performance.now() - 3_000 });
+    expect(mailer.recipients).toHaveLength(people);
+  });
+
+  test('after a call that ended long after its claim, without an answer: the lag of the provider counts from its end', async () => {
+    await expand();
+    const claim = await claimed();
+    await db.db.count(`update campaign_claims set handed_at = now() - interval '2 minutes'`);
+    mailer.options.lostCalls = 1;
+    await deliverClaim({ ...deps, lagMs: 60_000 }, sendOf(1), inHand(claim));
+    const lane = { claims: 2, shareMs: 20_000 };
+    const report = await runLane({ ...deps, lagMs: 60_000 }, sendOf(2), lane, new AbortController().signal);
+    expect(report.waitMs).toBeGreaterThan(30_000);
+    expect(mailer.recipients).toHaveLength(people - chunk);
   });
 
   test('and is not dead after all: what it writes down late changes nothing', async () => {
@@ -175,7 +234,7 @@ describe('a worker that dies', () => {
     const claim = await claimed();
     await handedOver(claim);
     await retried();
-    await deliverClaim(deps, sendOf(1), { ...claim, sending: true, probing: false, takenAt: performance.now() });
+    await deliverClaim(deps, sendOf(1), inHand(claim));
     expect(await campaignRow(db.db, campaign)).toMatchObject({ status: 'SENT', sent: people });
     expect(mailer.recipients).toHaveLength(people);
   });

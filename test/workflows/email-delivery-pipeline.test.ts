@@ -332,6 +332,24 @@ test('a worker that dies between claim and settle leaves nothing missing and not
   expect((await ledger(project)).map(({ status }) => status)).toEqual(Array(1200).fill('SENT'));
 });
 
+test('a worker that may only stand still: what it claimed is not sent again while a call may be under way', async () => {
+  const project = await aProject(store.db);
+  const addresses = await queueMany(store.db, project, 40);
+  const mailer = Object.assign(new FakeMailer(), { longestCallMs: 60_000 });
+  const deps = deliveryDeps(store.db, mailer);
+  const run = runOf(project);
+  const id = `${run.prefix}1.1`;
+  const mails = await claimQueued(store.db, project.id, id, { messages: 25, rate: 0, provider: 'fake' });
+  const report = await deliverPending(deps, { ...run, attempt: 2 }, quick);
+  expect(report.delivered).toBe(15);
+  expect(report.waitMs).toBeGreaterThan(50_000);
+  // It goes on, learns that the claim is not its own any more, and hands nothing over.
+  await handOverQueued(deps, { id, mails, takenAt: performance.now() - 3_000, probing: false });
+  expect(mailer.sent).toHaveLength(15);
+  expect(await deliverAll(deps, project)).toEqual({ delivered: 25, failed: 0 });
+  expectEachOnce(mailer, addresses);
+});
+
 test('claims of a worker that nobody retries are settled by the reconciler, which wakes the project', async () => {
   const project = await aProject(store.db);
   const addresses = await queueMany(store.db, project, 40);

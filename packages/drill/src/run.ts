@@ -30,6 +30,8 @@ export function drillSettings({ recipients, rounds }: DrillOptions): Record<stri
     SEND_CHUNK: String(Math.max(5, Math.min(500, Math.round(recipients / 80)))),
     // The sandbox finds what it took at once.
     PROVIDER_LOOKUP_LAG_SECONDS: '2',
+    // What was under way in a process that was killed is sent again after so long.
+    PROVIDER_TIMEOUT_SECONDS: '5',
     SANDBOX_DELAY_MS: '0',
     SANDBOX_KEEP: String(recipients * 3 + 10_000),
   };

@@ -83,6 +83,8 @@ export interface Mailer {
   begin?(claimId: string): MailerCall;
   /** What the provider accepted under this claim. Rejects when the provider cannot be asked. */
   accepted(claimId: string): Promise<Accepted>;
+  /** How long after its beginning a call may still bring messages to the provider, in milliseconds; 0 when absent. */
+  readonly longestCallMs?: number;
   /** For providers that cannot be searched, where `accepted` answers from our own record of hand-overs. */
   readonly doubt?: Doubt;
 }

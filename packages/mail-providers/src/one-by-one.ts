@@ -43,6 +43,8 @@ export function createSingleMailer(provider: SingleProvider, deps: SingleMailerD
     maxBatchMessages,
     maxBatchBytes: maxBatchMessages * maxMessageBytes,
     maxMessageBytes,
+    // A message is noted in the journal before it leaves: only what has not begun could come as a surprise.
+    longestCallMs: patienceMs,
     ...(provider.refusedExtensions ? { refusedExtensions: provider.refusedExtensions } : {}),
     async send(claimId, messages) {
       const deadline = performance.now() + patienceMs;

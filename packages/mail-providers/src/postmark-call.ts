@@ -6,6 +6,8 @@ import type { RawBatchTransport } from './postmark-transport.ts';
 import { type Answer, readFailedCall, refusedAlone, verdictOfAnswer } from './postmark-verdicts.ts';
 
 const megabyte = 1024 * 1024;
+/** How long after the beginning of a call its last batch may begin, in milliseconds. */
+export const patienceMs = 5_000;
 
 /** What calls of one mailer share. */
 export interface PostmarkContext {
@@ -44,13 +46,14 @@ export class PostmarkCall implements MailerCall {
 
   async send(): Promise<Verdict[]> {
     const answers: Verdict[] = [];
+    const lastMoment = performance.now() + patienceMs;
     for (const batch of this.batches) {
       if (batch.count === 0) continue;
       const last = answers.at(-1);
       // A call that failed as a whole says that the next would fail too; the rest was never sent.
       const stopped = last !== undefined && failedAsCall(last) ? last : null;
       if (stopped !== null) answers.push(...Array.from({ length: batch.count }, () => notTried(stopped)));
-      else answers.push(...(await sendBatch(this.context, batch)));
+      else answers.push(...(await sendBatch(this.context, batch, lastMoment)));
     }
     let next = 0;
     return this.refused.map((verdict) => verdict ?? (answers[next++] as Verdict));
@@ -63,16 +66,28 @@ export class PostmarkCall implements MailerCall {
   }
 }
 
-async function sendBatch(context: PostmarkContext, batch: BatchBody): Promise<Verdict[]> {
+async function sendBatch(context: PostmarkContext, batch: BatchBody, lastMoment: number): Promise<Verdict[]> {
   batch.end();
-  const verdicts = await handOver(context, batch.count, batch.whole());
+  const verdicts = await handOver(context, batch.count, batch.whole(), lastMoment);
   if (!('split' in verdicts)) {
     batch.release();
     return verdicts;
   }
   // What is sent in parts is read in many places, so its memory is left to the garbage collector.
-  return batch.count === 1 ? [refusedAlone(verdicts)] : halves(context, batch, 0, batch.count);
+  return batch.count === 1 ? [refusedAlone(verdicts)] : halves(context, batch, [0, batch.count], lastMoment);
 }
+
+/** Messages of a batch, from one place up to another. */
+type Part = readonly [from: number, to: number];
+
+// Whoever finds the claim of a process that stood still counts on nothing being handed over any more.
+const tooLate: Verdict = {
+  kind: 'retry',
+  reason: 'waits for its turn',
+  afterMs: null,
+  scope: 'message',
+  untried: true,
+};
 
 /** A call that was refused for what is in it: its parts may be taken. */
 interface Refusal {
@@ -81,7 +96,13 @@ interface Refusal {
   reason: string;
 }
 
-async function handOver(context: PostmarkContext, count: number, body: OutgoingBytes): Promise<Verdict[] | Refusal> {
+async function handOver(
+  context: PostmarkContext,
+  count: number,
+  body: OutgoingBytes,
+  lastMoment: number,
+): Promise<Verdict[] | Refusal> {
+  if (performance.now() > lastMoment) return Array.from({ length: count }, () => tooLate);
   const answer = await context.transport.post(body);
   if ('results' in answer)
     return Array.from({ length: count }, (_, place) => verdictOfAnswer(answer.results[place] as Answer | undefined));
@@ -92,18 +113,29 @@ async function handOver(context: PostmarkContext, count: number, body: OutgoingB
 }
 
 // Halving finds the message that spoils a call with few calls; in the end it stands alone.
-async function halves(context: PostmarkContext, batch: BatchBody, from: number, to: number): Promise<Verdict[]> {
+async function halves(
+  context: PostmarkContext,
+  batch: BatchBody,
+  [from, to]: Part,
+  lastMoment: number,
+): Promise<Verdict[]> {
   const middle = from + ((to - from) >> 1);
-  const first = await sendPart(context, batch, from, middle);
+  const first = await sendPart(context, batch, [from, middle], lastMoment);
   const stopped = first.find(failedAsCall);
-  if (stopped === undefined) return [...first, ...(await sendPart(context, batch, middle, to))];
+  if (stopped === undefined) return [...first, ...(await sendPart(context, batch, [middle, to], lastMoment))];
   return [...first, ...Array.from({ length: to - middle }, () => notTried(stopped))];
 }
 
-async function sendPart(context: PostmarkContext, batch: BatchBody, from: number, to: number): Promise<Verdict[]> {
-  const verdicts = await handOver(context, to - from, batch.part(from, to));
+async function sendPart(
+  context: PostmarkContext,
+  batch: BatchBody,
+  part: Part,
+  lastMoment: number,
+): Promise<Verdict[]> {
+  const [from, to] = part;
+  const verdicts = await handOver(context, to - from, batch.part(from, to), lastMoment);
   if (!('split' in verdicts)) return verdicts;
-  return to - from === 1 ? [refusedAlone(verdicts)] : halves(context, batch, from, to);
+  return to - from === 1 ? [refusedAlone(verdicts)] : halves(context, batch, part, lastMoment);
 }
 
 function failedAsCall(verdict: Verdict): boolean {

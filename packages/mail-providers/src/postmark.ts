@@ -2,7 +2,7 @@ import { type Models, ServerClient } from 'postmark';
 import { refusedByPostmark } from './attachment-types.ts';
 import { createChunkPool } from './chunk-pool.ts';
 import type { Accepted, Mailer } from './mailer.ts';
-import { PostmarkCall, type PostmarkContext } from './postmark-call.ts';
+import { PostmarkCall, type PostmarkContext, patienceMs } from './postmark-call.ts';
 import type { StreamNames } from './postmark-message.ts';
 import { createRawBatchTransport, type Timeouts } from './postmark-transport.ts';
 import { instant } from './postmark-verdicts.ts';
@@ -48,6 +48,7 @@ export function createPostmarkMailer(options: PostmarkOptions): Mailer {
     maxBatchMessages,
     maxBatchBytes,
     maxMessageBytes,
+    longestCallMs: patienceMs + timeouts.send,
     refusedExtensions: refusedByPostmark,
     begin: (claimId) => new PostmarkCall(context, claimId),
     send(claimId, messages) {

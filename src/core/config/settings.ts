@@ -333,6 +333,7 @@ export const settings = {
       60,
       'How long a message that the provider does not know may still appear there before it is sent again.',
     ),
+    PROVIDER_TIMEOUT_SECONDS: setting(integer(1, 300), 60, 'How long a call to the mail API of Postmark may take.'),
     MAX_ATTACHMENT_SIZE_MB: setting(integer(1, 40), 10, 'Total size of the attachments of one message.'),
     MAX_ATTACHMENTS_COUNT: setting(integer(0, 100), 10, 'Number of attachments of one message.'),
   }),

@@ -8,7 +8,7 @@ import {
   writeSuppressed,
 } from '../engine/index.ts';
 import type { Reason } from '../ledger/index.ts';
-import type { RangeClaim } from './claims.ts';
+import { holdsClaim, type RangeClaim } from './claims.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
 import {
   type ClaimEnd,
@@ -95,6 +95,11 @@ export class ClaimRound implements Ledger<ClaimedRecipient> {
   // What waits for the provider's answer is little: the bodies of a campaign are not kept.
   keep({ subject }: OutgoingMessage): KeptTexts {
     return { subject, body: null };
+  }
+
+  isHeld(): Promise<boolean> {
+    const { db, statements } = this.#deps;
+    return statements(() => holdsClaim(db, this.#claim.id, this.#send.holder));
   }
 
   async settle(outcomes: readonly Outcome<ClaimedRecipient>[]): Promise<void> {

@@ -16,7 +16,10 @@ export interface RangeClaim {
   attempts: number;
   /** Milliseconds since the claim was made, by the database's clock. */
   ageMs: number;
-  /** Milliseconds since its messages may last have reached the provider; null when none of them can be there. */
+  /**
+   * Milliseconds since its messages may last have reached the provider, negative while they still may; null when none of them can
+   * be there.
+   */
   handedMs: number | null;
   /** Whether the project may send at all, and from this sender. */
   projectDisabled: boolean;
@@ -30,6 +33,9 @@ export interface ClaimHolder {
   holder: string;
   prefix: string;
 }
+
+/** A claim that was taken over, and whether its campaign is SENDING: without that, nothing is handed over any more. */
+export type RetakenClaim = RangeClaim & { sending: boolean };
 
 /** What `claimRanges` answers. */
 export interface ClaimAnswer {
@@ -167,26 +173,30 @@ const abandonedAfter = raw(`interval '12 minutes'`);
 
 /**
  * Takes over an open claim of a send that is not paused: one that was put back and is due, one of a dead attempt of the
- * same activity (its holder begins with `prefix`), or one that nobody can be working on any more. Null when there is none.
+ * same activity (its holder begins with `prefix`), or one that nobody can be working on any more. Null when there is none. Messages
+ * of a dead attempt may come to the provider for `inFlightMs` from now on. What is handed over by the new holder is noted here:
+ * a claim that was put back without anything at the provider has nothing to look up, and afterwards it may have.
  */
 export function retakeClaim(
   db: Database,
   { campaignId, sendSeq, prefix, holder }: ClaimHolder,
-): Promise<(RangeClaim & { sending: boolean }) | null> {
+  inFlightMs: number,
+): Promise<RetakenClaim | null> {
   return db.row(sql`
     with due as (
-      select k.id from campaign_claims k join campaigns c on c.id = k.campaign_id
+      select k.id, k.holder is null as is_back, k.handed_at from campaign_claims k join campaigns c on c.id = k.campaign_id
       where k.campaign_id = ${campaignId}::uuid and k.send_seq = ${sendSeq}::int and not k.settled and (
         k.holder is null and k.due_at <= clock_timestamp()
         or k.holder <> ${holder} and starts_with(k.holder, ${prefix})
         or k.taken_at < clock_timestamp() - ${abandonedAfter})
         and (c.paused_at is null or c.status <> 'SENDING')
       order by k.id limit 1 for update of k skip locked)
-    update campaign_claims k set holder = ${holder}, taken_at = clock_timestamp()
+    update campaign_claims k set holder = ${holder}, taken_at = clock_timestamp(),
+      handed_at = case when is_back then coalesce(k.handed_at, clock_timestamp()) else ${handedUntil(inFlightMs)} end
     from due, campaigns c where k.id = due.id and c.id = k.campaign_id
     returning k.id, coalesce(k.after_contact, ${lowestId}::uuid) as "afterContact", k.through_contact as "throughContact", k.attempts,
       (1000 * extract(epoch from clock_timestamp() - k.claimed_at))::float8 as "ageMs",
-      (1000 * extract(epoch from clock_timestamp() - k.handed_at))::float8 as "handedMs",
+      (1000 * extract(epoch from clock_timestamp() - case when is_back then due.handed_at else k.handed_at end))::float8 as "handedMs",
       c.status = 'SENDING' and c.send_seq = k.send_seq as sending, ${facts(sql`c.project_id`, sql`c."from"`)}`);
 }
 
@@ -194,14 +204,29 @@ export function retakeClaim(
  * Puts back what earlier attempts of an activity hold that ends itself now: nobody else knows that they are dead. Messages
  * of theirs that may be with the provider are looked up there by whoever takes the claims next.
  */
-export async function releaseClaims(db: Database, { campaignId, sendSeq, prefix, holder }: ClaimHolder): Promise<void> {
+export async function releaseClaims(
+  db: Database,
+  { campaignId, sendSeq, prefix, holder }: ClaimHolder,
+  inFlightMs: number,
+): Promise<void> {
   await db.count(sql`
-    update campaign_claims set holder = null, due_at = clock_timestamp()
+    update campaign_claims set holder = null, due_at = clock_timestamp(), handed_at = ${handedUntil(inFlightMs)}
     where campaign_id = ${campaignId}::uuid and send_seq = ${sendSeq}::int and not settled
       and holder <> ${holder} and starts_with(holder, ${prefix})`);
 }
 
-/** Says that messages of the claim are about to be handed over again. Answers false when another one holds the claim. */
+// The attempt may only have stood still, with a call under way.
+const handedUntil = (inFlightMs: number): Query => sql`clock_timestamp() + ${inFlightMs} * interval '1 millisecond'`;
+
+/** Whether this holder has not lost the claim to another. */
+export async function holdsClaim(db: Database, claimId: string, holder: string): Promise<boolean> {
+  return (
+    (await db.row(sql`select from campaign_claims where id = ${claimId} and holder = ${holder} and not settled`)) !==
+    null
+  );
+}
+
+/** Says that messages of the claim may come to the provider until now. Answers false when another one holds the claim. */
 export async function renewClaim(db: Database, claimId: string, holder: string): Promise<boolean> {
   const renewed = await db.count(sql`
     update campaign_claims set handed_at = clock_timestamp() where id = ${claimId} and holder = ${holder} and not settled`);

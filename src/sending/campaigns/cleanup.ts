@@ -1,3 +1,4 @@
+import { inFlightMs } from '../engine/index.ts';
 import { claimsOpen, retakeClaim } from './claims.ts';
 import { closeCancelledSend, endUnsentRows, revertToDraft, viewSend } from './completion.ts';
 import { deliverClaim } from './deliver-claim.ts';
@@ -19,7 +20,7 @@ export async function cleanUpCancelled(deps: LaneDeps, send: LaneSend, alive: ()
   const view = await viewSend(deps.db, campaignId, sendSeq);
   if (view === null || view.status !== 'CANCELLED') return { done: true, status: 'DRAFT' };
   for (;;) {
-    const claim = await retakeClaim(deps.db, send);
+    const claim = await retakeClaim(deps.db, send, inFlightMs(deps.mailer));
     if (claim === null) break;
     await deliverClaim(deps, send, { ...claim, sending: false, probing: false, takenAt: performance.now() });
     alive();

@@ -1,15 +1,12 @@
 import { handOver, judgeUnconfirmed, lookUpClaim, persistently, type TakenClaim } from '../engine/index.ts';
 import type { Reason } from '../ledger/index.ts';
 import { ClaimRound } from './claim-round.ts';
-import { type RangeClaim, renewClaim } from './claims.ts';
+import { type RetakenClaim, renewClaim } from './claims.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
 import { type ClaimEnd, type ClaimedRecipient, readRecipients, type SettledRecipients, settleClaim } from './ledger.ts';
 
 /** A claim in the hands of this process. */
-export interface ClaimInHand extends RangeClaim, TakenClaim {
-  /** Whether the campaign was SENDING when the claim was taken; without that, nothing is handed over any more. */
-  sending: boolean;
-}
+export type ClaimInHand = RetakenClaim & TakenClaim;
 
 const settled: ClaimEnd = { settled: true };
 
@@ -20,7 +17,7 @@ const settled: ClaimEnd = { settled: true };
 export async function deliverClaim(deps: LaneDeps, send: LaneSend, claim: ClaimInHand): Promise<SettledRecipients> {
   const recipients = await deps.statements(() => readRecipients(deps.db, send, claim));
   const round = new ClaimRound(deps, send, claim, recipients);
-  const end = (await lookUp(deps, send, claim, round)) ?? (await sendOpen(deps, claim, round));
+  const end = (await lookUp(deps, send, claim, round)) ?? (await sendOpen(deps, send, claim, round));
   return settle(deps, send, claim, round, end);
 }
 
@@ -53,9 +50,12 @@ async function lookUp(deps: LaneDeps, send: LaneSend, claim: ClaimInHand, round:
   return mine ? null : unconfirmed(deps.lagMs);
 }
 
-async function sendOpen(deps: LaneDeps, claim: ClaimInHand, round: ClaimRound): Promise<ClaimEnd> {
+async function sendOpen(deps: LaneDeps, send: LaneSend, claim: ClaimInHand, round: ClaimRound): Promise<ClaimEnd> {
   await handOver(deps, claim, [...round.open], round);
-  return round.end();
+  const end = round.end();
+  // A call without an answer may have taken long, and the provider's lag counts from its end.
+  if (!end.settled && end.unconfirmed) await deps.statements(() => renewClaim(deps.db, claim.id, send.holder));
+  return end;
 }
 
 // It is made from the same content, so it reads as it was sent unless the contact's data changed meanwhile.

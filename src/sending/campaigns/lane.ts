@@ -1,15 +1,7 @@
 import { pause } from '../../core/lib/time.ts';
-import { bucketMade, type Hold, InFlight, longestHeldMs, mayCall, probeSize } from '../engine/index.ts';
-import {
-  type ClaimAnswer,
-  claimRanges,
-  claimsOpen,
-  claimsTogether,
-  type RangeClaim,
-  releaseClaims,
-  retakeClaim,
-} from './claims.ts';
-import { deliverClaim } from './deliver-claim.ts';
+import { bucketMade, type Hold, InFlight, inFlightMs, longestHeldMs, mayCall, probeSize } from '../engine/index.ts';
+import { type ClaimAnswer, claimRanges, claimsOpen, claimsTogether, releaseClaims, retakeClaim } from './claims.ts';
+import { type ClaimInHand, deliverClaim } from './deliver-claim.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
 import { type SettledRecipients, settleClaim } from './ledger.ts';
 
@@ -52,7 +44,7 @@ export async function runLane(deps: LaneDeps, send: LaneSend, pace: LanePace, st
   await bucketMade(deps.db, send.projectId);
   const end = await lane.slots.whole(() => lane.run());
   // A hold, a pause or the end of its share may have come before all of them were taken over.
-  await releaseClaims(deps.db, send);
+  await releaseClaims(deps.db, send, inFlightMs(deps.mailer));
   return { ...lane.total, ...end };
 }
 
@@ -97,7 +89,9 @@ class Lane {
   /** Goes on with a claim that was put back or lost its holder. Answers how the lane ends, or null when it goes on. */
   async #retake(): Promise<End | null> {
     const { db, statements, mailer } = this.#deps;
-    const claim = await statements(() => retakeClaim(db, this.#send));
+    const { value: claim, takenAt } = await statements(() =>
+      timed(() => retakeClaim(db, this.#send, inFlightMs(mailer))),
+    );
     if (claim === null) {
       this.#retakeAt = performance.now() + retakeEveryMs;
       return null;
@@ -105,7 +99,7 @@ class Lane {
     const needsProvider = claim.handedMs !== null || (!claim.projectDisabled && claim.domainVerified);
     const leave = needsProvider ? await mayCall(db, mailer.name) : { hold: null, probing: false };
     if (leave.hold === null) {
-      this.#start(claim, claim.sending, leave.probing);
+      this.#start({ ...claim, probing: leave.probing, takenAt });
       if (leave.probing) await this.slots.ended();
       return null;
     }
@@ -144,15 +138,14 @@ class Lane {
     const { projectId, campaignId, sendSeq, holder } = this.#send;
     const limits = { projectId, campaignId, sendSeq, size, rate, provider: mailer.name, probing };
     const ids = Array.from({ length: ranges }, () => `${holder}.${++this.#claims}`);
-    const answer = await claiming(() => claimRanges(db, limits, ids, holder));
-    for (const claim of answer.claims) this.#start(claim, answer.sending, probing);
-    return answer;
+    const { value, takenAt } = await claiming(() => timed(() => claimRanges(db, limits, ids, holder)));
+    for (const claim of value.claims) this.#start({ ...claim, sending: value.sending, probing, takenAt });
+    return value;
   }
 
-  #start(claim: RangeClaim, sending: boolean, probing: boolean): void {
-    const taken = { ...claim, sending, probing, takenAt: performance.now() };
+  #start(claim: ClaimInHand): void {
     this.slots.add(
-      deliverClaim(this.#deps, this.#send, taken).then(({ sent, skipped, failed }) => {
+      deliverClaim(this.#deps, this.#send, claim).then(({ sent, skipped, failed }) => {
         this.total.sent += sent;
         this.total.skipped += skipped;
         this.total.failed += failed;
@@ -179,6 +172,12 @@ class Lane {
   #pause(milliseconds: number): Promise<void> {
     return pause(milliseconds, this.#stop);
   }
+}
+
+// The instant before a claim is made: the process may stand still before it hears of it.
+async function timed<T>(claim: () => Promise<T>): Promise<{ value: T; takenAt: number }> {
+  const takenAt = performance.now();
+  return { value: await claim(), takenAt };
 }
 
 function heldEnd(hold: Hold): End {

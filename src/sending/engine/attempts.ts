@@ -1,3 +1,4 @@
+import type { Mailer } from '@posthorn/mail-providers';
 import { pause } from '../../core/lib/time.ts';
 import type { Reason } from '../ledger/index.ts';
 
@@ -13,6 +14,17 @@ export const longestAskedMs = 60 * 60 * 1000;
  * to another one; see `abandonedAfterMs`.
  */
 export const leaseMs = 20_000;
+
+/** A claim is handed over without asking whether it was lost to another attempt while it is younger than this. */
+export const freshMs = 2_000;
+
+/**
+ * How long after a claim was taken from an attempt that is believed to be dead its messages may still reach the provider, in
+ * milliseconds: the attempt may only have stood still, or be cut off from Temporal, with a call under way.
+ */
+export function inFlightMs({ longestCallMs = 0 }: Mailer): number {
+  return longestCallMs === 0 ? 0 : freshMs + longestCallMs;
+}
 
 /** Age from which nobody can still be handing a claim over: its lease, the longest provider call, and some more. */
 export const abandonedAfterMs = 90_000;

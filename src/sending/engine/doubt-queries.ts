@@ -2,20 +2,25 @@ import { type Database, type Query, sql } from '../../core/database/sql.ts';
 
 /**
  * Puts the open claims of a dead attempt in doubt: those of this project whose ids begin with `prefix`. They may be sent
- * again `lagMs` from now at the earliest. Answers the claims.
+ * again `restMs` from now at the earliest. Answers the claims.
  */
-export async function doubtClaimsOf(db: Database, projectId: string, prefix: string, lagMs: number): Promise<string[]> {
+export async function doubtClaimsOf(
+  db: Database,
+  projectId: string,
+  prefix: string,
+  restMs: number,
+): Promise<string[]> {
   const rows = await db.rows<{ claimId: string }>(sql`
-    update email_queue set lookups = 1, due_at = clock_timestamp() + ${lagMs} * interval '1 millisecond'
+    update email_queue set lookups = 1, due_at = clock_timestamp() + ${restMs} * interval '1 millisecond'
     where claim_id is not null and lookups = 0 and project_id = ${projectId}::uuid and starts_with(claim_id, ${prefix})
     returning claim_id as "claimId"`);
   return [...new Set(rows.map((row) => row.claimId))];
 }
 
 /** Puts every claim in doubt, of any project, that is older than anything alive can be. */
-export async function doubtAbandoned(db: Database, olderThanMs: number, lagMs: number): Promise<void> {
+export async function doubtAbandoned(db: Database, olderThanMs: number, restMs: number): Promise<void> {
   await db.count(sql`
-    update email_queue set lookups = 1, due_at = clock_timestamp() + ${lagMs} * interval '1 millisecond'
+    update email_queue set lookups = 1, due_at = clock_timestamp() + ${restMs} * interval '1 millisecond'
     where claim_id is not null and lookups = 0 and claimed_at < clock_timestamp() - ${olderThanMs} * interval '1 millisecond'`);
 }
 

@@ -1,6 +1,6 @@
 import { isoInstantOrNull } from '../../core/database/columns.ts';
 import { type ClaimedMail, type Settlement, settleQueued } from '../ledger/index.ts';
-import { abandonedAfterMs, retryDelay } from './attempts.ts';
+import { abandonedAfterMs, inFlightMs, retryDelay } from './attempts.ts';
 import { holdFor } from './breaker.ts';
 import { readQueued } from './claim.ts';
 import type { DeliveryDeps, Tally } from './deps.ts';
@@ -17,13 +17,18 @@ import { textsOf } from './queue-ledger.ts';
 
 /**
  * Settles what a dead attempt of the same activity held: its claims are looked up at the provider at once; what is not
- * found there stays in doubt for the provider's indexing lag.
+ * found there stays in doubt while a call may be under way, and for the provider's indexing lag.
  */
 export async function settleDeadAttempt(deps: DeliveryDeps, projectId: string, prefix: string): Promise<Tally> {
-  const claims = await doubtClaimsOf(deps.db, projectId, prefix, deps.lagMs);
+  const claims = await doubtClaimsOf(deps.db, projectId, prefix, restMs(deps));
   const tally: Tally = { delivered: 0, failed: 0 };
   for (const claimId of claims) add(tally, await settleDoubtful(deps, await takeDoubtfulOf(deps.db, claimId)));
   return tally;
+}
+
+// The provider's lag counts from the last moment at which a message may have come there.
+function restMs({ mailer, lagMs }: DeliveryDeps): number {
+  return inFlightMs(mailer) + lagMs;
 }
 
 /** Settles the claims in doubt whose time has come, of one project or (null) of any. */
@@ -41,7 +46,7 @@ export async function settleDueDoubts(deps: DeliveryDeps, projectId: string | nu
  * project with mail that nobody fetches. Answers how many mails and projects that were.
  */
 export async function reconcileClaims(deps: DeliveryDeps, wake: (projectId: string) => void): Promise<number> {
-  await doubtAbandoned(deps.db, abandonedAfterMs, deps.lagMs);
+  await doubtAbandoned(deps.db, abandonedAfterMs, restMs(deps));
   const { delivered, failed } = await settleDueDoubts(deps, null);
   const projects = await projectsWaiting(deps.db, overdueMs);
   for (const projectId of projects) wake(projectId);

@@ -1,6 +1,6 @@
 import type { Accepted, Verdict } from '@posthorn/mail-providers';
 import type { Reason } from '../ledger/index.ts';
-import { callsOf, givenUp, leaseMs, retryDelay } from './attempts.ts';
+import { callsOf, freshMs, givenUp, leaseMs, retryDelay } from './attempts.ts';
 import { type Batch, type Composed, composeBatch } from './batch.ts';
 import { reportOf, takeProbe } from './breaker.ts';
 import { noteQuietly } from './call-notes.ts';
@@ -40,6 +40,11 @@ export async function handOver<Mail>(
     }
     if (probing && (await takeProbe(deps.db, deps.mailer.name)) !== null) {
       await ledger.settle([...ends, ...batch.composed.map(({ mail }) => putBack(mail, putBackMs))]);
+      break;
+    }
+    // A process that stood still may have lost the claim meanwhile.
+    if (performance.now() - claim.takenAt > freshMs && !(await ledger.isHeld())) {
+      await ledger.settle([...ends, ...batch.composed.map(({ mail }) => putBack(mail, 0))]);
       break;
     }
     const verdicts = await batch.send();

@@ -1,5 +1,5 @@
 // What other parts of the service may use of engine; everything else in this folder is its own.
-export { mostAgeMs, persistently, probeSize } from './attempts.ts';
+export { inFlightMs, mostAgeMs, persistently, probeSize } from './attempts.ts';
 export { type Hold, holdFor, holdSentence, longestHeldMs, mayCall } from './breaker.ts';
 export { type Composer, type ComposerSettings, composeQueued, composerOf, createComposer } from './compose.ts';
 export type { DeliveryDeps, EngineDeps, TakenClaim } from './deps.ts';

@@ -41,6 +41,8 @@ export interface Ledger<Mail> {
   compose(mail: Mail): OutgoingMessage;
   /** What of a composed message comes back with its outcome; the rest is released while the call is under way. */
   keep(message: OutgoingMessage): KeptTexts;
+  /** Whether the claim has not been lost to another attempt, so that its messages may be handed over. */
+  isHeld(): Promise<boolean>;
   /** Takes note of outcomes, as the calls of a claim end. Rejects when they cannot be written. */
   settle(outcomes: readonly Outcome<Mail>[]): Promise<void>;
 }

@@ -169,9 +169,11 @@ class Delivery {
     // What a slow project cannot render in its turn would be read for nothing, and large bodies take long to read.
     const size = renderTurns.isSlow(projectId) ? slowBatch : claimSize;
     const limits = { messages: probing ? probeSize : size, rate, provider: mailer.name, probing };
+    // Before the claim is made: the process may stand still before it hears of it.
+    const takenAt = performance.now();
     const mails = await claimQueued(db, projectId, id, limits);
     if (mails.length === 0) return false;
-    const claim = { id, mails, takenAt: performance.now(), probing };
+    const claim = { id, mails, takenAt, probing };
     this.lanes.add(handOverQueued(this.#deps, claim).then((tally) => this.#count(tally)));
     return true;
   }

@@ -1,4 +1,5 @@
 import type { OutgoingMessage } from '@posthorn/mail-providers';
+import { sql } from '../../core/database/sql.ts';
 import { type ClaimedMail, type Reason, refusalOf, type Settlement, settleQueued } from '../ledger/index.ts';
 import { persistently } from './attempts.ts';
 import type { Claim, DeliveryDeps, Tally } from './deps.ts';
@@ -53,6 +54,12 @@ class QueueLedger implements Ledger<ClaimedMail> {
 
   keep(message: OutgoingMessage): KeptTexts {
     return { subject: message.subject, body: keptBody(message) };
+  }
+
+  async isHeld(): Promise<boolean> {
+    const emailId = this.#claim.mails[0]?.id ?? null;
+    const held = sql`select from email_queue where email_id = ${emailId} and claim_id = ${this.#claim.id} and lookups = 0`;
+    return (await this.#deps.db.row(held)) !== null;
   }
 
   async settle(outcomes: readonly Outcome<ClaimedMail>[]): Promise<void> {

@@ -145,6 +145,10 @@ class SystemLedger implements Ledger<OpenMail> {
     };
   }
 
+  async isHeld(): Promise<true> {
+    return true;
+  }
+
   async settle(outcomes: readonly Outcome<OpenMail>[]): Promise<void> {
     for (const end of outcomes) this.report = await this.#settle(end);
   }
