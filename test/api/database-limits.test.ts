@@ -45,6 +45,32 @@ describe('a request that has to wait', () => {
     expectUnavailable(answer, 'Another change holds what this request needs');
   });
 
+  test('for a lock holds up nobody whose request shares its statement', async () => {
+    await using api = await testApi(database, { DATABASE_LOCK_TIMEOUT: '1' });
+    const name = Math.random().toString(36).slice(2);
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    // A contact that somebody else is adding, which everybody in the same statement waits for.
+    await client.query('begin');
+    await client.query(
+      `insert into contacts (id, project_id, email, subscribed, subscription_before) values (uuidv7(), $1, $2, true, true)`,
+      [project.id, `0.${name}@kunde.example`],
+    );
+    const body = { from: project.sender, subject: 'Hi', body: '<p>Hi</p>' };
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, async (_, n) => {
+        const to = `${n % 6}.${name}@kunde.example`;
+        const event = { email: to, event: 'came' };
+        const { status } = await (n < 6
+          ? api.call(project.publicKey, 'POST', '/v1/track', event)
+          : api.call(project.secretKey, 'POST', '/v1/send', { ...body, to }));
+        return status;
+      }),
+    );
+    await client.end();
+    expect(answers).toEqual([503, 200, 200, 200, 200, 200, 503, 200, 200, 200, 200, 200]);
+  });
+
   test('for a statement is answered 503 with Retry-After once the limit is over', async () => {
     await using api = await testApi(database, { DATABASE_LOCK_TIMEOUT: '0', DATABASE_STATEMENT_TIMEOUT: '1' });
     const contact = await aContact(api);

@@ -59,7 +59,13 @@ export interface KeyedWorld extends AsyncDisposable {
   project: TestProject;
   /** Settings of another process on the same database. */
   settings: Record<string, string>;
-  ask(url: string, kind: KeyedKind, address: string, idempotencyKey: string, owner?: TestProject): Promise<Answer>;
+  ask(
+    url: string,
+    kind: KeyedKind,
+    address: string,
+    idempotencyKey: string | null,
+    owner?: TestProject,
+  ): Promise<Answer>;
 }
 
 /** Starts the API on a database of its own. */
@@ -81,7 +87,7 @@ export async function keyedWorld(): Promise<KeyedWorld> {
     },
     async ask(url, kind, address, idempotencyKey, owner = project) {
       const { key, path, body } = kind.request(owner, address);
-      const headers = { 'idempotency-key': idempotencyKey };
+      const headers = idempotencyKey === null ? {} : { 'idempotency-key': idempotencyKey };
       if (url === api.url) return api.call(key, 'POST', path, body, headers);
       const answer = await fetch(`${url}${path}`, {
         method: 'POST',

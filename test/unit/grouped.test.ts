@@ -61,10 +61,15 @@ test('while two statements are under way, what comes waits and is the next one',
   expect(await Promise.all(results)).toEqual(['done a', 'done b', 'done c', 'done d']);
 });
 
-test('after a refusal every call is made by itself; when nobody knows what became of it, every call fails', async () => {
+test('after a refusal or a conflict every call is made by itself; when nobody knows what became of it, every call fails', async () => {
   const refused = recorded(() => Promise.reject(refusal('23514')));
   const db = database();
   expect(await Promise.all(['a', 'b'].map((unique) => refused.group(db, 'one', { unique })))).toEqual([null, null]);
+  const conflict = recorded(() => Promise.reject(refusal('55P03')));
+  expect(await Promise.all(['a', 'b'].map((unique) => conflict.group(db, 'one', { unique })))).toEqual([null, null]);
+  expect(await Promise.allSettled([conflict.group(db, 'one', { unique: 'c' })])).toMatchObject([
+    { status: 'rejected' },
+  ]);
   const lost = recorded(() => Promise.reject(new Error('Connection terminated unexpectedly')));
   const results = await Promise.allSettled(['a', 'b'].map((unique) => lost.group(db, 'one', { unique })));
   expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);

@@ -44,6 +44,13 @@ export function isLostConnection(error: unknown): boolean {
   return passingFailure(error) === away;
 }
 
+/** Whether Postgres undid a statement that met another change, or waited too long for one. */
+export function isConflict(error: unknown): boolean {
+  return (
+    isDatabaseError(error) && ['40001', '40P01', '55P03', '57014'].includes((error as { code?: string }).code ?? '')
+  );
+}
+
 /** Whether Postgres itself answered with this error. */
 export function isDatabaseError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { isDatabaseError, passingFailure } from './failures.ts';
+import { isConflict, isDatabaseError, passingFailure } from './failures.ts';
 import type { Database } from './sql.ts';
 
 /** A write that can share a statement with others of its project. */
@@ -27,7 +27,8 @@ const mostCalls = 100;
 /**
  * Lets the same write of many requests share one statement and one commit: `run` makes it for several calls of a project, and answers
  * for each its result, or null. Null means that nothing was written for the call, and that the caller has to make its write by itself:
- * also when the statement was refused, for which any one of its calls may be the reason. A call resolves after the commit.
+ * also when the statement was refused or met another change, for which any one of its calls may be the reason. A call resolves after
+ * the commit.
  */
 export function groupCalls<Call extends GroupedCall, Result>(
   run: (db: Database, projectId: string, calls: readonly Call[]) => Promise<readonly (Result | null)[]>,
@@ -70,7 +71,9 @@ export function groupCalls<Call extends GroupedCall, Result>(
       for (const [place, { resolve }] of taken.entries()) resolve(results[place] ?? null);
     } catch (error) {
       // A connection that was lost may have committed: whoever asked must hear that nobody knows.
-      const isRefused = isDatabaseError(error) && passingFailure(error) === null;
+      // What one of several met is no reason to refuse the others.
+      const isRefused =
+        (taken.length > 1 && isConflict(error)) || (isDatabaseError(error) && passingFailure(error) === null);
       for (const { resolve, reject } of taken) isRefused ? resolve(null) : reject(error);
     }
   }
