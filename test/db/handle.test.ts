@@ -1,5 +1,6 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openStore } from '../../src/core/database/orm.ts';
 import { databaseOf, raw, sql, unprepared } from '../../src/core/database/sql.ts';
 import { User } from '../../src/platform/accounts/entity.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -31,6 +32,13 @@ describe('queries', () => {
     expect(await database.db.row(sql`select from users where email = ${'nobody'}`)).toBeNull();
     expect(await database.db.count(sql`update users set email = email where email = any(${['nobody']})`)).toBe(0);
   });
+});
+
+test('nothing is left of a store that was closed: a command ends when it is done', async () => {
+  const store = await openStore({ url: database.url, poolSize: 2, applicationName: 'posthorn-test-closed' }, []);
+  await Promise.all([1, 2].map((n) => store.db.row(sql`select ${n}::int`)));
+  await store.close();
+  expect([store.db.pool.ended, store.db.pool.totalCount]).toEqual([true, 0]);
 });
 
 describe('prepared statements', () => {

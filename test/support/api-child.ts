@@ -6,8 +6,8 @@ import { startApi } from '../../src/main/api-runtime.ts';
 
 /**
  * An API process that ends itself by SIGKILL between two steps of a request. Settings come as JSON in the first argument; it
- * says `url …` when it serves. A line `arm N` on its input kills it at the Nth moment from then on: each statement of a
- * request with an `Idempotency-Key` has one when it is on its way, and one when its answer is there.
+ * says `url …` when it serves. A line `arm N` on its input kills it at the Nth moment from then on: each statement that
+ * writes events, mail or keys has one when it is on its way, and one when its answer is there.
  */
 async function serve(): Promise<void> {
   const config = readConfig(JSON.parse(process.argv[2] ?? '{}') as Record<string, string>);
@@ -33,8 +33,13 @@ async function killAtMoments(pool: Pool, moment: () => void): Promise<void> {
   const client = await pool.connect();
   const prototype = Object.getPrototypeOf(client) as { query: Query };
   client.release();
-  const { query } = prototype;
-  prototype.query = function (this: unknown, ...parts: unknown[]) {
+  prototype.query = counted(prototype.query, moment);
+  // A statement without a transaction goes through the pool, which asks its client with a callback.
+  pool.query = counted(pool.query as Query, moment) as Pool['query'];
+}
+
+function counted(query: Query, moment: () => void): Query {
+  return function (this: unknown, ...parts) {
     const answer = query.apply(this, parts);
     const [asked] = parts;
     const isStep = steps.test(typeof asked === 'string' ? asked : ((asked as { text?: string }).text ?? ''));

@@ -87,7 +87,7 @@ export async function keyedWorld(): Promise<KeyedWorld> {
     },
     async ask(url, kind, address, idempotencyKey, owner = project) {
       const { key, path, body } = kind.request(owner, address);
-      const headers = idempotencyKey === null ? {} : { 'idempotency-key': idempotencyKey };
+      const headers: Record<string, string> = idempotencyKey === null ? {} : { 'idempotency-key': idempotencyKey };
       if (url === api.url) return api.call(key, 'POST', path, body, headers);
       const answer = await fetch(`${url}${path}`, {
         method: 'POST',

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import pLimit from 'p-limit';
 import type { Client } from 'pg';
 import type { Logger } from 'pino';
 import { pause } from '../lib/time.ts';
@@ -40,6 +41,8 @@ const answered = 'heard';
 export function listenForChanges(url: string, log: Logger): Changes {
   const listeners: ((change: Change | null) => void)[] = [];
   const waiting = new Map<string, () => void>();
+  // A connection takes one statement at a time.
+  const inTurn = pLimit(1);
   const emit = (change: Change | null) => {
     for (const listener of listeners) listener(change);
   };
@@ -56,7 +59,7 @@ export function listenForChanges(url: string, log: Logger): Changes {
       const colon = payload.indexOf(':');
       if (colon === -1) return;
       const [table, projectId] = [payload.slice(0, colon), payload.slice(colon + 1)];
-      if (table === asked) return say(heardBy, answered, projectId);
+      if (table === asked) return inTurn(() => say(heardBy, answered, projectId));
       if (table === answered) waiting.get(projectId)?.();
       else emit({ table, projectId });
     },
@@ -87,8 +90,8 @@ export function listenForChanges(url: string, log: Logger): Changes {
         });
       });
       try {
-        all = await countListeners(own);
-        await say(own, asked, token);
+        all = await inTurn(() => countListeners(own));
+        await inTurn(() => say(own, asked, token));
         await Promise.race([everybody, pause(longestWaitMs, over.signal)]);
       } finally {
         waiting.delete(token);

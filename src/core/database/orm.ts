@@ -28,7 +28,11 @@ export async function openStore(settings: ConnectionSettings, entities: EntityNa
     orm.em.getConnection() as unknown as { getNativeClient(): Promise<Pool> }
   ).getNativeClient()) as Pool;
   if (settings.limits?.statementMs) endHeldConnections(pool, settings.limits.statementMs * 2);
-  const close = () => orm.close(true);
+  const close = async () => {
+    await orm.close(true);
+    // The ORM ends the pool only if it has asked something itself; an idle connection would keep the process for ten seconds.
+    if (!pool.ending) await pool.end();
+  };
   return {
     orm,
     db: databaseOf(pool, { prepares: route.prepares, em: orm.em }),
