@@ -13,10 +13,15 @@ export const longForms = ['test/api/hostile-bodies.test.ts', 'test/workflows/aut
 
 /** Files that take longest of those that `npm test` runs, the longest first. */
 export const slowTests = [
-  'test/browser/dashboard-access.test.ts',
   'test/start/npm-start.test.ts',
   'test/e2e/automation.test.ts',
+  'test/browser/dashboard-access.test.ts',
   'test/e2e/campaign.test.ts',
+  'test/unit/content-limits.test.ts',
+  'packages/local-stack/test/postgres.test.ts',
+  'test/api/hostile-bodies.test.ts',
+  'test/api/shutdown.test.ts',
+  'test/api/smtp-in.test.ts',
   'test/browser/dashboard-designer.test.ts',
   'test/browser/email-document.test.ts',
   'test/browser/code-editor.test.ts',
@@ -25,6 +30,10 @@ export const slowTests = [
   'test/workflows/email-delivery-sandbox.test.ts',
   'test/workflows/email-delivery-smtp.test.ts',
   'test/browser/dashboard.test.ts',
+  'test/browser/dashboard-designer-conflict.test.ts',
+  'test/browser/email-editor.test.ts',
+  'test/api/first-project.test.ts',
+  'test/api/secrets.test.ts',
   'test/browser/accounts.test.ts',
   'test/workflows/automation-migration.test.ts',
 ];

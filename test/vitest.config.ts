@@ -13,8 +13,14 @@ const alone = [
   ...['unit', 'replay', 'start'].map((folder) => `test/${folder}/**/*.test.ts`),
   'packages/*/test/**/*.test.ts',
 ];
-// These replace parts of modules, which files that share modules would notice.
-const isolated = ['test/unit/lib.test.ts', 'packages/local-stack/test/log-file.test.ts'];
+// These replace parts of modules, or count the steps of a V8 that compiles nothing, which files that share a process would notice.
+const isolated = [
+  'test/unit/lib.test.ts',
+  'packages/local-stack/test/log-file.test.ts',
+  'test/unit/content-limits.test.ts',
+  'test/unit/hostile-input.test.ts',
+  'packages/renderer/test/limits.test.ts',
+];
 
 // Code that a process has compiled before is not compiled again by the API and worker processes that tests start and kill.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../.cache/compiled', import.meta.url));
@@ -45,8 +51,10 @@ const services = {
 export default defineConfig({
   test: {
     pool: 'forks',
-    // One more than there are cores, since tests of durable work wait for much of their time. More would crowd Postgres.
-    maxWorkers: Math.min(availableParallelism() + 1, 16),
+    // Two more than there are cores, since tests of durable work wait for much of their time. More would crowd Postgres.
+    maxWorkers: Math.min(availableParallelism() + 2, 16),
+    // Tests of one file that may run side by side: pages of one browser.
+    maxConcurrency: 3,
     sequence: { sequencer: SlowFirst },
     reporters: ['default', 'json'],
     outputFile: { json: fileURLToPath(new URL(`../${results}`, import.meta.url)) },

@@ -29,7 +29,8 @@ interface Ended {
 
 function run(args: string[], settings: Record<string, string>): Promise<Ended> {
   const [file = '', ...rest] = args;
-  const env = { PATH: process.env.PATH, DATA_DIR: '/nowhere', DATABASE_URL: database.url, ...settings };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, DATA_DIR: '/nowhere', DATABASE_URL: database.url, ...settings };
   return new Promise((resolve) => {
     execFile(
       process.execPath,

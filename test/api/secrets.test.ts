@@ -115,7 +115,8 @@ interface Ended {
 
 /** Runs one of our programs with these settings and no others. */
 function program(file: string, args: string[], settings: Record<string, string>): Promise<Ended> {
-  const env = { PATH: process.env.PATH, DATA_DIR: '/nowhere', DATABASE_URL: database.url, ...settings };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, DATA_DIR: '/nowhere', DATABASE_URL: database.url, ...settings };
   const path = join(import.meta.dirname, '../../src/main', file);
   return new Promise((resolve) => {
     execFile(process.execPath, [path, ...args], { env }, (error, stdout, stderr) =>

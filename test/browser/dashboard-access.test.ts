@@ -45,21 +45,24 @@ describe.each([desktop, phone])('at $width pixels', (viewport) => {
   });
   afterAll(() => context?.close());
 
-  test.each([...outsidePlaces, ...projectPlaces])('$path is accessible and does not scroll sideways', async (place) => {
-    const page = await context.newPage();
-    try {
-      if (place.path.startsWith('/app')) await signedIn(page);
-      await open(page, placeOf(place, seeded));
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        expect(await accessibilityProblems(page), colorScheme).toEqual([]);
-        const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
-        expect(wide, 'scrolls sideways').toBeLessThanOrEqual(viewport.width);
+  test.concurrent.each([...outsidePlaces, ...projectPlaces])(
+    '$path is accessible and does not scroll sideways',
+    async (place) => {
+      const page = await context.newPage();
+      try {
+        if (place.path.startsWith('/app')) await signedIn(page);
+        await open(page, placeOf(place, seeded));
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          expect(await accessibilityProblems(page), colorScheme).toEqual([]);
+          const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
+          expect(wide, 'scrolls sideways').toBeLessThanOrEqual(viewport.width);
+        }
+      } finally {
+        await page.close();
       }
-    } finally {
-      await page.close();
-    }
-  });
+    },
+  );
 });
 
 describe('by keyboard alone', () => {
