@@ -107,6 +107,10 @@ create table automation_entries (
   automation_id uuid not null,
   contact_id uuid not null,
   last_entry integer default 0 not null,
+  refused_at timestamp(3) with time zone,
+  refused_reason text,
+  refused_event_id uuid,
+  refusals integer default 0 not null,
   constraint automation_entries_pkey primary key (automation_id, contact_id),
   constraint automation_entries_automation_id_fkey foreign key (automation_id) references automations(id) on delete cascade
 ) with (fillfactor=70);
@@ -247,6 +251,16 @@ create index automation_steps_automation on automation_steps using btree (automa
 create index automation_steps_template on automation_steps using btree (template_id) where (template_id is not null);
 create unique index automation_steps_trigger on automation_steps using btree (automation_id) where (type = 'TRIGGER'::text);
 
+create table automation_switches (
+  id uuid default uuidv7() not null,
+  automation_id uuid not null,
+  at timestamp(3) with time zone default now() not null,
+  enabled boolean not null,
+  constraint automation_switches_pkey primary key (id),
+  constraint automation_switches_automation_id_fkey foreign key (automation_id) references automations(id) on delete cascade
+);
+create index automation_switches_automation on automation_switches using btree (automation_id, at);
+
 create table automation_transitions (
   id uuid not null,
   automation_id uuid not null,
@@ -307,6 +321,8 @@ create table automations (
 create index automations_event on automations using btree (project_id, event_name) where enabled;
 create index automations_project on automations using btree (project_id, created_at desc, id desc);
 create index automations_schedule on automations using btree (id) where (trigger_type = 'SCHEDULE'::text);
+create trigger automation_made after insert on automations for each row execute function note_automation_switch();
+create trigger automation_switched after update of enabled on automations for each row when ((old.enabled is distinct from new.enabled)) execute function note_automation_switch();
 create trigger automations_announce after insert or delete or update on automations for each row execute function announce_change();
 
 create table brands (
@@ -1410,6 +1426,16 @@ AS $function$
     when 'too_many_attempts' then 'Given up after {number} attempts: {words}'
     when 'provider' then '{words}'
     else reason ->> 'code' end, '{number}', coalesce(reason ->> 'number', '')), '{words}', coalesce(reason ->> 'words', ''))
+$function$;
+
+CREATE OR REPLACE FUNCTION note_automation_switch()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into automation_switches (automation_id, enabled) values (new.id, new.enabled);
+  return null;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION note_contact_change()

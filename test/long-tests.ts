@@ -9,7 +9,11 @@ export const longTests = [
 ];
 
 /** Files that run in both, in `npm run test:soak` with more or larger input (`isLong`). */
-export const longForms = ['test/api/hostile-bodies.test.ts', 'test/workflows/automation-migration.test.ts'];
+export const longForms = [
+  'test/api/hostile-bodies.test.ts',
+  'test/db/explain.test.ts',
+  'test/workflows/automation-migration.test.ts',
+];
 
 /** Files that take longest of those that `npm test` runs, the longest first. */
 export const slowTests = [

@@ -120,13 +120,33 @@ const AutomationEntrySchema = defineEntity({
     automationId: p.manyToOne(Automation).mapToPk().deleteRule('cascade').primary().updateRule('no action'),
     contactId: p.uuid().primary(),
     lastEntry: p.integer().default(0),
+    refusedAt: p.datetime(3).nullable(),
+    refusedReason: p.text().nullable(),
+    refusedEventId: p.uuid().nullable(),
+    refusals: p.integer().default(0),
   },
   indexes: [{ name: 'automation_entries_contact', properties: ['contactId'] }],
 });
 
-/** How often a contact entered an automation. The lock of the row serializes the starts of a contact. */
+/** How often a contact entered an automation, and why it last did not. The lock of the row serializes the starts of a contact. */
 export class AutomationEntry extends AutomationEntrySchema.class {}
 AutomationEntrySchema.setClass(AutomationEntry);
+
+const AutomationSwitchSchema = defineEntity({
+  name: 'AutomationSwitch',
+  tableName: 'automation_switches',
+  properties: {
+    id: p.uuid().defaultRaw('uuidv7()').primary(),
+    automationId: p.manyToOne(Automation).mapToPk().deleteRule('cascade').updateRule('no action'),
+    at: p.datetime(3).defaultRaw('now()'),
+    enabled: p.boolean(),
+  },
+  indexes: [{ name: 'automation_switches_automation', properties: ['automationId', 'at'] }],
+});
+
+/** When an automation was made, enabled and disabled; written by a trigger. */
+export class AutomationSwitch extends AutomationSwitchSchema.class {}
+AutomationSwitchSchema.setClass(AutomationSwitch);
 
 const AutomationRefusalSchema = defineEntity({
   name: 'AutomationRefusal',

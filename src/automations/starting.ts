@@ -128,9 +128,24 @@ function insertRuns(
       from wish),
     first as (
       select distinct on (contact_id) * from judged where outcome = 'started' order by contact_id, ordinal),
+    ruled as (
+      select judged.ordinal, judged.automation_id, judged.contact_id, judged.event_id,
+        case when judged.outcome <> 'started' or judged.id = first.id then judged.outcome
+          when judged.allow_reentry then 'active' else 'reentry' end as outcome
+      from judged left join first using (contact_id)),
+    refused as (
+      select distinct on (contact_id) contact_id, outcome, event_id, count(*) over (partition by contact_id) as times
+      from ruled where outcome in ('reentry', 'active', 'refused') order by contact_id, ordinal desc),
     entered as (
-      update automation_entries n set last_entry = n.last_entry + 1 from first
-      where n.automation_id = first.automation_id and n.contact_id = first.contact_id
+      update automation_entries n set last_entry = n.last_entry + turn.starts, refusals = n.refusals + turn.refusals,
+        refused_at = case when turn.refusals > 0 then now() else n.refused_at end,
+        refused_reason = coalesce(turn.outcome, n.refused_reason),
+        refused_event_id = case when turn.refusals > 0 then turn.event_id else n.refused_event_id end
+      from (
+        select contact_id, (first.id is not null)::int as starts, coalesce(refused.times, 0)::int as refusals,
+          refused.outcome, refused.event_id
+        from first full join refused using (contact_id)) turn
+      where n.automation_id = ${automationId}::uuid and n.contact_id = turn.contact_id
       returning n.contact_id, n.last_entry),
     made as (
       insert into automation_runs as r (
@@ -141,13 +156,10 @@ function insertRuns(
       returning ${runColumns}),
     noted as (
       insert into automation_refusals as f (automation_id, refused)
-      select automation_id, count(*) from judged where outcome = 'refused' group by automation_id
+      select automation_id, count(*) from ruled where outcome = 'refused' group by automation_id
       on conflict (automation_id) do update set refused = f.refused + excluded.refused, last_refused_at = now())
-    select judged.ordinal,
-      case when judged.outcome <> 'started' or made.id is not null then judged.outcome
-        when allow_reentry then 'active' else 'reentry' end as outcome,
-      to_jsonb(made) as run
-    from judged left join made on made.id = judged.id`);
+    select ruled.ordinal, ruled.outcome, to_jsonb(made) as run
+    from ruled join judged using (ordinal) left join made on made.id = judged.id`);
 }
 
 interface StartedAutomation extends LaunchFacts {

@@ -17,6 +17,7 @@ import {
   AutomationEntry,
   AutomationRefusal,
   AutomationStep,
+  AutomationSwitch,
   AutomationTransition,
   AutomationVersion,
 } from '../automations/entity.ts';
@@ -122,6 +123,7 @@ export const entities: EntityName[] = [
   AutomationVersion,
   AutomationEntry,
   AutomationRefusal,
+  AutomationSwitch,
   AutomationArrival,
   AutomationRun,
   AutomationStepRun,

@@ -16,6 +16,7 @@ import { uploadRoutes } from '../content/uploads/routes.ts';
 import type { Route } from '../core/http/route.ts';
 import { activityRoutes } from '../insight/activity/routes.ts';
 import { analyticsRoutes } from '../insight/analytics/routes.ts';
+import { explainRoutes } from '../insight/explain/routes.ts';
 import { setupRoutes } from '../insight/setup/routes.ts';
 import { webhookEndpointRoutes } from '../insight/webhooks/routes.ts';
 import { authRoutes } from '../platform/accounts/auth-routes.ts';
@@ -70,6 +71,7 @@ export const routes: readonly Route[] = [
   ...suppressedMailRoutes,
   ...activityRoutes,
   ...analyticsRoutes,
+  ...explainRoutes,
   ...securityRoutes,
   ...setupRoutes,
   ...webhookRoutes,

@@ -22,7 +22,7 @@ const ids = {
 const segmentIds = Object.values(ids);
 const withMembershipRows = [ids.fixed, ids.tracked];
 const populationCount = 4;
-const aReach = fc.constantFrom('page' as const, 'all' as const);
+const aReach = fc.constantFrom('page' as const, 'all' as const, 'one' as const);
 
 interface Population {
   projectId: string;
@@ -68,7 +68,7 @@ function someSegments(rows: Row[]): SegmentMap {
   return new Map(stored.map((segment) => [segment.id, segmentFacts(segment)]));
 }
 
-async function bySql(condition: Condition, population: Population, reach: 'page' | 'all'): Promise<string[]> {
+async function bySql(condition: Condition, population: Population, reach: 'page' | 'all' | 'one'): Promise<string[]> {
   const { projectId, segments } = population;
   const matches = compileCondition(condition, { projectId, now, segments, reach });
   const rows = await db.db.rows<{ id: string }>(

@@ -142,7 +142,7 @@ const exact: Record<string, Rule> = {
 const administration = /^\/webhook-endpoints(\/|$)/;
 // All below these is work in a project. A route that is meant to be otherwise needs a line of its own above.
 const work =
-  /^\/(contacts|events|templates|campaigns|segments|workflows|suppressions|activity|analytics|uploads|brand|blocks|emails)(\/|$)/;
+  /^\/(contacts|events|templates|campaigns|segments|workflows|suppressions|activity|analytics|uploads|brand|blocks|emails|explain)(\/|$)/;
 
 /** The rule of a route; undefined for one that has none. */
 export function ruleOf(method: string, path: string): Rule | undefined {
@@ -174,6 +174,7 @@ const scopesBelow: readonly [path: RegExp, scope: Scope | ((method: string) => S
   [/^\/workflows(\/|$)/, reads('workflows')],
   [/^\/projects\/:id\/audit-log(\/verify)?$/, 'audit'],
   [/^\/webhook-endpoints(\/|$)/, 'webhooks'],
+  [/^\/explain(\/|$)/, 'explain'],
 ];
 
 /** The scope that a key needs for a route; null where no scope opens it. */

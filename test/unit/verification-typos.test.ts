@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { editDistance } from '../../src/platform/verification/distance.ts';
+import { editDistance } from '../../src/core/lib/edit-distance.ts';
 import { loadLists } from '../../src/platform/verification/lists.ts';
 import { suggestDomain } from '../../src/platform/verification/typo.ts';
 

@@ -24,6 +24,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/emails/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send up to 100 emails in one request
+         * @description Each item is a body of `POST /v1/send`; together they have at most 1,000 recipients, each of which counts against the rate limit. With the mode `all` nothing is sent unless everything can be, and fields are named like `emails.3.to`. With `each` the answer is 200 and says of each item whether it was accepted. One `Idempotency-Key` stands for the whole batch. Needs the secret key. Keys with scopes need `emails:send`.
+         */
+        post: operations["sendEmailBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/track": {
         parameters: {
             query?: never;
@@ -690,6 +710,54 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/blocks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List saved blocks
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
+         */
+        get: operations["listSavedBlocks"];
+        put?: never;
+        /**
+         * Save blocks under a name
+         * @description The editor offers them in its menus and copies them into an email. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
+         */
+        post: operations["createSavedBlock"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/blocks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete saved blocks
+         * @description Emails keep the copies that they have. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
+         */
+        delete: operations["deleteSavedBlock"];
+        options?: never;
+        head?: never;
+        /**
+         * Rename or replace saved blocks
+         * @description Emails keep the copies that they have. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
+         */
+        patch: operations["updateSavedBlock"];
         trace?: never;
     };
     "/campaigns": {
@@ -2304,6 +2372,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Explain why a contact got something, or did not
+         * @description Every decision on the way, in order, recorded or evaluated now from the values it names. The first `stop` is the reason. 60 a minute for each project. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `explain`.
+         */
+        post: operations["explain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/explain/{permalink}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Answer the question of a permalink again
+         * @description With what is known today: the question names an instant, and nothing is stored. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `explain`.
+         */
+        get: operations["getExplanation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/users/@me/projects/{id}/security": {
         parameters: {
             query?: never;
@@ -3263,6 +3371,12 @@ export interface components {
             success: true;
             data: components["schemas"]["Campaign"];
         };
+        CreateSavedBlockRequest: {
+            name: string;
+            content: {
+                [key: string]: unknown;
+            }[];
+        };
         CreateSegmentRequest: {
             name: string;
             description?: string | null;
@@ -3602,6 +3716,78 @@ export interface components {
         };
         ExitStepConfig: {
             reason?: string | null;
+        };
+        ExplainRequest: {
+            /** @description Id or address of the contact. */
+            contact: string;
+            /** @description A campaign, a workflow, a mail, or with `topic` the latest mail and whatever keeps mail from it. */
+            about: {
+                /** Format: uuid */
+                campaignId: string;
+            } | {
+                /** Format: uuid */
+                workflowId: string;
+            } | {
+                /** Format: uuid */
+                emailId: string;
+            } | {
+                /** @constant */
+                topic: "any";
+            };
+            /**
+             * Format: date-time
+             * @description The instant that is asked about; now when absent.
+             */
+            at?: string;
+        };
+        Explanation: {
+            /** @enum {string} */
+            verdict: "received" | "sent" | "will" | "did_not" | "will_not" | "cannot_tell";
+            sentence: string;
+            contact: {
+                /** Format: uuid */
+                id: string;
+                email: string;
+            };
+            /** @description In the order in which they are made. The first `stop` is the reason. */
+            decisions: components["schemas"]["ExplanationDecision"][];
+            next: {
+                at: string | null;
+                what: string;
+            } | null;
+            fixes: {
+                sentence: string;
+                /** @enum {string} */
+                method: "POST" | "PATCH" | "PUT";
+                path: string;
+                body: {
+                    [key: string]: unknown;
+                };
+            }[];
+            /** @description For `GET /explain/{permalink}`: the same question again. */
+            permalink: string;
+        };
+        ExplanationDecision: {
+            at: string | null;
+            /** @description What was checked, such as `contact.existed` or `mail.suppressed`. */
+            check: string;
+            /** @enum {string} */
+            outcome: "pass" | "stop" | "info";
+            sentence: string;
+            expected: unknown | null;
+            actual: unknown | null;
+            /**
+             * @description `recorded` when it happened, or `evaluated` for this answer.
+             * @enum {string}
+             */
+            basis: "recorded" | "evaluated";
+            /** @description The age of the values that were evaluated. */
+            dataAsOf: string | null;
+            source: {
+                type: string;
+                id: string;
+                href: string;
+            } | null;
         };
         FieldProblem: {
             field: string;
@@ -4322,6 +4508,21 @@ export interface components {
             /** @description Default: `24`. */
             overlapHours?: number;
         };
+        SavedBlock: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            content: {
+                [key: string]: unknown;
+            }[];
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        SavedBlockList: {
+            data: components["schemas"]["SavedBlock"][];
+        };
         Segment: {
             /** Format: uuid */
             id: string;
@@ -4349,6 +4550,55 @@ export interface components {
             success: true;
             data: components["schemas"]["CampaignWithSegment"];
             message: string;
+        };
+        SendEmailBatchRequest: {
+            emails: components["schemas"]["SendEmailRequest"][];
+            /**
+             * @description `all`: nothing is sent unless every item can be. `each`: every item is accepted or refused by itself.
+             * @enum {string}
+             */
+            mode?: "all" | "each";
+        };
+        SendEmailBatchResponse: {
+            /** @constant */
+            success: true;
+            data: {
+                results: ({
+                    /** @constant */
+                    ok: true;
+                    emails: {
+                        contact: {
+                            id: string;
+                            email: string;
+                        };
+                        email: string;
+                        /** @description With `scheduledFor` or `hold` only: when it is sent; null for now. */
+                        scheduledFor?: string | null;
+                        /** @description With `scheduledFor` or `hold` only: when it is sent unless it is cancelled before. */
+                        heldUntil?: string | null;
+                    }[];
+                } | {
+                    /** @constant */
+                    ok: false;
+                    error: {
+                        code: string;
+                        message: string;
+                        /** @description What `POST /v1/send` would have answered. */
+                        statusCode: number;
+                        details?: {
+                            [key: string]: unknown;
+                        };
+                        errors?: {
+                            field: string;
+                            message: string;
+                            code: string;
+                            received?: string;
+                        }[];
+                        suggestion?: string;
+                    };
+                })[];
+                timestamp: string;
+            };
         };
         SendEmailRequest: {
             to: string | {
@@ -4672,6 +4922,12 @@ export interface components {
             language?: string;
             escapeContactData?: boolean;
             hideSecretKey?: boolean;
+        };
+        UpdateSavedBlockRequest: {
+            name?: string;
+            content?: {
+                [key: string]: unknown;
+            }[];
         };
         UpdateSegmentRequest: {
             name?: string;
@@ -5417,6 +5673,67 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SendEmailResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    sendEmailBatch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Refuses a second request with the same key within 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `replay`: a repetition with the same body gets the first answer again, up to 64 kB, in place of 409 `IDEMPOTENCY_KEY_REUSED`. Send it with the first request too. */
+                "Idempotency-Mode"?: components["parameters"]["IdempotencyMode"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 60 MB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "emails": [
+                 *         {
+                 *           "to": "ada@example.com",
+                 *           "subject": "Your receipt",
+                 *           "body": "<p>Thank you.</p>",
+                 *           "from": "hello@acme.com"
+                 *         },
+                 *         {
+                 *           "to": "grace@example.com",
+                 *           "subject": "Your receipt",
+                 *           "body": "<p>Thank you.</p>",
+                 *           "from": "hello@acme.com"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["SendEmailBatchRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SendEmailBatchResponse"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -7035,6 +7352,175 @@ export interface operations {
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listSavedBlocks: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedBlockList"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    createSavedBlock: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 50 MB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Signature",
+                 *       "content": [
+                 *         {
+                 *           "type": "paragraph",
+                 *           "content": [
+                 *             {
+                 *               "type": "text",
+                 *               "text": "Your friends at Acme"
+                 *             }
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateSavedBlockRequest"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedBlock"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    deleteSavedBlock: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    updateSavedBlock: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 50 MB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Signature of the team"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateSavedBlockRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedBlock"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
@@ -10999,6 +11485,89 @@ export interface operations {
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    explain: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 16 kB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "contact": "ada@example.com",
+                 *       "about": {
+                 *         "topic": "any"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ExplainRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Explanation"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getExplanation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                permalink: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Explanation"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
             default: components["responses"]["Failure"];

@@ -24,9 +24,12 @@ export interface CompileOptions {
   segments?: SegmentMap;
   /**
    * What the statement is after. `page` (the default): a few of the matches, or only some contacts are asked at all.
-   * `all`: every contact of the project is asked, as for counts, computing and audiences. It changes speed only.
+   * `all`: every contact of the project is asked, as for counts, computing and audiences. `one`: a single contact, whose
+   * answer may stand in a select list. It changes speed only.
    */
-  reach?: 'page' | 'all';
+  reach?: 'page' | 'all' | 'one';
+  /** Events, mail and memberships after this instant do not count; all do when absent. */
+  asOf?: Date;
 }
 
 /**
@@ -44,7 +47,7 @@ export interface CompileOptions {
 export function compileCondition(condition: Condition, options: CompileOptions): Query {
   refuseOvergrowth(condition, options.segments ?? noSegments);
   const compiler = new Compiler(options);
-  return compiled(compiler.condition(condition, true, []), compiler.params.values);
+  return compiled(compiler.condition(condition, options.reach !== 'one', []), compiler.params.values);
 }
 
 /** `required` says that every match must pass this part, `above` which segments it is part of. */
@@ -89,10 +92,11 @@ class Compiler {
 
   #happened({ test, ...filter }: EventFilter | ActivityFilter, required: boolean): string {
     const project = `t.project_id = ${this.params.add(this.#options.projectId, 'uuid')}`;
-    const [table, instant, where] =
+    const [table, instant, known] =
       filter.kind === 'event'
         ? ['events', 't.created_at', `${project} and t.name = ${this.params.add(filter.name, 'text')}`]
         : ['emails', `t.${filter.activity}_at`, `${project} and t.${filter.activity}_at is not null`];
+    const where = `${known}${this.#until(instant)}`;
     const since = (ago: number) => `${where} and ${instant} >= ${this.params.instant(cutoff(this.#options.now, ago))}`;
     switch (test.operator) {
       case 'triggered':
@@ -114,7 +118,7 @@ class Compiler {
     const { segments = noSegments } = this.#options;
     const segment = segments.get(segmentId);
     if (segment && hasMembershipRows(segment)) {
-      const rows = `t.segment_id = ${this.params.add(segment.id, 'uuid')} and t.exited_at is null`;
+      const rows = `t.segment_id = ${this.params.add(segment.id, 'uuid')} and ${this.#isInside()}`;
       return member
         ? this.#some('segment_memberships', rows, required)
         : this.#none('segment_memberships', rows, required);
@@ -123,6 +127,18 @@ class Compiler {
     if (!nested) return member ? 'false' : 'true';
     const sql = this.condition(nested.condition, required && member, nested.above);
     return member ? sql : `((${sql}) is not true)`;
+  }
+
+  #until(instant: string): string {
+    const { asOf } = this.#options;
+    return asOf === undefined ? '' : ` and ${instant} <= ${this.params.instant(asOf.getTime())}`;
+  }
+
+  #isInside(): string {
+    const { asOf } = this.#options;
+    if (asOf === undefined) return 't.exited_at is null';
+    const at = this.params.instant(asOf.getTime());
+    return `t.entered_at <= ${at} and (t.exited_at is null or t.exited_at > ${at})`;
   }
 
   #some(table: string, where: string, required: boolean): string {

@@ -26,6 +26,7 @@ export const tags: Readonly<Record<string, { name: string; description: string }
   domains: { name: 'Domains', description: 'Sender domains and their DNS records.' },
   verification: { name: 'Verification', description: 'Check an address before you use it.' },
   activity: { name: 'Activity', description: 'What happened and what is coming up in a project.' },
+  explain: { name: 'Explain', description: 'Why a contact got something, or did not.' },
   analytics: { name: 'Analytics', description: 'Counts and rates over time.' },
   'webhook endpoints': {
     name: 'Webhook endpoints',

@@ -5,7 +5,15 @@ import { sha256 } from '../../core/lib/seal.ts';
 import { AttemptWindow } from './entity.ts';
 
 /** What is counted: each kind of attempt has windows of its own. */
-export type AttemptScope = 'login' | 'login-ip' | 'signup-ip' | 'verify-mail' | 'reset-mail' | 'taken-mail' | 'smtp-ip';
+export type AttemptScope =
+  | 'login'
+  | 'login-ip'
+  | 'signup-ip'
+  | 'verify-mail'
+  | 'reset-mail'
+  | 'taken-mail'
+  | 'smtp-ip'
+  | 'explain';
 
 /** How many attempts a window holds and how long it lasts. */
 export interface AttemptLimit {

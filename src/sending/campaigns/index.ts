@@ -11,3 +11,4 @@ export { type LanePace, type LaneReport, runLane } from './lane.ts';
 export type { LaneDeps, LaneSend } from './lane-deps.ts';
 export { recoverableCampaigns } from './recovery.ts';
 export { cancelCampaignByOperator, unscheduleCampaigns } from './stopping.ts';
+export { type LedgerVerdict, verdictSql } from './verdicts.ts';

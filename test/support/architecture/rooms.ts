@@ -47,6 +47,7 @@ export const order = [
   'insight/activity',
   'insight/analytics',
   'insight/webhooks',
+  'insight/explain',
   'main',
 ] as const;
 export type Subject = (typeof order)[number];

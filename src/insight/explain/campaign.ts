@@ -1,0 +1,164 @@
+import type { Database } from '../../core/database/sql.ts';
+import { sql } from '../../core/database/sql.ts';
+import { AppError } from '../../core/lib/errors.ts';
+import { needsSubscription } from '../../sending/campaigns/index.ts';
+import { traceCondition } from './condition.ts';
+import { evaluated, type Finding, finding, onDate, recorded } from './finding.ts';
+import { campaignSource, explainMail, fix, unsubscribedBefore } from './mail.ts';
+import { type CampaignFacts, type ContactFacts, findMail, flipsAround, memberSince } from './queries.ts';
+import type { Decision } from './schema.ts';
+
+/** Why a contact got a campaign, gets it, or does not. The ledger says what happened, the audience's rules say why. */
+export async function explainCampaign(
+  db: Database,
+  projectId: string,
+  contact: ContactFacts,
+  campaign: CampaignFacts,
+): Promise<Finding> {
+  const { sentAt, status } = campaign;
+  const source = campaignSource(campaign.id);
+  const named = `The campaign "${campaign.name}"`;
+  if (sentAt === null || status === 'DRAFT' || status === 'SCHEDULED') return notBegun();
+  const begun = recorded('campaign.began', 'pass', `${named} began on ${onDate(sentAt)}.`, { at: sentAt, source });
+  const mail = await findMail(
+    db,
+    projectId,
+    sql`e.campaign_id = ${campaign.id} and e.send_seq = ${campaign.sendSeq} and e.contact_id = ${contact.id}`,
+  );
+  if (mail !== null) {
+    const chosen = 'The contact was in its audience when that was frozen.';
+    const inside = recorded('audience.frozen', 'pass', chosen, { at: mail.createdAt, source });
+    const found = await explainMail(db, projectId, mail);
+    return { ...found, decisions: [begun, inside, ...found.decisions] };
+  }
+  return withoutRow();
+
+  async function notBegun(): Promise<Finding> {
+    const now = contact.readAt;
+    const rules = await audienceDecisions(db, projectId, contact, campaign, now);
+    const isIn = rules.every(({ outcome }) => outcome !== 'stop');
+    if (status === 'SCHEDULED') {
+      const at = campaign.scheduledFor;
+      const due = recorded('campaign.began', 'pass', `${named} is scheduled for ${onDate(at ?? now)}.`, { at, source });
+      const decisions = [due, ...rules];
+      if (!isIn) return finding('will_not', decisions);
+      const sentence = 'The contact matches its audience now; the audience is found again when it begins.';
+      return finding('will', decisions, sentence, { next: { at, what: `${named} begins.` } });
+    }
+    const draft = recorded('campaign.began', 'stop', `${named} is a draft and has not been sent.`, { source });
+    const fixes = isIn ? [fix('Send the campaign', `/campaigns/${campaign.id}/send`)] : [];
+    return finding('will_not', [draft, ...rules], undefined, { fixes });
+  }
+
+  async function withoutRow(): Promise<Finding> {
+    const decisions: Decision[] = [begun, existed(contact, sentAt ?? '')];
+    if (decisions.some(({ outcome }) => outcome === 'stop')) return finding('did_not', decisions);
+    decisions.push(...(await audienceDecisions(db, projectId, contact, campaign, sentAt ?? '')));
+    const isLeftOut = decisions.some(({ outcome }) => outcome === 'stop');
+    if (!campaign.expanded && status === 'SENDING') {
+      if (isLeftOut) return finding('will_not', decisions);
+      const sentence = 'Its audience is still being frozen, and the contact matches it.';
+      return finding('will', decisions, sentence, {
+        next: { at: null, what: 'The contact gets its place in the ledger.' },
+      });
+    }
+    if (!campaign.expanded && !isLeftOut) {
+      const when = campaign.cancelledAt === null ? '' : ` on ${onDate(campaign.cancelledAt)}`;
+      const sentence = `The campaign was stopped${when} before the contact's turn came.`;
+      decisions.push(recorded('campaign.stopped', 'stop', sentence, { at: campaign.cancelledAt, source }));
+    } else if (!isLeftOut) {
+      const changed =
+        contact.updatedAt > (sentAt ?? '') ? ` The contact has changed since, on ${onDate(contact.updatedAt)}.` : '';
+      const sentence = `The contact was not in the audience when it was frozen, although it would match today.${changed}`;
+      decisions.push(recorded('audience.frozen', 'stop', sentence, { at: sentAt, source }));
+    }
+    return finding('did_not', decisions);
+  }
+}
+
+function existed(contact: ContactFacts, at: string): Decision {
+  const source = { type: 'contact', id: contact.id, href: `/contacts/${contact.id}` };
+  const detail = { at: contact.createdAt, expected: `before ${at}`, actual: contact.createdAt, source };
+  return contact.createdAt <= at
+    ? recorded('contact.existed', 'pass', 'The contact existed when the campaign began.', detail)
+    : recorded('contact.existed', 'stop', `The contact was only created on ${onDate(contact.createdAt)}.`, detail);
+}
+
+/** The rules of a campaign's audience for one contact, as of an instant. */
+async function audienceDecisions(
+  db: Database,
+  projectId: string,
+  contact: ContactFacts,
+  campaign: CampaignFacts,
+  at: string,
+): Promise<Decision[]> {
+  const consent = needsSubscription(campaign.type) ? [await consentAt(db, projectId, contact, at)] : [];
+  return [...consent, ...(await chosenBy(db, projectId, contact, campaign, at))];
+}
+
+// Every change of a subscription is an event, so that the state at an instant follows from those around it.
+async function consentAt(db: Database, projectId: string, contact: ContactFacts, at: string): Promise<Decision> {
+  const { before, after } = await flipsAround(db, projectId, contact.id, at);
+  const subscribed = before?.subscribed ?? (after === null ? contact.subscribed : !after.subscribed);
+  const detail = { at: before?.at ?? null, expected: true, actual: subscribed };
+  if (subscribed) return recorded('contact.subscribed', 'pass', 'The contact was subscribed.', detail);
+  return unsubscribedBefore(db, projectId, contact.id, at);
+}
+
+async function chosenBy(
+  db: Database,
+  projectId: string,
+  contact: ContactFacts,
+  campaign: CampaignFacts,
+  at: string,
+): Promise<Decision[]> {
+  const { segment, resendOf, resendSeq, audienceType } = campaign;
+  const source = campaignSource(campaign.id);
+  if (resendOf !== null) {
+    const first = await findMail(
+      db,
+      projectId,
+      sql`e.campaign_id = ${resendOf} and e.send_seq = ${resendSeq} and e.contact_id = ${contact.id}`,
+    );
+    const sentence = 'This campaign goes to those whom an earlier one missed, and the contact was not among them.';
+    const missed = first !== null && first.verdict !== 'handed_over';
+    return [
+      missed
+        ? recorded('audience.resend', 'pass', 'The earlier campaign missed the contact.', {
+            source: campaignSource(resendOf),
+          })
+        : recorded('audience.resend', 'stop', sentence, { source: campaignSource(resendOf) }),
+    ];
+  }
+  if (audienceType === 'ALL') return [];
+  const tree = audienceType === 'FILTERED' ? campaign.audienceCondition : segment?.condition;
+  if (audienceType === 'SEGMENT' && segment === null)
+    return [recorded('audience.segment', 'stop', 'The segment of this campaign was deleted.', { source })];
+  if (segment?.type === 'STATIC' && audienceType === 'SEGMENT') {
+    const since = await memberSince(db, segment.id, contact.id, at);
+    const detail = { at: since, source: { type: 'segment', id: segment.id, href: `/segments/${segment.id}` } };
+    return [
+      since === null
+        ? recorded('audience.segment', 'stop', `The contact was not in the segment "${segment.name}".`, detail)
+        : recorded('audience.segment', 'pass', `The contact was in the segment "${segment.name}".`, detail),
+    ];
+  }
+  return conditionDecisions(db, projectId, contact, tree, at);
+}
+
+/** The filters of a stored condition; one that can no longer be read matches nobody. */
+export async function conditionDecisions(
+  db: Database,
+  projectId: string,
+  contact: ContactFacts,
+  tree: unknown,
+  at: string,
+): Promise<Decision[]> {
+  try {
+    return (await traceCondition(db, projectId, contact, tree, new Date(at))).decisions;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const sentence = `The condition of the audience cannot be read: ${error.message}`;
+    return [evaluated('audience.condition', 'stop', sentence, { dataAsOf: contact.readAt })];
+  }
+}

@@ -1,0 +1,212 @@
+import type * as v from 'valibot';
+import { type Condition, type ConditionShape, compileCondition, type Filter } from '../../audience/conditions/index.ts';
+import { storedDefinition } from '../../audience/segments/index.ts';
+import { type Database, join, raw, sql } from '../../core/database/sql.ts';
+import { evaluated, onDate } from './finding.ts';
+import type { ContactFacts } from './queries.ts';
+import type { Decision } from './schema.ts';
+
+type Tree = v.InferOutput<typeof ConditionShape>;
+type Written = Tree['groups'][number]['filters'][number];
+
+interface Leaf {
+  filter: Filter;
+  written: Written;
+}
+interface Branch {
+  logic: 'AND' | 'OR';
+  parts: (Branch | Leaf)[];
+}
+
+/** What became of a condition, and of every filter of it, for one contact. */
+export interface Trace {
+  holds: boolean;
+  decisions: Decision[];
+}
+
+/**
+ * Evaluates a stored condition for one contact by the SQL that finds audiences, filter by filter. Events, mail and memberships
+ * count up to `asOf`, the data of the contact is that of today. A filter is a stop when the condition fails because of it.
+ * @throws AppError for a condition that can no longer be read
+ */
+export async function traceCondition(
+  db: Database,
+  projectId: string,
+  contact: ContactFacts,
+  tree: unknown,
+  asOf: Date,
+): Promise<Trace> {
+  const { condition, segments } = await storedDefinition(db, projectId, tree);
+  const root = branchOf(condition, tree as Tree);
+  const leaves = leavesOf(root);
+  const options = { projectId, now: asOf, segments, reach: 'one', asOf } as const;
+  const tests = leaves.map(({ filter }) => {
+    const alone: Condition = { logic: 'AND', groups: [{ filters: [filter], nested: null }] };
+    return sql`coalesce((${compileCondition(alone, options)}), false)`;
+  });
+  const row = await db.row<{ held: boolean[] }>(
+    sql`select array[${join(tests, ', ')}] as held from contacts c where c.id = ${contact.id} and c.project_id = ${projectId}`,
+  );
+  const held = new Map(leaves.map((leaf, place) => [leaf, row?.held[place] ?? false]));
+  const actual = await actualValues(db, projectId, contact, leaves, asOf);
+  const outcomes = new Map<Leaf, Decision['outcome']>();
+  blame(root, true);
+  return {
+    holds: holds(root),
+    decisions: leaves.map((leaf) => leafDecision(leaf, outcomes.get(leaf) ?? 'info', actual(leaf))),
+  };
+
+  function holds(part: Branch | Leaf): boolean {
+    if (!('logic' in part)) return held.get(part) ?? false;
+    return part.logic === 'AND' ? part.parts.every(holds) : part.parts.some(holds);
+  }
+
+  function blame(part: Branch | Leaf, isToBlame: boolean): void {
+    if ('logic' in part) for (const inner of part.parts) blame(inner, isToBlame && !holds(part));
+    else outcomes.set(part, held.get(part) ? 'pass' : isToBlame ? 'stop' : 'info');
+  }
+
+  function leafDecision(leaf: Leaf, outcome: Decision['outcome'], value: unknown): Decision {
+    const { written } = leaf;
+    const unit = 'unit' in written ? { unit: written.unit } : {};
+    const wanted = 'value' in written ? { value: written.value } : {};
+    return evaluated(
+      'audience.condition',
+      outcome,
+      `${filterWords(written)}: ${outcome === 'pass' ? 'yes' : 'no'}, ${valueWords(leaf.filter, value)}.`,
+      {
+        expected: { field: written.field, operator: written.operator, ...wanted, ...unit },
+        actual: value ?? null,
+        dataAsOf: isPast(leaf.filter) ? asOf.toISOString() : contact.readAt,
+      },
+    );
+  }
+}
+
+// Rows with instants are read as they were; columns of the contact as they are.
+function isPast({ kind }: Filter): boolean {
+  return kind === 'event' || kind === 'activity' || kind === 'segment';
+}
+
+function branchOf({ logic, groups }: Condition, tree: Tree): Branch {
+  const parts = groups.map(({ filters, nested }, place): Branch => {
+    const group = tree.groups[place];
+    const own = filters.flatMap((filter, at): Leaf[] => {
+      const written = group?.filters[at];
+      return written === undefined ? [] : [{ filter, written }];
+    });
+    const inner = nested !== null && group?.conditions ? [branchOf(nested, group.conditions)] : [];
+    return { logic: 'AND', parts: [...own, ...inner] };
+  });
+  return { logic, parts };
+}
+
+function leavesOf({ parts }: Branch): Leaf[] {
+  return parts.flatMap((part) => ('logic' in part ? leavesOf(part) : [part]));
+}
+
+/** Reads what the filters looked at: the value of a field, or when something happened last (ISO), or null. */
+async function actualValues(
+  db: Database,
+  projectId: string,
+  contact: ContactFacts,
+  leaves: readonly Leaf[],
+  asOf: Date,
+): Promise<(leaf: Leaf) => unknown> {
+  const until = asOf.toISOString();
+  const of = <Kind extends Filter['kind']>(kind: Kind) =>
+    leaves.flatMap(({ filter }) => (filter.kind === kind ? [filter as Extract<Filter, { kind: Kind }>] : []));
+  const names = [...new Set(of('event').map(({ name }) => name))];
+  const segmentIds = [...new Set(of('segment').map(({ segmentId }) => segmentId))];
+  const columns = [...new Set(of('activity').map(({ activity }) => activity))];
+  const events = new Map(
+    (names.length === 0
+      ? []
+      : await db.rows<{ name: string; at: string | null }>(sql`
+          select name, (select max(e.created_at) from events e where e.contact_id = ${contact.id} and e.name = n.name
+            and e.project_id = ${projectId} and e.created_at <= ${until}::timestamptz)::text as at
+          from unnest(${names}::text[]) as n (name)`)
+    ).map(({ name, at }) => [name, at]),
+  );
+  const mail =
+    columns.length === 0
+      ? null
+      : await db.row<Record<string, string | null>>(sql`
+          select ${join(
+            columns.map((name) => {
+              const column = raw(`e.${name}_at`);
+              return sql`max(${column}) filter (where ${column} <= ${until}::timestamptz)::text as ${raw(name)}`;
+            }),
+            ', ',
+          )}
+          from emails e where e.contact_id = ${contact.id} and e.project_id = ${projectId}`);
+  const memberships = new Map(
+    (segmentIds.length === 0
+      ? []
+      : await db.rows<{ id: string; at: string }>(sql`
+          select segment_id as id, entered_at::text as at from segment_memberships
+          where contact_id = ${contact.id} and segment_id = any(${segmentIds}::uuid[])
+            and entered_at <= ${until}::timestamptz and (exited_at is null or exited_at > ${until}::timestamptz)`)
+    ).map(({ id, at }) => [id, at]),
+  );
+  return ({ filter }) => {
+    if (filter.kind === 'email') return contact.email;
+    if (filter.kind === 'subscribed') return contact.subscribed;
+    if (filter.kind === 'date') return contact[filter.column];
+    if (filter.kind === 'data') return valueAt(contact.data, filter.key, filter.path);
+    const at =
+      filter.kind === 'event'
+        ? events.get(filter.name)
+        : filter.kind === 'activity'
+          ? mail?.[filter.activity]
+          : memberships.get(filter.segmentId);
+    return at ? new Date(at).toISOString() : null;
+  };
+}
+
+function valueAt(data: Record<string, unknown>, key: string, path: readonly string[]): unknown {
+  if (Object.hasOwn(data, key)) return data[key];
+  let value: unknown = data;
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return null;
+    value = (value as Record<string, unknown>)[step];
+  }
+  return value;
+}
+
+const operatorWords: Record<Written['operator'], string> = {
+  equals: 'is',
+  notEquals: 'is not',
+  contains: 'contains',
+  notContains: 'does not contain',
+  greaterThan: 'is greater than',
+  lessThan: 'is less than',
+  greaterThanOrEqual: 'is at least',
+  lessThanOrEqual: 'is at most',
+  within: 'is within the last',
+  olderThan: 'is more than this long ago:',
+  exists: 'is set',
+  notExists: 'is not set',
+  triggered: 'has happened',
+  triggeredWithin: 'has happened within the last',
+  triggeredOlderThan: 'last happened more than this long ago:',
+  notTriggered: 'has never happened',
+  notTriggeredWithin: 'has not happened within the last',
+  memberOfSegment: 'contains the contact',
+  notMemberOfSegment: 'does not contain the contact',
+};
+
+function filterWords(written: Written): string {
+  const { field, operator } = written;
+  const value = 'value' in written ? ` ${JSON.stringify(written.value)}` : '';
+  const unit = 'unit' in written ? ` ${written.unit}` : '';
+  return `"${field}" ${operatorWords[operator]}${value}${unit}`;
+}
+
+function valueWords({ kind }: Filter, value: unknown): string {
+  if (kind === 'event' || kind === 'activity')
+    return typeof value === 'string' ? `the last one was on ${onDate(value)}` : 'there is none';
+  if (kind === 'segment')
+    return typeof value === 'string' ? `a member since ${onDate(value)}` : 'no membership is kept';
+  return value === null || value === undefined ? 'it is not set' : `it is ${JSON.stringify(value).slice(0, 200)}`;
+}

@@ -1,0 +1,168 @@
+import type { Database } from '../../core/database/sql.ts';
+import type { ReasonCode } from '../../sending/ledger/index.ts';
+import { type Finding, finding, onDate, recorded } from './finding.ts';
+import { type ExplainedMail, flipsAround } from './queries.ts';
+import type { Decision } from './schema.ts';
+
+/** What became of a mail, from its row in the ledger and the events of its contact. */
+export async function explainMail(db: Database, projectId: string, mail: ExplainedMail): Promise<Finding> {
+  const decisions = [
+    recorded('mail.accepted', 'pass', `The email to ${mail.to} was accepted on ${onDate(mail.createdAt)}.`, {
+      at: mail.createdAt,
+      source: sourceOf(mail),
+    }),
+  ];
+  const { sentAt, verdict } = mail;
+  if (verdict === 'handed_over') return reportsOf(mail, decisions);
+  if (mail.status === 'SUPPRESSED') {
+    const { rule } = mail;
+    const sentence =
+      rule === null
+        ? `The email to ${mail.to} was suppressed: ${mail.reasonText ?? 'its reason was not kept'}.`
+        : `The suppression rule "${rule.name}" matches ${mail.to}, so the email was not sent.`;
+    decisions.push(
+      recorded('mail.suppressed', 'stop', sentence, {
+        at: mail.createdAt,
+        expected: rule && { kind: rule.kind, pattern: rule.pattern },
+        actual: mail.to,
+        source: rule && { type: 'suppression rule', id: rule.ruleId, href: '/suppressions' },
+      }),
+    );
+    return finding('did_not', decisions);
+  }
+  if (verdict === 'unknown' || mail.isClaimed || mail.status === 'SENDING') {
+    const sentence = 'The email is being handed to the provider, or was when a process ended; this is looked up there.';
+    decisions.push(recorded('mail.unconfirmed', 'info', sentence, { at: mail.updatedAt, source: sourceOf(mail) }));
+    return finding('cannot_tell', decisions, sentence, { next: { at: null, what: 'The provider is asked again.' } });
+  }
+  if (verdict === 'pending') return waiting(mail, decisions);
+  return notSent(db, projectId, mail, decisions, sentAt);
+}
+
+function sourceOf({ id }: ExplainedMail): Decision['source'] {
+  return { type: 'email', id, href: `/emails/${id}` };
+}
+
+function reportsOf(mail: ExplainedMail, decisions: Decision[]): Finding {
+  const { sentAt, updatedAt, deliveredAt, bouncedAt, openedAt, clickedAt, complainedAt, provider } = mail;
+  const source = sourceOf(mail);
+  const by = provider === null ? 'the provider' : provider;
+  const noted = (at: string | null, check: string, sentence: string) => {
+    if (at !== null) decisions.push(recorded(check, 'pass', `${sentence} on ${onDate(at)}.`, { at, source }));
+  };
+  noted(sentAt ?? updatedAt, 'mail.sent', `It was handed to ${by}`);
+  noted(deliveredAt, 'mail.delivered', 'The mailbox accepted it');
+  noted(openedAt, 'mail.opened', 'It was first opened');
+  noted(clickedAt, 'mail.clicked', 'A link in it was first clicked');
+  noted(complainedAt, 'mail.complained', 'The recipient reported it as spam');
+  if (bouncedAt !== null) {
+    const words = mail.reasonText === null ? '' : `: ${mail.reasonText}`;
+    const sentence = `The email bounced on ${onDate(bouncedAt)}${words}`;
+    decisions.push(recorded('mail.bounced', 'stop', sentence, { at: bouncedAt, actual: mail.reasonText, source }));
+    // A report of delivery is the mailbox's own word.
+    if (deliveredAt === null) return finding('did_not', decisions);
+  }
+  const seen = clickedAt ?? openedAt ?? deliveredAt ?? complainedAt;
+  if (seen === null)
+    return finding('sent', decisions, `The email was handed to ${by} on ${onDate(sentAt ?? updatedAt)}.`, {
+      next: { at: null, what: 'The mailbox has not reported yet.' },
+    });
+  const what = deliveredAt === null ? 'reached its recipient' : 'was delivered';
+  return finding('received', decisions, `The email to ${mail.to} ${what} on ${onDate(deliveredAt ?? seen)}.`);
+}
+
+function waiting(mail: ExplainedMail, decisions: Decision[]): Finding {
+  const source = sourceOf(mail);
+  if (mail.isPaused) {
+    const sentence = 'The campaign is paused, and this email is pending.';
+    decisions.push(recorded('campaign.paused', 'stop', sentence, { source: campaignSource(mail.campaignId ?? '') }));
+    return finding('will', decisions, sentence, {
+      next: { at: null, what: 'It is sent when the campaign is resumed.' },
+      fixes: [fix('Resume the campaign', `/campaigns/${mail.campaignId}/resume`)],
+    });
+  }
+  const at = mail.dueAt;
+  const attempts = mail.attempts ? ` ${mail.attempts} earlier attempts failed.` : '';
+  const due = at === null ? 'its turn has not come yet' : `it is due on ${onDate(at)}`;
+  const sentence = `The email is pending: ${due}.${attempts}`;
+  decisions.push(recorded('mail.pending', 'info', sentence, { at, source }));
+  return finding('will', decisions, sentence, { next: { at, what: 'It is sent after a last check.' } });
+}
+
+/** A request that mends what kept something from happening. */
+export function fix(sentence: string, path: string, body: Record<string, unknown> = {}): Finding['fixes'][number] {
+  return { sentence, method: 'POST', path, body };
+}
+
+export function campaignSource(id: string): Decision['source'] {
+  return { type: 'campaign', id, href: `/campaigns/${id}` };
+}
+
+const consentCodes: readonly ReasonCode[] = ['not_subscribed', 'unsubscribed'];
+
+async function notSent(
+  db: Database,
+  projectId: string,
+  mail: ExplainedMail,
+  decisions: Decision[],
+  at: string | null,
+): Promise<Finding> {
+  const code = mail.reason?.code;
+  const source = sourceOf(mail);
+  const instant = at ?? mail.updatedAt;
+  if (code !== undefined && consentCodes.includes(code)) {
+    decisions.push(await unsubscribedBefore(db, projectId, mail.contactId, mail.updatedAt));
+    return finding('did_not', decisions);
+  }
+  if (code === 'submission_unknown') {
+    const sentence = 'The provider never said whether it took this email, so it may or may not have arrived.';
+    decisions.push(recorded('mail.unconfirmed', 'info', sentence, { at: instant, source }));
+    return finding('cannot_tell', decisions, sentence, {
+      fixes: mail.campaignId === null ? [resendFix(mail, { evenIfItArrived: true })] : [],
+    });
+  }
+  const sentence = `The email was not sent: ${mail.reasonText ?? 'its reason was not kept'}.`.replace(/\.\.$/, '.');
+  const check = code === undefined ? 'mail.failed' : `mail.${code}`;
+  decisions.push(recorded(check, 'stop', sentence, { at: instant, actual: mail.reason, source }));
+  if (code === undefined) return finding('cannot_tell', decisions);
+  const isResendable = mail.campaignId === null && mail.status === 'FAILED';
+  return finding('did_not', decisions, undefined, { fixes: isResendable ? [resendFix(mail)] : [] });
+}
+
+function resendFix({ id }: ExplainedMail, body = {}): Finding['fixes'][number] {
+  return fix('Send it again', `/emails/${id}/resend`, body);
+}
+
+/** That a contact was not subscribed at an instant, and since when where an event says it. */
+export async function unsubscribedBefore(
+  db: Database,
+  projectId: string,
+  contactId: string,
+  at: string,
+): Promise<Decision> {
+  const { before } = await flipsAround(db, projectId, contactId, at);
+  if (before === null || before.subscribed)
+    return recorded('contact.subscribed', 'stop', 'The contact was not subscribed.', {
+      at,
+      expected: true,
+      actual: false,
+    });
+  const { emailId, reason } = before;
+  const how =
+    reason === 'bounce'
+      ? ' after a bounce'
+      : reason === 'complaint'
+        ? ' after a complaint'
+        : emailId === null
+          ? ''
+          : ' through the link in an email';
+  return recorded('contact.subscribed', 'stop', `The contact unsubscribed on ${onDate(before.at)}${how}.`, {
+    at: before.at,
+    expected: true,
+    actual: false,
+    source:
+      emailId === null
+        ? { type: 'contact', id: contactId, href: `/contacts/${contactId}` }
+        : { type: 'email', id: emailId, href: `/emails/${emailId}` },
+  });
+}

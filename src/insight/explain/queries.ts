@@ -1,0 +1,145 @@
+import { isoInstant, isoText } from '../../core/database/columns.ts';
+import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
+import { isUuid } from '../../core/lib/ids.ts';
+import { type LedgerVerdict, verdictSql } from '../../sending/campaigns/index.ts';
+import type { Reason } from '../../sending/ledger/index.ts';
+
+const iso = (column: string) => raw(isoText(column));
+
+/** The contact that is asked about. Instants are ISO. */
+export interface ContactFacts {
+  id: string;
+  email: string;
+  subscribed: boolean;
+  data: Record<string, unknown>;
+  createdAt: string;
+  updatedAt: string;
+  /** When this was read. */
+  readAt: string;
+}
+
+/** The contact of an id or an address, or null. */
+export function contactFacts(db: Database, projectId: string, contact: string): Promise<ContactFacts | null> {
+  const isIt = isUuid(contact) ? sql`c.id = ${contact.toLowerCase()}` : sql`c.email = ${contact.toLowerCase()}`;
+  return db.row(sql`
+    select c.id, c.email, c.subscribed, c.data, ${iso('c.created_at')} as "createdAt", ${iso('c.updated_at')} as "updatedAt",
+      ${iso('now()')} as "readAt"
+    from contacts c where c.project_id = ${projectId} and ${isIt}`);
+}
+
+/** A campaign with its current send. */
+export interface CampaignFacts {
+  id: string;
+  name: string;
+  status: string;
+  type: 'MARKETING' | 'TRANSACTIONAL' | 'HEADLESS';
+  audienceType: 'ALL' | 'SEGMENT' | 'FILTERED';
+  audienceCondition: unknown;
+  segment: { id: string; name: string; type: string; condition: unknown } | null;
+  resendOf: string | null;
+  resendSeq: number | null;
+  sendSeq: number;
+  scheduledFor: string | null;
+  sentAt: string | null;
+  cancelledAt: string | null;
+  /** Whether everybody in its audience has a row in the ledger. */
+  expanded: boolean;
+}
+
+/** A campaign of the project, or null. */
+export function findCampaign(db: Database, projectId: string, id: string): Promise<CampaignFacts | null> {
+  return db.row(sql`
+    select c.id, c.name, c.status, c.type, c.audience_type as "audienceType", c.audience_condition as "audienceCondition",
+      case when s.id is not null then
+        jsonb_build_object('id', s.id, 'name', s.name, 'type', s.type, 'condition', s.condition) end as segment,
+      c.resend_of as "resendOf", c.resend_seq as "resendSeq", c.send_seq as "sendSeq",
+      ${iso('c.scheduled_for')} as "scheduledFor", ${iso('c.sent_at')} as "sentAt", ${iso('c.cancelled_at')} as "cancelledAt",
+      coalesce(n.expanded, false) as expanded
+    from campaigns c left join campaign_sends n on n.campaign_id = c.id and n.send_seq = c.send_seq
+      left join segments s on s.id = c.segment_id and s.project_id = c.project_id
+    where c.project_id = ${projectId} and c.id = ${id}`);
+}
+
+/** A mail of the ledger. */
+export interface ExplainedMail {
+  id: string;
+  contactId: string;
+  to: string;
+  status: string;
+  campaignId: string | null;
+  /** Whether its campaign is paused. */
+  isPaused: boolean;
+  verdict: LedgerVerdict;
+  reason: Reason | null;
+  reasonText: string | null;
+  rule: { ruleId: string; name: string; kind: string; pattern: string } | null;
+  provider: string | null;
+  attempts: number | null;
+  isClaimed: boolean;
+  dueAt: string | null;
+  createdAt: string;
+  updatedAt: string;
+  sentAt: string | null;
+  deliveredAt: string | null;
+  openedAt: string | null;
+  clickedAt: string | null;
+  bouncedAt: string | null;
+  complainedAt: string | null;
+}
+
+/** The mail that a condition over `e` names, the newest first. */
+export function findMail(db: Database, projectId: string, which: Query): Promise<ExplainedMail | null> {
+  return db.row(sql`
+    select e.id, e.contact_id as "contactId", e.to_address as "to", e.status, e.campaign_id as "campaignId",
+      exists (select from campaigns k where k.id = e.campaign_id and k.paused_at is not null) as "isPaused", ${raw(verdictSql('e'))} as verdict,
+      e.reason, mail_reason_text(e.reason) as "reasonText", e.suppression as rule, e.provider, q.attempts,
+      q.claim_id is not null as "isClaimed", ${iso('q.due_at')} as "dueAt", ${iso('e.created_at')} as "createdAt",
+      ${iso('e.updated_at')} as "updatedAt", ${iso('e.sent_at')} as "sentAt", ${iso('e.delivered_at')} as "deliveredAt",
+      ${iso('e.opened_at')} as "openedAt", ${iso('e.clicked_at')} as "clickedAt", ${iso('e.bounced_at')} as "bouncedAt",
+      ${iso('e.complained_at')} as "complainedAt"
+    from emails e left join email_queue q on q.email_id = e.id
+    where e.project_id = ${projectId} and ${which} order by e.id desc limit 1`);
+}
+
+/** A change of a contact's subscription. */
+export interface Flip {
+  at: string;
+  subscribed: boolean;
+  reason: string | null;
+  /** The mail it came from. */
+  emailId: string | null;
+}
+
+/** The last change of subscription up to an instant, and the first after it. */
+export async function flipsAround(
+  db: Database,
+  projectId: string,
+  contactId: string,
+  at: string,
+): Promise<{ before: Flip | null; after: Flip | null }> {
+  const flip = (where: Query, order: Query) =>
+    db.row<Flip>(sql`
+      select created_at::text as at, name = 'contact.subscribed' as subscribed, data ->> 'reason' as reason,
+        email_id as "emailId"
+      from events where contact_id = ${contactId} and project_id = ${projectId}
+        and name in ('contact.subscribed', 'contact.unsubscribed') and ${where}
+      order by ${order} limit 1`);
+  const before = await flip(sql`created_at <= ${at}::timestamptz`, raw('created_at desc, id desc'));
+  const after = await flip(sql`created_at > ${at}::timestamptz`, raw('created_at, id'));
+  const iso = (one: Flip | null) => one && { ...one, at: isoInstant(one.at) };
+  return { before: iso(before), after: iso(after) };
+}
+
+/** When a contact was a member of a static segment, at an instant; null when it was not. */
+export async function memberSince(
+  db: Database,
+  segmentId: string,
+  contactId: string,
+  at: string,
+): Promise<string | null> {
+  const row = await db.row<{ at: string }>(sql`
+    select entered_at::text as at from segment_memberships
+    where segment_id = ${segmentId} and contact_id = ${contactId} and entered_at <= ${at}::timestamptz
+      and (exited_at is null or exited_at > ${at}::timestamptz)`);
+  return row === null ? null : isoInstant(row.at);
+}

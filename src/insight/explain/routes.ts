@@ -1,0 +1,34 @@
+import { route } from '../../core/http/route.ts';
+import { ExplainRequest, Explanation } from './schema.ts';
+import { explain, requestOf } from './service.ts';
+
+/** Why somebody got something, or did not. */
+export const explainRoutes = [
+  route({
+    method: 'POST',
+    path: '/explain',
+    scope: 'explain',
+    access: 'dashboard',
+    summary: 'Explain why a contact got something, or did not',
+    operationId: 'explain',
+    description:
+      'Every decision on the way, in order, recorded or evaluated now from the values it names. The first `stop` is the reason. 60 a minute for each project.',
+    tag: 'explain',
+    body: ExplainRequest,
+    example: { contact: 'ada@example.com', about: { topic: 'any' } },
+    reply: Explanation,
+    handle: ({ db, project, body }) => explain(db, project.id, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/explain/:permalink',
+    scope: 'explain',
+    access: 'dashboard',
+    summary: 'Answer the question of a permalink again',
+    operationId: 'getExplanation',
+    description: 'With what is known today: the question names an instant, and nothing is stored.',
+    tag: 'explain',
+    reply: Explanation,
+    handle: ({ db, project, params }) => explain(db, project.id, requestOf(params.permalink)),
+  }),
+];

@@ -1,0 +1,97 @@
+import * as v from 'valibot';
+import { enabledRules, suppressionOf } from '../../audience/suppressions/index.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
+import { notFound } from '../../core/lib/errors.ts';
+import { takeAttempt } from '../../platform/accounts/index.ts';
+import { explainCampaign } from './campaign.ts';
+import { evaluated, type Finding, finding } from './finding.ts';
+import { explainMail } from './mail.ts';
+import { type ContactFacts, contactFacts, findCampaign, findMail } from './queries.ts';
+import { ExplainRequest, type Explanation } from './schema.ts';
+import { explainWorkflow } from './workflow.ts';
+
+const mostPerMinute = 60;
+
+/**
+ * Why a contact got something, or did not (contract page 5).
+ * @throws 404 for a contact, campaign, workflow or mail that is not of the project; 429 after 60 explanations in a minute
+ */
+export async function explain(db: Database, projectId: string, request: ExplainRequest): Promise<Explanation> {
+  const attempt = { scope: 'explain', subject: projectId, limit: mostPerMinute, seconds: 60 } as const;
+  await takeAttempt(db, attempt, `A project gets ${mostPerMinute} explanations a minute`);
+  const contact = await contactFacts(db, projectId, request.contact);
+  if (contact === null) throw notFound('contact', request.contact);
+  const { decisions, ...found } = await findingOf(db, projectId, contact, request);
+  const { about, at } = request;
+  return {
+    ...found,
+    contact: { id: contact.id, email: contact.email },
+    decisions,
+    permalink: permalinkOf({ contact: contact.id, about, at: at ?? contact.readAt }),
+  };
+}
+
+/** The question of a permalink. @throws 404 for what is none */
+export function requestOf(permalink: string): ExplainRequest {
+  try {
+    return v.parse(ExplainRequest, JSON.parse(Buffer.from(permalink, 'base64url').toString()));
+  } catch {
+    throw notFound('explanation', permalink);
+  }
+}
+
+function permalinkOf(request: ExplainRequest): string {
+  return Buffer.from(JSON.stringify(request)).toString('base64url');
+}
+
+async function findingOf(
+  db: Database,
+  projectId: string,
+  contact: ContactFacts,
+  { about, at = contact.readAt }: ExplainRequest,
+): Promise<Finding> {
+  if ('campaignId' in about) {
+    const campaign = await findCampaign(db, projectId, about.campaignId);
+    if (campaign === null) throw notFound('campaign', about.campaignId);
+    return explainCampaign(db, projectId, contact, campaign);
+  }
+  if ('workflowId' in about)
+    return explainWorkflow(db, projectId, contact, about.workflowId, new Date(at).toISOString());
+  if ('emailId' in about) {
+    const mail = await findMail(db, projectId, sql`e.id = ${about.emailId} and e.contact_id = ${contact.id}`);
+    if (mail === null) throw notFound('email', about.emailId);
+    return explainMail(db, projectId, mail);
+  }
+  return explainAny(db, projectId, contact, at);
+}
+
+// What keeps every mail from a contact, then what became of the latest one.
+async function explainAny(db: Database, projectId: string, contact: ContactFacts, at: string): Promise<Finding> {
+  const rule = suppressionOf(await enabledRules(db, projectId), contact.email, new Date());
+  const dataAsOf = contact.readAt;
+  const decisions = [
+    contact.subscribed
+      ? evaluated('contact.subscribed', 'pass', 'The contact is subscribed.', { dataAsOf, actual: true })
+      : evaluated('contact.subscribed', 'info', 'The contact is not subscribed: only transactional email reaches it.', {
+          dataAsOf,
+          actual: false,
+        }),
+    rule === null
+      ? evaluated('mail.suppressed', 'pass', 'No suppression rule matches the address.', { dataAsOf })
+      : evaluated('mail.suppressed', 'stop', `The suppression rule "${rule.name}" matches ${contact.email}.`, {
+          dataAsOf,
+          expected: { kind: rule.kind, pattern: rule.pattern },
+          actual: contact.email,
+          source: { type: 'suppression rule', id: rule.ruleId, href: '/suppressions' },
+        }),
+  ];
+  const latest = await findMail(
+    db,
+    projectId,
+    sql`e.contact_id = ${contact.id} and e.created_at <= ${at}::timestamptz and e.source_type <> 'INBOUND'`,
+  );
+  if (latest === null)
+    return finding(rule === null ? 'will' : 'will_not', decisions, 'No email to this contact has been accepted yet.');
+  const found = await explainMail(db, projectId, latest);
+  return { ...found, decisions: [...decisions, ...found.decisions] };
+}

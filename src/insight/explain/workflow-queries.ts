@@ -1,0 +1,137 @@
+import { isoText } from '../../core/database/columns.ts';
+import { type Database, raw, sql } from '../../core/database/sql.ts';
+
+const iso = (column: string) => raw(isoText(column));
+
+/** A workflow with what it knows of one contact. */
+export interface WorkflowFacts {
+  id: string;
+  name: string;
+  enabled: boolean;
+  triggerType: 'EVENT' | 'MANUAL' | 'SCHEDULE';
+  triggerConfig: { audienceCondition?: unknown; segmentId?: string | null } | null;
+  eventName: string | null;
+  allowReentry: boolean;
+  entries: number;
+  refusedAt: string | null;
+  refusedReason: string | null;
+  refusedEventId: string | null;
+  /** Whether the contact waits to be enrolled. */
+  isPending: boolean;
+}
+
+/** A workflow of the project, or null. */
+export function findWorkflow(
+  db: Database,
+  projectId: string,
+  id: string,
+  contactId: string,
+): Promise<WorkflowFacts | null> {
+  return db.row(sql`
+    select a.id, a.name, a.enabled, a.trigger_type as "triggerType", a.trigger_config as "triggerConfig",
+      a.event_name as "eventName", a.allow_reentry as "allowReentry", coalesce(n.last_entry, 0) as entries,
+      ${iso('n.refused_at')} as "refusedAt", n.refused_reason as "refusedReason", n.refused_event_id as "refusedEventId",
+      exists (select from automation_arrivals v where v.contact_id = ${contactId} and v.automation_id = a.id) as "isPending"
+    from automations a left join automation_entries n on n.automation_id = a.id and n.contact_id = ${contactId}
+    where a.project_id = ${projectId} and a.id = ${id}`);
+}
+
+/** The last event of a name that a contact had up to an instant. */
+export function lastEvent(
+  db: Database,
+  projectId: string,
+  contactId: string,
+  name: string,
+  at: string,
+): Promise<{ id: string; at: string } | null> {
+  return db.row(sql`
+    select id, ${iso('created_at')} as at from events
+    where contact_id = ${contactId} and project_id = ${projectId} and name = ${name} and created_at <= ${at}::timestamptz
+    order by created_at desc, id desc limit 1`);
+}
+
+/** Names of the latest events of a contact that are not the service's own. */
+export async function recentEventNames(db: Database, projectId: string, contactId: string): Promise<string[]> {
+  const rows = await db.rows<{ name: string }>(sql`
+    select distinct name from (
+      select name from events where contact_id = ${contactId} and project_id = ${projectId}
+      order by created_at desc limit 1000) latest
+    where name not like 'email.%' and name not like 'contact.%' order by name`);
+  return rows.map(({ name }) => name);
+}
+
+/** Whether a workflow was enabled at an instant; null where that was not recorded. */
+export async function wasEnabled(
+  db: Database,
+  automationId: string,
+  at: string,
+): Promise<{ enabled: boolean; at: string } | null> {
+  return db.row(sql`
+    select enabled, ${iso('at')} as at from automation_switches
+    where automation_id = ${automationId} and at <= ${at}::timestamptz order by at desc, id desc limit 1`);
+}
+
+/** An execution of a workflow for a contact. */
+export interface RunFacts {
+  id: string;
+  status: 'RUNNING' | 'WAITING' | 'COMPLETED' | 'EXITED' | 'FAILED' | 'CANCELLED';
+  exitReason: string | null;
+  startedAt: string;
+  completedAt: string | null;
+  version: number;
+}
+
+/** The execution that an event started, or without one the newest that began up to an instant. */
+export function runFacts(
+  db: Database,
+  automationId: string,
+  contactId: string,
+  { eventId, at }: { eventId: string | null; at: string },
+): Promise<RunFacts | null> {
+  const which = eventId === null ? sql`r.started_at <= ${at}::timestamptz` : sql`r.source_event_id = ${eventId}`;
+  return db.row(sql`
+    select r.id, r.status, r.exit_reason as "exitReason", ${iso('r.started_at')} as "startedAt",
+      ${iso('r.completed_at')} as "completedAt", v.version
+    from automation_runs r join automation_versions v on v.id = r.version_id
+    where r.automation_id = ${automationId} and r.contact_id = ${contactId} and ${which}
+    order by r.started_at desc, r.id desc limit 1`);
+}
+
+/** The execution that was under way when an event came. */
+export async function activeRunAt(
+  db: Database,
+  automationId: string,
+  contactId: string,
+  at: string,
+): Promise<{ id: string; startedAt: string } | null> {
+  return db.row(sql`
+    select r.id, ${iso('r.started_at')} as "startedAt" from automation_runs r
+    where r.automation_id = ${automationId} and r.contact_id = ${contactId} and r.started_at <= ${at}::timestamptz
+      and (r.completed_at is null or r.completed_at > ${at}::timestamptz)
+    order by r.started_at desc limit 1`);
+}
+
+/** A step that an execution took. */
+export interface StepTaken {
+  id: string;
+  name: string;
+  type: string;
+  status: string;
+  branch: string | null;
+  input: Record<string, unknown> | null;
+  output: Record<string, unknown> | null;
+  error: string | null;
+  eventName: string | null;
+  until: string | null;
+  startedAt: string;
+  completedAt: string | null;
+}
+
+/** The steps of an execution in their order, at most 500. */
+export function findSteps(db: Database, runId: string): Promise<StepTaken[]> {
+  return db.rows(sql`
+    select x.id, x.step_name as name, x.step_type as type, x.status, x.branch, x.input, x.output, x.error,
+      x.event_name as "eventName", ${iso('coalesce(x.scheduled_for, x.execute_after)')} as until,
+      ${iso('x.started_at')} as "startedAt", ${iso('x.completed_at')} as "completedAt"
+    from automation_step_runs x where x.run_id = ${runId} order by x.seq limit 500`);
+}

@@ -1,0 +1,233 @@
+import { type Database, sql } from '../../core/database/sql.ts';
+import { editDistance } from '../../core/lib/edit-distance.ts';
+import { notFound } from '../../core/lib/errors.ts';
+import { conditionDecisions } from './campaign.ts';
+import { evaluated, type Finding, finding, onDate, recorded } from './finding.ts';
+import { explainMail } from './mail.ts';
+import { type ContactFacts, findMail, memberSince } from './queries.ts';
+import type { Decision } from './schema.ts';
+import {
+  activeRunAt,
+  findSteps,
+  findWorkflow,
+  lastEvent,
+  type RunFacts,
+  recentEventNames,
+  runFacts,
+  type StepTaken,
+  type WorkflowFacts,
+  wasEnabled,
+} from './workflow-queries.ts';
+
+/** Why a contact entered a workflow or did not, and what its steps decided and sent. @throws 404 */
+export async function explainWorkflow(
+  db: Database,
+  projectId: string,
+  contact: ContactFacts,
+  id: string,
+  at: string,
+): Promise<Finding> {
+  const workflow = await findWorkflow(db, projectId, id, contact.id);
+  if (workflow === null) throw notFound('workflow', id);
+  const { eventName } = workflow;
+  const event = eventName === null ? null : await lastEvent(db, projectId, contact.id, eventName, at);
+  const run = await runFacts(db, id, contact.id, { eventId: event?.id ?? null, at });
+  const decisions: Decision[] = [];
+  if (event !== null)
+    decisions.push(
+      recorded('workflow.event', 'pass', `The contact's event "${eventName}" came on ${onDate(event.at)}.`, {
+        at: event.at,
+        expected: eventName,
+        actual: eventName,
+      }),
+    );
+  if (run !== null) return inside(db, projectId, workflow, run, decisions);
+  if (eventName !== null && event === null) decisions.push(await missingEvent(db, projectId, contact, eventName));
+  else if (event !== null) return refused(db, contact, workflow, event, decisions);
+  else decisions.push(...(await notStarted(db, projectId, contact, workflow)));
+  const isStopped = decisions.some(({ outcome }) => outcome === 'stop');
+  return finding('did_not', decisions, isStopped ? undefined : 'The workflow has not been started for this contact.');
+}
+
+async function missingEvent(
+  db: Database,
+  projectId: string,
+  contact: ContactFacts,
+  eventName: string,
+): Promise<Decision> {
+  const names = await recentEventNames(db, projectId, contact.id);
+  const near = names
+    .map((name) => ({ name, distance: editDistance(eventName.toLowerCase(), name.toLowerCase(), eventName.length) }))
+    .toSorted((one, other) => one.distance - other.distance)
+    .slice(0, 3)
+    .map(({ name }) => name);
+  const hint = near.length === 0 ? '' : ` Its events: ${near.map((name) => `"${name}"`).join(', ')}.`;
+  return recorded('workflow.event', 'stop', `The contact has no event "${eventName}".${hint}`, {
+    expected: eventName,
+    actual: near,
+  });
+}
+
+const refusals: Record<string, string> = {
+  reentry: 'The contact had been in this workflow before, and it does not allow re-entry.',
+  active: 'The contact was in this workflow already when the event came.',
+  refused: 'The guard against loops stopped the contact from entering this workflow once more within an hour.',
+};
+
+// An event that started nothing.
+async function refused(
+  db: Database,
+  contact: ContactFacts,
+  workflow: WorkflowFacts,
+  event: { id: string; at: string },
+  decisions: Decision[],
+): Promise<Finding> {
+  const { id, enabled, isPending, refusedEventId, refusedReason, refusedAt } = workflow;
+  const source = { type: 'workflow', id, href: `/workflows/${id}` };
+  if (isPending) {
+    const sentence = 'The contact is pending enrollment.';
+    decisions.push(recorded('workflow.pending', 'info', sentence, { at: event.at, source }));
+    return finding('will', decisions, sentence, { next: { at: null, what: 'A worker enrolls the contact.' } });
+  }
+  const known = await wasEnabled(db, id, event.at);
+  const was = known?.enabled ?? enabled;
+  const detail = { at: known?.at ?? null, expected: true, actual: was, source };
+  const words = was ? 'The workflow was enabled then.' : 'The workflow was disabled when the event came.';
+  const outcome = was ? 'pass' : 'stop';
+  decisions.push(
+    known === null
+      ? evaluated('workflow.enabled', outcome, words, { ...detail, dataAsOf: contact.readAt })
+      : recorded('workflow.enabled', outcome, words, detail),
+  );
+  if (!was) return finding('did_not', decisions, undefined, { fixes: enabled ? [] : [enableFix(workflow)] });
+  const reason = refusedEventId === event.id ? refusedReason : null;
+  if (reason !== null) {
+    decisions.push(recorded('workflow.entry', 'stop', refusals[reason] ?? reason, { at: refusedAt, source }));
+    return finding('did_not', decisions);
+  }
+  const active = await activeRunAt(db, id, contact.id, event.at);
+  if (active !== null) {
+    const since = { at: active.startedAt, source: executionSource(workflow, active.id) };
+    decisions.push(recorded('workflow.entry', 'stop', refusals.active ?? '', since));
+    return finding('did_not', decisions);
+  }
+  if (workflow.entries > 0 && !workflow.allowReentry) {
+    const dataAsOf = contact.readAt;
+    decisions.push(evaluated('workflow.entry', 'stop', refusals.reentry ?? '', { dataAsOf, source }));
+    return finding('did_not', decisions);
+  }
+  const sentence = 'The event started no execution, and the reason was not kept.';
+  decisions.push(recorded('workflow.entry', 'info', sentence, { source }));
+  return finding('cannot_tell', decisions, sentence);
+}
+
+function enableFix({ id }: WorkflowFacts): Finding['fixes'][number] {
+  return {
+    sentence: 'Enable the workflow for events to come',
+    method: 'PATCH',
+    path: `/workflows/${id}`,
+    body: { enabled: true },
+  };
+}
+
+function executionSource({ id }: WorkflowFacts, runId: string): Decision['source'] {
+  return { type: 'execution', id: runId, href: `/workflows/${id}/executions/${runId}` };
+}
+
+// A workflow that no event of the contact starts.
+async function notStarted(
+  db: Database,
+  projectId: string,
+  contact: ContactFacts,
+  { triggerType, triggerConfig, enabled }: WorkflowFacts,
+): Promise<Decision[]> {
+  const dataAsOf = contact.readAt;
+  const isOn = enabled
+    ? evaluated('workflow.enabled', 'pass', 'The workflow is enabled.', { dataAsOf })
+    : evaluated('workflow.enabled', 'stop', 'The workflow is disabled.', { dataAsOf });
+  if (triggerType !== 'SCHEDULE')
+    return [
+      isOn,
+      evaluated('workflow.trigger', 'stop', 'Only a request starts this workflow, and none did.', { dataAsOf }),
+    ];
+  const { audienceCondition, segmentId } = triggerConfig ?? {};
+  if (audienceCondition)
+    return [isOn, ...(await conditionDecisions(db, projectId, contact, audienceCondition, contact.readAt))];
+  const since = segmentId ? await memberSince(db, segmentId, contact.id, contact.readAt) : null;
+  return [
+    isOn,
+    since === null
+      ? evaluated('audience.segment', 'stop', 'The contact is not in the segment that the schedule enrolls.', {
+          dataAsOf,
+        })
+      : evaluated('audience.segment', 'pass', 'The contact is in the segment that the schedule enrolls.', { dataAsOf }),
+  ];
+}
+
+async function inside(
+  db: Database,
+  projectId: string,
+  workflow: WorkflowFacts,
+  run: RunFacts,
+  decisions: Decision[],
+): Promise<Finding> {
+  const source = executionSource(workflow, run.id);
+  const entered = `The contact entered version ${run.version} of "${workflow.name}" on ${onDate(run.startedAt)}.`;
+  decisions.push(recorded('workflow.entered', 'pass', entered, { at: run.startedAt, source }));
+  let mailed: Finding | null = null;
+  let open: StepTaken | null = null;
+  for (const step of await findSteps(db, run.id)) {
+    decisions.push(stepDecision(step, source));
+    if (step.completedAt === null) open = step;
+    if (step.type !== 'SEND_EMAIL' || step.status !== 'COMPLETED') continue;
+    const mail = await findMail(db, projectId, sql`e.workflow_step_execution_id = ${step.id}`);
+    if (mail === null) continue;
+    mailed = await explainMail(db, projectId, mail);
+    decisions.push(...mailed.decisions);
+  }
+  if (mailed !== null) return { ...mailed, decisions };
+  if (run.status === 'RUNNING' || run.status === 'WAITING') {
+    const at = open?.until ?? null;
+    const place = open === null ? 'between two steps' : `at "${open.name}"`;
+    const sentence = `The contact is ${place}${at === null ? '' : `, until ${onDate(at)} at the latest`}.`;
+    return finding('will', decisions, sentence, { next: { at, what: 'The workflow goes on.' } });
+  }
+  if (run.status === 'FAILED' || run.status === 'CANCELLED') {
+    const how = run.status === 'FAILED' ? 'failed' : 'was cancelled';
+    const reason = run.exitReason === null ? '' : `: ${run.exitReason}`;
+    const sentence = `The execution ${how}${reason}.`.replace(/\.\.$/, '.');
+    decisions.push(recorded('workflow.ended', 'stop', sentence, { at: run.completedAt, source }));
+    return finding('did_not', decisions);
+  }
+  const sentence = 'The contact went through the workflow by a path without an email.';
+  decisions.push(recorded('workflow.ended', 'info', sentence, { at: run.completedAt, actual: run.exitReason, source }));
+  return finding('did_not', decisions, sentence);
+}
+
+function stepDecision(step: StepTaken, source: Decision['source']): Decision {
+  const { name, type, status, branch, output, error, eventName, until } = step;
+  const at = step.completedAt ?? step.startedAt;
+  if (status === 'FAILED')
+    return recorded('workflow.step', 'stop', `Step "${name}" failed: ${error ?? 'its reason was not kept'}`, {
+      at,
+      source,
+    });
+  if (status === 'SKIPPED') return recorded('workflow.step', 'info', `Step "${name}" was skipped.`, { at, source });
+  if (type === 'CONDITION' && output !== null) {
+    const { field, operator, expectedValue = null, actualValue = null } = output;
+    const sentence = `Step "${name}" took the branch "${branch}": "${String(field)}" is ${JSON.stringify(actualValue)}.`;
+    return recorded('workflow.condition', 'pass', sentence, {
+      at,
+      expected: { operator, value: expectedValue },
+      actual: actualValue,
+      source,
+    });
+  }
+  if (status !== 'COMPLETED') {
+    const what = eventName === null ? '' : ` for the event "${eventName}"`;
+    const when = until === null ? '' : ` until ${onDate(until)}`;
+    return recorded('workflow.step', 'info', `Step "${name}" is waiting${what}${when}.`, { at, source });
+  }
+  const path = branch === null || branch === 'next' ? '' : ` and took the path "${branch}"`;
+  return recorded('workflow.step', 'pass', `Step "${name}" was completed${path}.`, { at, source });
+}
