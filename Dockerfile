@@ -24,7 +24,7 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
 
 FROM node:24-slim
 WORKDIR /app
-ENV HOST=0.0.0.0 SANDBOX_HOST=0.0.0.0 DATA_DIR=/data NODE_ENV=production
+ENV HOST=0.0.0.0 SANDBOX_HOST=0.0.0.0 DATA_DIR=/data NODE_ENV=production MALLOC_ARENA_MAX=2
 # The certificate authorities of the distribution, for the Temporal SDK: it does not bring its own.
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends ca-certificates \

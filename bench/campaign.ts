@@ -136,7 +136,7 @@ async function fill({ store, project }: Bench, count: number): Promise<void> {
 
 // Each run starts from empty ledgers, for whoever comes second would otherwise have the larger indexes.
 async function empty(store: Store): Promise<void> {
-  await store.db.rows('truncate emails, email_queue, events, campaigns, campaign_sends, campaign_claims');
+  await store.db.rows('truncate emails, email_queue, events, campaigns, campaign_sends, campaign_claims cascade');
   await store.db.rows('drop table if exists floor_ledger');
   await store.db.rows('checkpoint');
 }

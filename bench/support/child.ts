@@ -13,7 +13,8 @@ export interface Child {
 /** Starts a file of this folder, and resolves when it has said that it is ready. */
 export async function startChild(file: string, args: string[], env: NodeJS.ProcessEnv): Promise<Child> {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, {
-    env,
+    // As `npm start` and the image set it.
+    env: { MALLOC_ARENA_MAX: '2', ...env },
     execArgv: args[0] === 'worker' ? [...process.execArgv, ...workerNodeOptions] : process.execArgv,
     stdio: ['ignore', process.env.BENCH_LOG ? 'inherit' : 'ignore', 'inherit', 'ipc'],
   });

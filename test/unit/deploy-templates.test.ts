@@ -10,7 +10,7 @@ import { workerNodeOptions } from '../../src/main/worker-options.ts';
 import { deployFile } from '../support/deploy.ts';
 
 const root = join(import.meta.dirname, '../..');
-const names = [...Object.keys(settings), 'NODE_OPTIONS'];
+const names = [...Object.keys(settings), 'NODE_OPTIONS', 'MALLOC_ARENA_MAX'];
 const unknown = (found: readonly string[]) => found.filter((name) => !names.includes(name));
 
 /** The lines of a file of settings; what an operator fills in has a value that can be read. */
