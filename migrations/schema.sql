@@ -195,6 +195,7 @@ create trigger automation_runs_counted_on_delete after delete on automation_runs
 create trigger automation_runs_counted_on_insert after insert on automation_runs referencing new table as changed for each statement execute function count_runs_on_insert();
 create trigger automation_runs_ended_counted after update of completed_at on automation_runs for each row when ((old.completed_at is distinct from new.completed_at)) execute function count_ended_run();
 create trigger automation_runs_lost after delete on automation_runs referencing old table as gone for each statement execute function cancel_lost_runs();
+create trigger automation_runs_told after update of status on automation_runs for each row when (((new.status = any (array['COMPLETED'::text, 'EXITED'::text, 'FAILED'::text])) and (old.status <> new.status))) execute function tell_project_change();
 
 create table automation_step_runs (
   id uuid not null,
@@ -418,6 +419,7 @@ create unique index campaigns_resend on campaigns using btree (resend_of, resend
 create index campaigns_scheduled on campaigns using btree (project_id, scheduled_for, id) where (status = 'SCHEDULED'::text);
 create index campaigns_segment on campaigns using btree (segment_id) where (segment_id is not null);
 create index campaigns_sent on campaigns using btree (project_id, sent_at, id) where (sent_at is not null);
+create trigger campaigns_told after update of status, paused_at on campaigns for each row when ((((new.status = 'SENT'::text) and (old.status <> 'SENT'::text)) or ((new.status = 'CANCELLED'::text) and (old.status <> 'CANCELLED'::text)) or ((new.status = 'DRAFT'::text) and (old.status = 'SCHEDULED'::text) and (new.audit_note is null)) or ((new.status = 'SENDING'::text) and (old.paused_at is null) and (new.paused_at is not null)))) execute function tell_project_change();
 
 create table contact_changes (
   project_id uuid not null,
@@ -553,6 +555,7 @@ create index domains_due on domains using btree (due_at, id);
 create index domains_project on domains using btree (project_id, created_at desc);
 create trigger domains_announce after insert or delete on domains for each row execute function announce_change();
 create trigger domains_announce_verified after update on domains for each row when (((old.verified is distinct from new.verified) or (old.domain is distinct from new.domain) or (old.project_id is distinct from new.project_id))) execute function announce_change();
+create trigger domains_told after update of verified on domains for each row when ((old.verified <> new.verified)) execute function tell_project_change();
 
 create table email_queue (
   email_id uuid not null,
@@ -763,6 +766,7 @@ create table jobs (
 create index jobs_finished on jobs using btree (finished_at) where (finished_at is not null);
 create index jobs_project on jobs using btree (project_id);
 create index jobs_unfinished on jobs using btree (id) where (finished_at is null);
+create trigger imports_told after update of state on jobs for each row when (((new.kind = 'import'::text) and (new.state = any (array['completed'::text, 'failed'::text])) and (old.state <> new.state))) execute function tell_project_change();
 
 create table mail_count_changes (
   project_id uuid not null,
@@ -904,6 +908,7 @@ create table provider_holds (
   held_until timestamp(3) with time zone,
   constraint provider_holds_pkey primary key (provider)
 );
+create trigger provider_holds_told after update of held_until on provider_holds for each row when (((old.held_until is null) and (new.held_until is not null))) execute function tell_held_campaigns();
 
 create table rate_windows (
   project_id uuid not null,
@@ -1735,6 +1740,55 @@ begin
       || coalesce((select jsonb_build_object('tags', jsonb_object_agg(name, value)) from email_tags where email_id = new.id
         having count(*) > 0), '{}'),
     now());
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION tell_held_campaigns()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into events (id, project_id, name, data)
+  select uuidv7(), project_id, 'campaign.held', jsonb_build_object('campaignId', id, 'campaignName', name,
+    'recipients', total_recipients, 'sent', sent_count, 'skipped', skipped_count, 'failed', failed_count,
+    'provider', new.provider, 'reason', new.reason)
+  from campaigns where status = 'SENDING' and paused_at is null;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION tell_project_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  happened text;
+  facts jsonb;
+begin
+  if tg_table_name = 'campaigns' then
+    happened := case when new.status = 'SENT' then 'campaign.sent' when new.status = 'SENDING' then 'campaign.paused'
+      else 'campaign.cancelled' end;
+    facts := jsonb_build_object('campaignId', new.id, 'campaignName', new.name, 'recipients', new.total_recipients,
+      'sent', new.sent_count, 'skipped', new.skipped_count, 'failed', new.failed_count);
+  elsif tg_table_name = 'jobs' then
+    happened := 'import.finished';
+    facts := jsonb_build_object('importId', new.id, 'filename', new.spec ->> 'filename', 'state', new.state,
+      'total', new.total_count, 'created', new.created_count, 'updated', new.updated_count, 'failed', new.failure_count,
+      'error', new.failed_reason);
+  elsif tg_table_name = 'domains' then
+    happened := case when new.verified then 'domain.verified' else 'domain.lost' end;
+    facts := jsonb_build_object('domainId', new.id, 'domain', new.domain);
+  else
+    happened := case when new.status = 'FAILED' then 'workflow.failed' else 'workflow.finished' end;
+    if not exists (select from webhook_endpoints w where w.project_id = new.project_id and w.events && array['*', 'workflow.*', happened]) then
+      return null;
+    end if;
+    facts := jsonb_build_object('executionId', new.id, 'workflowId', new.automation_id,
+      'workflowName', (select name from automations where id = new.automation_id), 'contactId', new.contact_id,
+      'status', new.status, 'reason', new.exit_reason);
+  end if;
+  insert into events (id, project_id, name, data) values (uuidv7(), new.project_id, happened, facts);
   return null;
 end
 $function$;

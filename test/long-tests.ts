@@ -1,6 +1,8 @@
 /** Files that take too long for `npm test`. `npm run test:soak` runs them, and CI does. */
 export const longTests = [
   'test/e2e/drill.test.ts',
+  'test/e2e/webhook-soak.test.ts',
+  'test/e2e/webhook-verifiers.test.ts',
   'test/api/idempotency-kills.test.ts',
   'test/browser/awkward-texts.test.ts',
   'test/workflows/automation-run-crowd.test.ts',

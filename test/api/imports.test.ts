@@ -112,8 +112,11 @@ describe('what a file says', () => {
         note: '<b>bold</b>',
       },
     });
-    const events = await database.db.rows<{ name: string }>('select name from events where project_id = $1', [own.id]);
-    expect(events.map(({ name }) => name)).toEqual(['contact.unsubscribed']);
+    const events = await database.db.rows<{ name: string }>(
+      'select name from events where project_id = $1 order by name',
+      [own.id],
+    );
+    expect(events.map(({ name }) => name)).toEqual(['contact.unsubscribed', 'import.finished']);
     const { body } = await api.call(own.secretKey, 'GET', '/contacts/fields');
     expect(body.fields).toContainEqual({ field: 'data.day', type: 'date', isCustom: true, coverage: 33 });
   });
