@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { type Call, client, startStack, type Victim } from '@posthorn/drill';
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { client } from '../../packages/drill/src/client.ts';
-import type { Victim } from '../../packages/drill/src/plan.ts';
-import { startStack } from '../../packages/drill/src/stack.ts';
 import { settings } from '../../src/core/config/settings.ts';
 import { keptSecrets } from '../../src/main/start/secrets.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -91,7 +89,7 @@ test('20,000 events reach an endpoint that fails in every way, once each in the 
 }, 1_500_000);
 
 // Again until it is accepted, as an app does whose server is away for a moment.
-async function recorded(call: ReturnType<typeof client>, body: object): Promise<void> {
+async function recorded(call: Call, body: object): Promise<void> {
   for (;;) {
     const status = await call('POST', '/events/track', body).then(
       (answer) => answer.status,
@@ -104,7 +102,7 @@ async function recorded(call: ReturnType<typeof client>, body: object): Promise<
 }
 
 /** The endpoint's audit once nothing waits any more; failed attempts are not waited for. */
-async function settled(call: ReturnType<typeof client>, databaseUrl: string, id: string) {
+async function settled(call: Call, databaseUrl: string, id: string) {
   const giveUpAt = Date.now() + 900_000;
   for (;;) {
     await query(

@@ -1,2 +1,4 @@
+export { type Call, client } from './client.ts';
 export { drill } from './drill.ts';
-export type { DrilledService } from './stack.ts';
+export type { Victim } from './plan.ts';
+export { type DrilledService, startStack } from './stack.ts';
