@@ -60,7 +60,13 @@ export async function fillDashboard(db: Database, env: NodeJS.ProcessEnv, say: (
   const email = await db.row<{ id: string }>('select id from emails where project_id = $1 order by id desc limit 1', [
     projectId,
   ]);
+  const endpoint = await db.row<{ id: string }>(
+    `insert into webhook_endpoints (id, project_id, url, events, secret_sealed, cursor_at, cursor_id, counted_from, status)
+     values (uuidv7(), $1, 'https://shop.example.com/hook', '{email.bounce}', '', now(), gen_random_uuid(), now(), 'PAUSED') returning id`,
+    [projectId],
+  );
   const seeded = {
+    endpoint: endpoint?.id ?? '',
     email: email?.id ?? '',
     project: projectId,
     contact: loud,

@@ -145,6 +145,7 @@ const pages = [
     'ExecutionPage',
   ),
   page('/domains', () => import('./pages/domains/Domains.tsx'), 'Domains'),
+  page('/webhooks/$endpoint', () => import('./pages/webhooks/EndpointPage.tsx'), 'EndpointPage'),
   page('/settings', () => import('./pages/settings/Settings.tsx'), 'Settings'),
 ] as const;
 

@@ -227,7 +227,17 @@ test('a failing endpoint is tried again under the same id and logged; a rotated 
   for (const known of [secret, rotated.secret])
     new Webhook(known).verify(last?.body ?? '', last?.headers as Record<string, string>);
   const { body } = await call(project, 'GET', `/${id}/deliveries/${eventId}`);
-  expect(body).toMatchObject({ status: 'DELIVERED', attempts: 3, nextAttemptAt: null });
+  expect(body).toMatchObject({ status: 'DELIVERED', attempts: 3, nextAttemptAt: null, body: last?.body });
+  const [{ health }] = (await call(project, 'GET', '?include=health')).body;
+  expect(health).toHaveLength(24);
+  // Ten seconds ago may have been in the hour before.
+  const sums = health.reduce(
+    (sum: number[], hour: Record<string, number>) =>
+      ['delivered', 'failed', 'pending'].map((name, place) => (sum[place] ?? 0) + (hour[name] ?? 0)),
+    [],
+  );
+  expect(sums).toEqual([1, 0, 0]);
+  expect((await call(project, 'GET', '')).body[0]).not.toHaveProperty('health');
   expect(body.log.map(({ statusCode }: { statusCode: number }) => statusCode)).toEqual([500, 302, 200]);
   expect((await call(project, 'GET', `/${id}`)).body.failingSince).toBeNull();
 });

@@ -5,13 +5,14 @@ import { accessibilityProblems } from '../support/browser.ts';
 import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
 import { signInAs } from '../support/dashboard-owner.ts';
 import { aPerson, joins, type Person } from '../support/people.ts';
+import { startReceiver } from '../support/receiver.ts';
 
 let world: DashboardWorld;
 let project: TestProject;
 let person: Person;
 
 beforeAll(async () => {
-  world = await dashboardWorld();
+  world = await dashboardWorld({ WEBHOOK_ALLOWED_HOSTS: '127.0.0.1' });
   project = await aProject(world.database, 'Vogelfreunde am Wattenmeer e. V.');
   person = await aPerson(world.database.db, world.api.config, { signsIn: true });
   await joins(world.database.db, project.id, person, 'OWNER');
@@ -86,5 +87,114 @@ test('a key is created with scopes and shown once, then edited, rotated with an 
     await page.getByText('Web shop is deleted').waitFor();
     await page.getByText('No keys yet').waitFor();
     expect(await statusWith(next, '/contacts')).toBe(401);
+  });
+});
+
+test('a webhook endpoint is added, tested, read in its log, checked by its signature, replayed and paused', async () => {
+  let isBroken = true;
+  await using receiver = await startReceiver((request, response) => {
+    response.statusCode = isBroken && request.body.includes('plan.changed') ? 500 : 200;
+    response.end(isBroken ? 'out of shelves' : 'thanks');
+  });
+  const url = `http://127.0.0.1:${receiver.port}/hook`;
+  await inDashboard(async (page) => {
+    await open(page, 'settings?tab=webhooks');
+    await button(page, 'Add endpoint').click();
+    const dialog = page.getByRole('dialog', { name: 'Add a webhook endpoint' });
+    await dialog.getByLabel('URL').fill('http://shop.example/hook');
+    await dialog.getByRole('button', { name: 'Add contact.*' }).click();
+    await dialog.getByRole('button', { name: 'Add endpoint' }).click();
+    await dialog.getByText('must begin with https://', { exact: false }).waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await dialog.getByLabel('URL').fill(url);
+    await dialog.getByLabel('Events').fill('plan.changed');
+    await page.keyboard.press('Tab');
+    await dialog.getByRole('button', { name: 'Add endpoint' }).click();
+    await page.getByRole('dialog', { name: 'The endpoint is ready' }).waitFor();
+    const secret = await secretOf(page);
+    expect(secret).toMatch(/^whsec_/);
+    await button(page, 'Done').click();
+    await page.getByRole('img', { name: '0 delivered, 0 failed, 0 pending in the last 24 hours' }).waitFor();
+    await page.getByRole('link', { name: url }).click();
+
+    await button(page, 'Send test event').click();
+    const testing = page.getByRole('dialog', { name: 'Send a test event' });
+    await testing.getByLabel('Event').fill('email.bounce');
+    await page.keyboard.press('Enter');
+    await testing.getByText('Status 200').waitFor();
+    await page.keyboard.press('Escape');
+
+    const { status } = await world.api.call(project.publicKey, 'POST', '/v1/track', {
+      email: 'imke@wattenmeer.test',
+      event: 'plan.changed',
+      data: { plan: 'team' },
+    });
+    expect(status).toBe(200);
+    const log = page.getByRole('region', { name: 'Deliveries' }).getByRole('listitem');
+    await log.filter({ hasText: '1 attempt' }).waitFor();
+    expect(await log.count()).toBe(1);
+    await button(page, 'Show delivery 1').click();
+    const delivery = page.getByRole('dialog', { name: 'plan.changed' });
+    await delivery.getByText('Status 500').waitFor();
+    await delivery.getByText('out of shelves').waitFor();
+    await delivery.getByRole('region', { name: 'Body of the call' }).getByText('"plan": "team"').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    isBroken = false;
+    await delivery.getByRole('button', { name: 'Deliver again' }).click();
+    await delivery.getByText('Status 200').waitFor();
+    await page.keyboard.press('Escape');
+    await log.filter({ hasText: 'Delivered' }).waitFor();
+    await page.getByLabel('Status').selectOption('Failed');
+    await page.getByText('No deliveries match').waitFor();
+
+    await page.getByRole('tab', { name: 'Verify signatures' }).click();
+    const call = receiver.requests.at(-1);
+    const header = (name: string) => String(call?.headers[name]);
+    await page.getByLabel('Signing secret').fill(secret);
+    for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature'])
+      await page.getByLabel(name).fill(header(name));
+    await page.getByLabel('Body').fill(call?.body ?? '');
+    await button(page, 'Check signature').click();
+    await page.getByText('The signature is valid: this call came from Posthorn, unchanged.').waitFor();
+    await page.getByLabel('Body').fill(`${call?.body} `);
+    await button(page, 'Check signature').click();
+    await page.getByText('No signature fits.', { exact: false }).waitFor();
+    for (const [language, words] of [
+      ['Python', 'WebhookVerificationError'],
+      ['Go', 'NewWebhook'],
+      ['PHP', 'file_get_contents'],
+      ['Ruby', 'sinatra'],
+    ] as const) {
+      await page.getByRole('tab', { name: language }).click();
+      await page
+        .getByRole('region', { name: `${language} code` })
+        .getByText(words)
+        .first()
+        .waitFor();
+    }
+    expect(await accessibilityProblems(page)).toEqual([]);
+
+    await page.getByRole('tab', { name: 'Replay' }).click();
+    await page.getByLabel('Events').selectOption('Every event');
+    await button(page, 'Start replay').click();
+    await page.getByText('The replay has started').waitFor();
+    await page.getByRole('region', { name: 'Replays' }).getByText('Done').waitFor();
+    await expect.poll(() => receiver.requests.filter(({ body }) => body.includes('"team"')).length).toBe(3);
+
+    await button(page, 'Rotate secret').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click();
+    await page.getByRole('dialog', { name: 'The endpoint has a new secret' }).waitFor();
+    expect(await secretOf(page)).not.toBe(secret);
+    await button(page, 'Done').click();
+    await button(page, 'Pause').click();
+    await page.getByText('Paused. Events wait', { exact: false }).waitFor();
+    await button(page, 'Enable').click();
+    await page.getByText('The endpoint is enabled').waitFor();
+    await button(page, 'Delete').click();
+    await page
+      .getByRole('alertdialog', { name: 'Delete the endpoint with its log?' })
+      .getByRole('button', { name: 'Delete endpoint' })
+      .click();
+    await page.getByText('No webhook endpoints yet').waitFor();
   });
 });

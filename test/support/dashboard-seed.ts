@@ -4,7 +4,7 @@ import { audience } from './audience.ts';
 
 /** Values of the parameters in the dashboard's addresses: one thing of each kind. */
 export type Seeded = Record<
-  'project' | 'contact' | 'template' | 'campaign' | 'segment' | 'workflow' | 'execution' | 'email',
+  'project' | 'contact' | 'template' | 'campaign' | 'segment' | 'workflow' | 'execution' | 'email' | 'endpoint',
   string
 >;
 
@@ -112,6 +112,14 @@ export async function seedDashboard({ url, project, sender }: Place): Promise<Se
     to: audience()[1]?.email,
     data: { firstName: 'Imke' },
   });
+  const endpoint = await call('POST', '/webhook-endpoints', {
+    url: 'https://shop.example.com/webhooks/posthorn',
+    description: 'Web shop',
+    events: ['email.bounce', 'email.complaint', 'contact.*'],
+    from: new Date(Date.now() - 3_600_000).toISOString(),
+  });
+  // Nobody is called: the address is one of documentation.
+  await call('PATCH', `/webhook-endpoints/${endpoint.id}`, { paused: true });
   const soon = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
   for (const [place, { email }] of audience().slice(2, 6).entries())
     await call('POST', '/v1/send', {
@@ -147,6 +155,7 @@ export async function seedDashboard({ url, project, sender }: Place): Promise<Se
     segment: segment.id,
     workflow: workflow.id,
     execution: execution.id,
+    endpoint: endpoint.id,
     email: sent.data.emails[0]?.email ?? '',
   };
 }
@@ -193,7 +202,7 @@ export const outsidePlaces: DashboardPlace[] = addresses('auth').map((path) => (
 /** Every address of a project, from the router itself, and the tabs of its settings. `$name` stands for an id. */
 export const projectPlaces: DashboardPlace[] = [
   ...addresses('page'),
-  ...['keys', 'team', 'billing', 'uploads'].map((tab) => `/settings?tab=${tab}`),
+  ...['keys', 'webhooks', 'team', 'billing', 'uploads'].map((tab) => `/settings?tab=${tab}`),
   '/emails?tab=scheduled',
   '/campaigns/new',
   '/templates/new',

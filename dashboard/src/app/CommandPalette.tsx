@@ -16,6 +16,7 @@ import {
   Upload,
   User,
   UserPlus,
+  Webhook,
   Workflow,
 } from 'lucide-react';
 import { Dialog } from 'radix-ui';
@@ -126,6 +127,7 @@ function useActions(project: string, onOpen: (what: Opened) => void): Entry[] {
     ['Add contact', UserPlus, open('contacts?dialog=add')],
     ['Import contacts', Upload, open('contacts?dialog=import')],
     ['Create API key', KeyRound, open('settings?tab=keys&dialog=new-key')],
+    ['Add webhook endpoint', Webhook, open('settings?tab=webhooks&dialog=new-endpoint')],
     ['New project', FolderPlus, () => void navigate({ to: '/new-project' })],
     ...projects
       .filter(({ id }) => id !== project)

@@ -62,6 +62,13 @@ export function localText(instant: string | null): string {
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
+const hour = new Intl.DateTimeFormat(locale, { weekday: 'short', hour: 'numeric' });
+
+/** The hour that an instant begins: `Mon 3 PM`. */
+export function hourText(at: number): string {
+  return hour.format(at);
+}
+
 // Midnight in the viewer's zone, as if every day had 24 hours.
 function midnight(at: number): number {
   const date = new Date(at);

@@ -1,9 +1,11 @@
+import { eventData } from '../../audience/events/index.ts';
 import { isoInstant } from '../../core/database/columns.ts';
-import { type Database, sql } from '../../core/database/sql.ts';
+import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { clampLimit, decodeCursor, encodeCursor } from '../../core/lib/cursor.ts';
 import { badRequest, notFound } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
-import type { AttemptBody, AuditSpan, DeliveryBody, EndpointAudit, ListDeliveries } from './schema.ts';
+import { type DeliveredEvent, payloadOf } from './payload.ts';
+import type { AttemptBody, AuditSpan, DeliveryBody, EndpointAudit, EndpointBody, ListDeliveries } from './schema.ts';
 import { webhookIdOf } from './signing.ts';
 import { subscribes } from './subscriptions.ts';
 
@@ -44,6 +46,44 @@ export async function listDeliveries(db: Database, endpointId: string, { status,
   };
 }
 
+interface HourRow {
+  endpointId: string;
+  at: string;
+  delivered: number;
+  failed: number;
+  pending: number;
+}
+
+/** Endpoints with what became of their deliveries in each of the last 24 hours. */
+export async function withHealth(db: Database, endpoints: readonly EndpointBody[]): Promise<EndpointBody[]> {
+  const rows = await db.rows<HourRow>(sql`
+    select e.id as "endpointId", h.at::text as at, count(*) filter (where d.status = 'DELIVERED')::int as delivered,
+      count(*) filter (where d.status = 'FAILED')::int as failed, count(*) filter (where d.status = 'PENDING')::int as pending
+    from unnest(${endpoints.map(({ id }) => id)}::uuid[]) e (id)
+    cross join generate_series(date_trunc('hour', now()) - interval '23 hours', date_trunc('hour', now()), interval '1 hour') h (at)
+    left join webhook_deliveries d on d.endpoint_id = e.id and d.event_at >= h.at and d.event_at < h.at + interval '1 hour'
+    group by e.id, h.at order by h.at`);
+  const hours = Map.groupBy(rows, ({ endpointId }) => endpointId);
+  return endpoints.map((endpoint) => ({
+    ...endpoint,
+    health: (hours.get(endpoint.id) ?? []).map(({ endpointId: _, at, ...counts }) => ({
+      at: isoInstant(at),
+      ...counts,
+    })),
+  }));
+}
+
+/** The body that an endpoint is called with for an event; null when the event was deleted. */
+async function bodyOf(db: Database, endpointId: string, eventId: string): Promise<string | null> {
+  const row = await db.row<DeliveredEvent & { payload: 'full' | 'thin' }>(sql`
+    select w.payload, e.id as "eventId", e.name, e.created_at::text as at, ${raw(eventData('e'))} as data, e.email_id as "emailId",
+      case when c.id is not null then jsonb_build_object('id', c.id, 'email', c.email) end as contact
+    from webhook_endpoints w join events e on e.id = ${eventId} and e.project_id = w.project_id
+      left join contacts c on c.id = e.contact_id
+    where w.id = ${endpointId}`);
+  return row && payloadOf({ ...row, at: isoInstant(row.at) }, row.payload);
+}
+
 /** One delivery with its log. @throws 404 */
 export async function getDelivery(db: Database, endpointId: string, eventId: string) {
   const row = isUuid(eventId)
@@ -54,7 +94,8 @@ export async function getDelivery(db: Database, endpointId: string, eventId: str
   const log = await db.rows<AttemptBody>(sql`
     select at::text as at, status_code as "statusCode", ms, answer, error from webhook_attempts
     where delivery_id = ${row.id} order by at, id limit 100`);
-  return { ...deliveryBody(row), log: log.map((attempt) => ({ ...attempt, at: isoInstant(attempt.at) })) };
+  const body = await bodyOf(db, endpointId, eventId);
+  return { ...deliveryBody(row), body, log: log.map((attempt) => ({ ...attempt, at: isoInstant(attempt.at) })) };
 }
 
 /** Queues a delivery again, with all its attempts. @throws 404 */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { reply, route } from '../../core/http/route.ts';
-import { auditEndpoint, getDelivery, listDeliveries, redeliver } from './log.ts';
+import { auditEndpoint, getDelivery, listDeliveries, redeliver, withHealth } from './log.ts';
 import {
   AuditSpan,
   CreateEndpoint,
@@ -10,6 +10,7 @@ import {
   EndpointBody,
   EndpointWithSecret,
   ListDeliveries,
+  ListEndpoints,
   PatchEndpoint,
   ReplayBody,
   ReplayEvents,
@@ -40,8 +41,12 @@ export const webhookEndpointRoutes = [
     path: '/webhook-endpoints',
     scope: 'webhooks',
     summary: 'List webhook endpoints',
+    query: ListEndpoints,
     reply: v.array(EndpointBody),
-    handle: ({ db, project }) => listEndpoints(db, project.id),
+    async handle({ db, project, query }) {
+      const endpoints = await listEndpoints(db, project.id);
+      return query.include === 'health' ? withHealth(db, endpoints) : endpoints;
+    },
   }),
   route({
     ...shared,

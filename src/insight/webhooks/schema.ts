@@ -74,6 +74,14 @@ export const PatchEndpoint = v.object({
 });
 export type PatchEndpoint = v.InferOutput<typeof PatchEndpoint>;
 
+/** What became of the events of one hour. */
+const HealthHour = v.object({ at: Instant, delivered: v.number(), failed: v.number(), pending: v.number() });
+
+/** `GET /webhook-endpoints`. */
+export const ListEndpoints = v.object({
+  include: v.optional(v.picklist(['health'], 'must be health')),
+});
+
 /** A webhook endpoint in an answer. */
 export const EndpointBody = v.object({
   id: Id,
@@ -89,6 +97,14 @@ export const EndpointBody = v.object({
   restingUntil: v.pipe(
     v.nullable(Instant),
     v.description('The endpoint asked for a pause (429, 502, 503, 504 or Retry-After); it is called again after this.'),
+  ),
+  health: v.optional(
+    v.pipe(
+      v.array(HealthHour),
+      v.description(
+        'With `include=health`: deliveries by the hour of their event, of the last 24 hours, the oldest first.',
+      ),
+    ),
   ),
   createdAt: Instant,
   updatedAt: Instant,
@@ -168,7 +184,14 @@ export const DeliveriesPage = v.object({
 });
 
 /** A delivery with its calls, the oldest first. */
-export const DeliveryWithAttempts = v.object({ ...DeliveryBody.entries, log: v.array(AttemptBody) });
+export const DeliveryWithAttempts = v.object({
+  ...DeliveryBody.entries,
+  body: v.pipe(
+    v.nullable(v.string()),
+    v.description('What the endpoint is called with; null when the event was deleted.'),
+  ),
+  log: v.array(AttemptBody),
+});
 
 /** `GET /webhook-endpoints/{id}/audit`. */
 export const AuditSpan = v.object({ from: v.optional(Instant), until: v.optional(Instant) });

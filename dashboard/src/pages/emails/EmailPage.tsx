@@ -12,7 +12,7 @@ import { Tabs } from '../../ui/Tabs.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { counted } from '../../words/numbers.ts';
 import { Content } from './Content.tsx';
-import { clickedLinks, type Email, isQueued, isResendable, sources, stateOf, whyOf } from './email.ts';
+import { clickedLinks, type Email, isQueued, isResendable, isUnderWay, sources, stateOf, whyOf } from './email.ts';
 import { type Change, QueuedDialog } from './QueuedDialog.tsx';
 import { ResendDialog } from './ResendDialog.tsx';
 import { Timeline } from './Timeline.tsx';
@@ -23,8 +23,7 @@ export function EmailPage() {
   const { email: id = '' } = useParams({ strict: false });
   const email = useQuery({
     queryKey: ['emails', project, id],
-    refetchInterval: ({ state }) =>
-      state.data?.status === 'PENDING' || state.data?.status === 'SENDING' ? 3_000 : false,
+    refetchInterval: ({ state }) => (state.data && isUnderWay(state.data, Date.now()) ? 3_000 : false),
     queryFn: () => answer(api.GET('/emails/{id}', { params: { path: { id }, query: { include: 'body' } } })),
   });
   const above = (

@@ -106,3 +106,11 @@ export function isResendable({ status, campaignId }: EmailSummary): boolean {
 export function mayHaveArrived({ error }: EmailSummary): boolean {
   return error === unconfirmed;
 }
+
+const minuteMs = 60_000;
+
+/** Whether something is about to happen to it: reports of the provider come within minutes. */
+export function isUnderWay({ status, sentAt }: EmailSummary, now: number): boolean {
+  if (status === 'SENT') return sentAt !== null && now - Date.parse(sentAt) < 10 * minuteMs;
+  return status === 'PENDING' || status === 'SENDING';
+}

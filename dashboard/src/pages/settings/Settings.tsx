@@ -1,14 +1,22 @@
 import { useQuery } from '@tanstack/react-query';
+import { lazy, type ReactNode, Suspense } from 'react';
+import { loaded } from '../../api/load.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
 import { myProjects } from '../../app/session.ts';
 import { Page } from '../../ui/Page.tsx';
-import { Empty, Shown } from '../../ui/States.tsx';
+import { Empty, Loading, Shown } from '../../ui/States.tsx';
 import { Tabs } from '../../ui/Tabs.tsx';
 import { Billing } from './Billing.tsx';
 import { Keys } from './Keys.tsx';
 import { ProjectForm } from './ProjectForm.tsx';
 import { Team } from './Team.tsx';
 import { Uploads } from './Uploads.tsx';
+
+// Tabs that few people open are loaded when they are.
+const Endpoints = lazy(() =>
+  loaded(() => import('../webhooks/Endpoints.tsx')).then((part) => ({ default: part.Endpoints })),
+);
+const lazily = (content: ReactNode) => <Suspense fallback={<Loading />}>{content}</Suspense>;
 
 /** Settings of the project; the tab is part of the address. */
 export function Settings() {
@@ -29,6 +37,7 @@ export function Settings() {
           const tabs = [
             { key: 'project', name: 'Project', content: <ProjectForm key={project.id} project={project} /> },
             { key: 'keys', name: 'API keys', content: <Keys project={project} /> },
+            { key: 'webhooks', name: 'Webhooks', content: lazily(<Endpoints />) },
             { key: 'team', name: 'Team', content: <Team project={project} /> },
             { key: 'billing', name: 'Billing', content: <Billing project={project} /> },
             { key: 'uploads', name: 'Images', content: <Uploads /> },

@@ -1,0 +1,87 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { answer, api } from '../../api/client.ts';
+import { Button } from '../../ui/Button.tsx';
+import { Dialog } from '../../ui/Dialog.tsx';
+import { SelectField, TextField } from '../../ui/Field.tsx';
+import { Form, FormProblem } from '../../ui/Form.tsx';
+import { AttemptResult } from './AttemptResult.tsx';
+import type { Endpoint } from './endpoint.ts';
+
+const overlaps = { '0': 'Not at all', '1': 'For 1 hour', '24': 'For 24 hours', '72': 'For 3 days' } as const;
+
+/** Gives an endpoint a new secret; for a while calls are signed with both. */
+export function RotateSecretDialog({
+  endpoint,
+  onRotated,
+  onClose,
+}: {
+  endpoint: Endpoint;
+  onRotated: (secret: string) => void;
+  onClose: () => void;
+}) {
+  const [hours, setHours] = useState('24');
+  const rotate = useMutation({
+    mutationFn: () =>
+      answer(
+        api.POST('/webhook-endpoints/{id}/rotate-secret', {
+          params: { path: { id: endpoint.id } },
+          body: { overlapHours: Number(hours) },
+        }),
+      ),
+    onSuccess: ({ secret }) => onRotated(secret),
+  });
+  return (
+    <Dialog title="Rotate the signing secret?" onClose={onClose}>
+      <Form onSubmit={() => rotate.mutate()}>
+        <SelectField
+          label="Sign with the old secret as well"
+          hint="Receivers accept a call when one of its signatures fits."
+          value={hours}
+          onChange={(event) => setHours(event.target.value)}
+        >
+          {Object.entries(overlaps).map(([value, text]) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </SelectField>
+        <FormProblem error={rotate.error} fields={[]} />
+        <footer>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" busy={rotate.isPending}>
+            Rotate secret
+          </Button>
+        </footer>
+      </Form>
+    </Dialog>
+  );
+}
+
+/** Calls an endpoint with a made-up event and shows what it answers. */
+export function TestDialog({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => void }) {
+  const [type, setType] = useState(endpoint.events.find((name) => !name.includes('*')) ?? 'test.event');
+  const test = useMutation({
+    mutationFn: () =>
+      answer(api.POST('/webhook-endpoints/{id}/test', { params: { path: { id: endpoint.id } }, body: { type } })),
+  });
+  return (
+    <Dialog
+      title="Send a test event"
+      description="A made-up event, signed like any other. It is part of no log and is not repeated."
+      onClose={onClose}
+    >
+      <Form onSubmit={() => test.mutate()}>
+        <TextField label="Event" required value={type} onChange={(event) => setType(event.target.value)} />
+        <FormProblem error={test.error} fields={[]} />
+        {test.data ? <AttemptResult attempt={test.data} /> : null}
+        <footer>
+          <Button onClick={onClose}>Close</Button>
+          <Button type="submit" look="primary" busy={test.isPending}>
+            Send test event
+          </Button>
+        </footer>
+      </Form>
+    </Dialog>
+  );
+}
