@@ -204,7 +204,7 @@ test('the activity, the contact and a recipient of a campaign lead to the mail',
     await page.getByRole('link', { name: 'All emails to this contact' }).click();
     await rows(page).filter({ hasText: 'Spring counts' }).waitFor();
     await open(page, `campaigns/${data.id}`);
-    await page.getByRole('link', { name: 'View the email to rike@wattenmeer.test' }).click();
+    await page.getByRole('link', { name: 'View email to rike@wattenmeer.test' }).click();
     await page.getByRole('heading', { level: 1, name: 'The herons are back' }).waitFor();
     await page.keyboard.press('ControlOrMeta+k');
     await page.getByRole('dialog').getByRole('combobox').fill(id);

@@ -157,14 +157,14 @@ test('who does not read the answer is cut, and who waits for one is not', async 
   await using api = await server(
     async (request, response) => {
       if (request.url === '/thinks') {
-        await sleep(300);
+        await once(request.socket, 'timeout');
         response.end('thought');
         return;
       }
       response.once('close', () => cut.resolve(response.writableFinished));
       response.end(Buffer.alloc(64 << 20));
     },
-    { unreadMs: 100 },
+    { unreadMs: 1_000 },
   );
   const deaf = connect(api.port, '127.0.0.1');
   deaf.on('error', () => {});

@@ -83,7 +83,7 @@ export function Ledger({ campaign, isSending }: { campaign: string; isSending: b
             <Link
               to="/app/$project/emails/$email"
               params={{ project, email: row.emailId }}
-              aria-label={`View the email to ${row.email}`}
+              aria-label={`View email to ${row.email}`}
             >
               View email
             </Link>
