@@ -1,4 +1,5 @@
 import pLimit from 'p-limit';
+import { removeOldHistory } from '../src/audience/contacts/index.ts';
 import { recoverableJobs, removeLostParts, removeOldJobs } from '../src/audience/jobs/index.ts';
 import {
   createOrphanCheck,
@@ -196,6 +197,10 @@ function retentionRules({ db, config, clock }: ActivityDeps): RetentionRule[] {
     { name: 'email bodies', removeSome: (limit) => emptyOldBodies(db, bodiesFrom(config, clock()), limit) },
     { name: 'idempotency keys', removeSome: (limit) => removeExpiredKeys(db, limit) },
     { name: 'deleted contacts', removeSome: (limit) => removeOldLosses(db, limit) },
+    {
+      name: 'history of contacts',
+      removeSome: (limit) => removeOldHistory(db, config.CONTACT_HISTORY_DAYS, limit),
+    },
     { name: 'outbox', removeSome: (limit) => removeDone(db, config.OUTBOX_RETENTION_HOURS, limit) },
     { name: 'jobs', removeSome: (limit) => removeOldJobs(db, keepJobsHours, limit) },
     { name: 'files of cut-off uploads', removeSome: (limit) => removeLostParts(db, limit) },

@@ -425,7 +425,15 @@ create table contact_changes (
   project_id uuid not null,
   data jsonb not null,
   subscribed boolean not null,
-  sign smallint not null
+  sign smallint not null,
+  contact_id uuid,
+  at timestamp(6) with time zone,
+  cause text,
+  before jsonb,
+  after jsonb,
+  subscribed_before boolean,
+  email_before text,
+  email_after text
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000);
 create index contact_changes_project on contact_changes using btree (project_id);
 
@@ -453,6 +461,21 @@ create table contact_fields (
   constraint contact_fields_pkey primary key (project_id, key_hash),
   constraint contact_fields_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
 ) with (fillfactor=70);
+
+create table contact_history (
+  contact_id uuid not null,
+  at timestamp(6) with time zone not null,
+  project_id uuid not null,
+  cause jsonb not null,
+  before jsonb,
+  after jsonb not null,
+  subscribed_before boolean,
+  subscribed_after boolean not null,
+  email_before text,
+  email_after text
+);
+create index contact_history_contact on contact_history using btree (contact_id, at);
+create index contact_history_project on contact_history using btree (project_id, at);
 
 create table contact_losses (
   project_id uuid not null,
@@ -487,7 +510,7 @@ create index contacts_data on contacts using gin (data jsonb_path_ops);
 create index contacts_email_trigrams on contacts using gin (email gin_trgm_ops);
 create index contacts_project on contacts using btree (project_id, id);
 create index contacts_updated on contacts using btree (project_id, updated_at);
-create trigger contacts_changed after update on contacts for each row when (((current_setting('posthorn.set_based'::text, true) is distinct from 'on'::text) and ((old.data <> new.data) or (old.subscribed <> new.subscribed)))) execute function note_contact_change();
+create trigger contacts_changed after update on contacts for each row when (((current_setting('posthorn.set_based'::text, true) is distinct from 'on'::text) and ((old.data <> new.data) or (old.subscribed <> new.subscribed) or (old.email <> new.email)))) execute function note_contact_change();
 create trigger contacts_changed_together after update on contacts referencing old table as went new table as came for each statement when ((current_setting('posthorn.set_based'::text, true) = 'on'::text)) execute function note_contact_changes();
 create trigger contacts_data_limited before insert or update of data on contacts for each row when (((pg_column_size(new.data) > 8000) or catalogue_is_full(new.project_id))) execute function limit_contact_data();
 create trigger contacts_deleted after delete on contacts referencing old table as went for each statement execute function note_contact_changes();
@@ -758,6 +781,7 @@ create table jobs (
   created_at timestamp(3) with time zone default now() not null,
   updated_at timestamp(3) with time zone default now() not null,
   finished_at timestamp(3) with time zone,
+  cause jsonb,
   constraint jobs_pkey primary key (id),
   constraint jobs_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
   constraint jobs_kind_check check ((kind = any (array['import'::text, 'bulk'::text]))),
@@ -1256,6 +1280,20 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION contact_cause()
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+declare
+  cause text := nullif(current_setting('posthorn.cause', true), '');
+begin
+  if cause is null and current_setting('posthorn.cause_required', true) = 'on' then
+    raise exception 'contacts are written without a cause: the statement needs because() of src/audience/contacts/cause.ts';
+  end if;
+  return cause;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION contact_data_problem(project uuid, before jsonb, after jsonb)
  RETURNS text
  LANGUAGE plpgsql
@@ -1449,10 +1487,13 @@ CREATE OR REPLACE FUNCTION note_contact_change()
 AS $function$
 begin
   if tg_op = 'INSERT' then
-    insert into contact_changes values (new.project_id, new.data, new.subscribed, 1);
+    insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause)
+      values (new.project_id, new.data, new.subscribed, 1, new.id, clock_timestamp(), contact_cause());
   else
-    insert into contact_changes values
-      (old.project_id, old.data, old.subscribed, -1), (new.project_id, new.data, new.subscribed, 1);
+    insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause, before, after,
+        subscribed_before, email_before, email_after)
+      values (new.project_id, 'null', new.subscribed, 0, new.id, clock_timestamp(), contact_cause(), old.data, new.data,
+        old.subscribed, nullif(old.email, new.email), nullif(new.email, old.email));
   end if;
   return null;
 end
@@ -1461,18 +1502,27 @@ $function$;
 CREATE OR REPLACE FUNCTION note_contact_changes()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET enable_nestloop TO 'off'
 AS $function$
+declare
+  cause text := case when tg_op <> 'DELETE' then contact_cause() end;
 begin
   if tg_op = 'INSERT' then
-    insert into contact_changes select project_id, data, subscribed, 1 from came;
+    insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause)
+      select project_id, data, subscribed, 1, id, clock_timestamp(), cause from came;
   elsif tg_op = 'UPDATE' then
-    insert into contact_changes
-      select project_id, data, subscribed, -1 from went union all select project_id, data, subscribed, 1 from came;
+    insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause, before, after,
+        subscribed_before, email_before, email_after)
+      select c.project_id, 'null', c.subscribed, 0, c.id, clock_timestamp(), cause, w.data, c.data,
+        w.subscribed, nullif(w.email, c.email), nullif(c.email, w.email)
+      from went w join came c on c.id = w.id
+      where w.data <> c.data or w.subscribed <> c.subscribed or w.email <> c.email;
   else
     -- Contacts also go because their project does; then nobody will ask again.
-    insert into contact_changes
-      select project_id, data, subscribed, -1 from went
-      where exists (select from projects p where p.id = went.project_id);
+    insert into contact_changes (project_id, data, subscribed, sign, contact_id)
+      select project_id, data, subscribed, -1, id from went
+      where project_id = any (array(
+        select p.id from projects p where p.id = any (array(select distinct g.project_id from went g))));
   end if;
   return null;
 end
@@ -1697,7 +1747,7 @@ begin
   flipped as (
     update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
     where c.id = any (array(select contact_id from settled where outcome = 'BOUNCED')) and c.subscribed
-      and (select count(*) from usage_moved) >= 0
+      and (select count(*) from usage_moved) >= 0 and set_config('posthorn.cause', '{"type": "report"}', true) is not null
     returning c.id as contact_id),
   bounces_told as (
     insert into events (id, project_id, contact_id, email_id, name, data, mail_at)

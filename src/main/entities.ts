@@ -4,6 +4,7 @@ import {
   ContactChange,
   ContactField,
   ContactFieldValue,
+  ContactHistory,
   ContactTotal,
   FullCatalogue,
 } from '../audience/contacts/entity.ts';
@@ -82,6 +83,7 @@ export const entities: EntityName[] = [
   ProjectWipe,
   Contact,
   ContactChange,
+  ContactHistory,
   ContactTotal,
   ContactField,
   ContactFieldValue,

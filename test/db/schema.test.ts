@@ -8,6 +8,7 @@ const exceptions = new Map([
   ...[
     'activity_counts',
     'contact_changes',
+    'contact_history',
     'contact_losses',
     'event_counts',
     'event_counts_state',

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Client } from 'pg';
+import { Client, type ClientBase } from 'pg';
 import { inject } from 'vitest';
 import { openStore, type Store } from '../../src/core/database/orm.ts';
 import { entities } from '../../src/main/entities.ts';
@@ -14,8 +14,12 @@ export async function testDatabase(poolSize = 10, template = inject('templateDat
   const admin = inject('databaseUrl');
   const name = `test_${randomBytes(6).toString('hex')}`;
   await run(admin, `create database ${name} template ${template}`);
+  // Every writer of the service has to say why it changes contacts (contact_cause.sql). What a test itself writes has no cause.
+  await run(admin, `alter database ${name} set posthorn.cause_required = 'on'`);
   const url = Object.assign(new URL(admin), { pathname: `/${name}` }).href;
   const store = await openStore({ url, poolSize, applicationName: 'posthorn-test' }, entities);
+  const onConnect = (client: ClientBase) => client.query(`set posthorn.cause = '{"type":"unknown"}'`);
+  Object.assign(store.db.pool.options, { onConnect });
   const close = async () => {
     await store.close();
     await run(admin, `drop database if exists ${name} with (force)`);

@@ -91,6 +91,7 @@ export const operationTable = {
   listContactEvents: ['GET', '/events/contact/{contactId}'],
   listContactFieldValues: ['GET', '/contacts/fields/{field}/values'],
   listContactFields: ['GET', '/contacts/fields'],
+  listContactHistory: ['GET', '/contacts/{id}/history'],
   listContacts: ['GET', '/contacts'],
   listDomains: ['GET', '/domains/project/{projectId}'],
   listEmails: ['GET', '/v1/emails'],

@@ -277,7 +277,7 @@ export interface paths {
         };
         /**
          * Get a contact
-         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         * @description With `at` as it was then: 404 when it was created later, 410 `TOO_LATE` when that is older than CONTACT_HISTORY_DAYS. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
          */
         get: operations["getContact"];
         put?: never;
@@ -294,6 +294,26 @@ export interface paths {
          * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
          */
         patch: operations["updateContact"];
+        trace?: never;
+    };
+    "/contacts/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List changes of a contact
+         * @description The latest first, each with what changed and why. Kept for CONTACT_HISTORY_DAYS. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        get: operations["listContactHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/contacts/fields": {
@@ -3276,6 +3296,45 @@ export interface components {
             createdAt: string;
             /** Format: date-time */
             updatedAt: string;
+        };
+        ContactChange: {
+            /** Format: date-time */
+            at: string;
+            /** @description The change created the contact: all of its data is in `after`. */
+            created: boolean;
+            cause: {
+                /** @enum {string} */
+                type: "contact" | "field" | "segment" | "track" | "send" | "smtp" | "inbound" | "report" | "page" | "step" | "import" | "bulk" | "undo" | "unknown";
+                /** @description Of the job, of the workflow, of the segment it was added to, or of the mail that led to the change. */
+                id: string | null;
+                /** @description Who asked for it: a member by address, a key with scopes by name, or the secret key of the project. */
+                by: {
+                    /** @enum {string} */
+                    kind: "user" | "key";
+                    id: string | null;
+                    name: string | null;
+                } | null;
+            };
+            /** @description Fields that changed, as they were. */
+            before: {
+                [key: string]: unknown;
+            };
+            /** @description Fields that changed, as they became. */
+            after: {
+                [key: string]: unknown;
+            };
+            subscribed: {
+                before: boolean | null;
+                after: boolean;
+            } | null;
+            email: {
+                before: string;
+                after: string;
+            } | null;
+        };
+        ContactHistory: {
+            data: components["schemas"]["ContactChange"][];
+            cursor: string | null;
         };
         ContactPage: {
             data: components["schemas"]["Contact"][];
@@ -6268,7 +6327,10 @@ export interface operations {
     };
     getContact: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The contact as it was at this instant, such as `2026-11-01T12:00:00Z`; as it is when absent. */
+                at?: string;
+            };
             header?: {
                 /** @description The project, for sessions. Keys name their own. */
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
@@ -6381,6 +6443,47 @@ export interface operations {
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
             413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listContactHistory: {
+        parameters: {
+            query?: {
+                /** @description Items of a page; 50 when absent. Default: `50`. */
+                limit?: number;
+                /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactHistory"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
             default: components["responses"]["Failure"];

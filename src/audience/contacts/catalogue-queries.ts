@@ -1,4 +1,5 @@
 import { type Database, raw, sql } from '../../core/database/sql.ts';
+import { historyOfFolded, onlyChanged } from './history-queries.ts';
 import { mostCatalogueKeys } from './limit-queries.ts';
 
 /** Most distinct values of a key that are kept; beyond it, and with values longer than this, the key is open-ended. */
@@ -8,7 +9,7 @@ const longestListedValue = 200;
 const changesPerFold = 10_000;
 
 /**
- * Brings the catalogue of a project up to date with every committed change of its contacts. Returns how many
+ * Brings the catalogue of a project and the history of its contacts up to date with every committed change. Returns how many
  * changes that were. Work is bounded by what changed since the last time, never by how many contacts there are.
  */
 export async function foldContactChanges(db: Database, projectId: string, stop?: AbortSignal): Promise<number> {
@@ -38,21 +39,27 @@ async function foldSome(db: Database, projectId: string, touched: Set<string>): 
   return changes;
 }
 
-/** Moves changes into the counts. Returns how many they were, and the keys they touched. */
+/** Moves changes into the counts and the history. Returns how many they were, and the keys they touched. */
 async function countChanges(db: Database, projectId: string): Promise<{ changes: number; keys: string[] }> {
   // A value is identified by its kind and text; numbers have one form, because jsonb keeps 1 and 1.0 apart in text only.
   const [counted] = await db.rows<{ changes: number; keys: string[] }>(sql`
-    with gone as materialized (
+    with taken as materialized (
       delete from contact_changes where ctid = any(array(
         select ctid from contact_changes where project_id = ${projectId} limit ${changesPerFold}))
-      returning data, subscribed, sign),
+      returning *),
+    gone as materialized (${onlyChanged('taken')}),
+    ${historyOfFolded},
+    signed as materialized (
+      select data, subscribed, sign from gone where sign <> 0
+      union all select before, subscribed_before, -1 from gone where sign = 0
+      union all select after, subscribed, 1 from gone where sign = 0),
     totals as (
       insert into contact_totals as t (project_id, contacts, subscribed)
-      select ${projectId}, sum(sign), coalesce(sum(sign) filter (where subscribed), 0) from gone having count(*) > 0
+      select ${projectId}, sum(sign), coalesce(sum(sign) filter (where subscribed), 0) from signed having count(*) > 0
       on conflict (project_id) do update set
         contacts = t.contacts + excluded.contacts, subscribed = t.subscribed + excluded.subscribed),
     held as materialized (
-      select key, value, sum(sign)::integer as contacts from gone, jsonb_each(data)
+      select key, value, sum(sign)::integer as contacts from signed, jsonb_each(data)
       group by key, value having sum(sign) <> 0),
     texts as materialized (
       select md5(key)::uuid as key_hash, key, contact_value_kind(value) as kind, contacts,
@@ -153,7 +160,8 @@ export async function contactTotals(
   const [totals] = await db.rows<{ contacts: number; subscribed: number }>(sql`
     select (coalesce(t.contacts, 0) + coalesce(c.contacts, 0))::integer as contacts,
       (coalesce(t.subscribed, 0) + coalesce(c.subscribed, 0))::integer as subscribed
-    from (select sum(sign) as contacts, sum(sign) filter (where subscribed) as subscribed
+    from (select sum(sign) as contacts,
+            sum(case sign when 0 then subscribed::int - subscribed_before::int else sign * subscribed::int end) as subscribed
           from contact_changes where project_id = ${projectId}) c
       left join contact_totals t on t.project_id = ${projectId}`);
   return totals ?? { contacts: 0, subscribed: 0 };

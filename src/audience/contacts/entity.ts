@@ -1,6 +1,7 @@
 import { defineEntity } from '@mikro-orm/core';
 import { baseColumns } from '../../core/database/columns.ts';
 import { ofProject } from '../../platform/projects/index.ts';
+import type { Cause } from './cause.ts';
 
 const p = defineEntity.properties;
 
@@ -43,16 +44,49 @@ const ContactChangeSchema = defineEntity({
     data: p.json<unknown>().primary(),
     subscribed: p.boolean().primary(),
     sign: p.smallint().primary(),
+    contactId: p.uuid().nullable(),
+    at: p.datetime(6).nullable(),
+    cause: p.text().nullable(),
+    before: p.json<unknown>().nullable(),
+    after: p.json<unknown>().nullable(),
+    subscribedBefore: p.boolean().nullable(),
+    emailBefore: p.text().nullable(),
+    emailAfter: p.text().nullable(),
   },
   indexes: [{ name: 'contact_changes_project', properties: ['projectId'] }],
 });
 
 /**
- * Data of a contact to add to the catalogue (sign 1) or to take from it (sign -1). Append-only, without a key; the fold
- * deletes what it has counted.
+ * A change of a contact that is neither in the catalogue nor in the history yet: `data` of one that was created (sign 1) or deleted
+ * (sign -1), or data `before` and `after` (sign 0; `data` is the JSON null). Append-only, without a key; the fold deletes what it has taken.
  */
 export class ContactChange extends ContactChangeSchema.class {}
 ContactChangeSchema.setClass(ContactChange);
+
+const ContactHistorySchema = defineEntity({
+  name: 'ContactHistory',
+  tableName: 'contact_history',
+  properties: {
+    contactId: p.uuid().primary(),
+    at: p.datetime(6).primary(),
+    projectId: p.uuid(),
+    cause: p.json<Cause>(),
+    before: p.json<unknown>().nullable(),
+    after: p.json<unknown>(),
+    subscribedBefore: p.boolean().nullable(),
+    subscribedAfter: p.boolean(),
+    emailBefore: p.text().nullable(),
+    emailAfter: p.text().nullable(),
+  },
+  indexes: [
+    { name: 'contact_history_contact', properties: ['contactId', 'at'] },
+    { name: 'contact_history_project', properties: ['projectId', 'at'] },
+  ],
+});
+
+/** A change of a contact: of its data the keys that changed, all of them when it was created (`before` is null then). */
+export class ContactHistory extends ContactHistorySchema.class {}
+ContactHistorySchema.setClass(ContactHistory);
 
 const ContactTotalSchema = defineEntity({
   name: 'ContactTotal',

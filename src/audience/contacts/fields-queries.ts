@@ -1,4 +1,5 @@
 import { type Database, sql } from '../../core/database/sql.ts';
+import { writingMany } from './cause.ts';
 
 /**
  * Removes a key from those of the next `size` contacts that hold it, in one transaction. Returns how many held it, and
@@ -12,7 +13,7 @@ export function removeKeyFromSome(
   size: number,
 ): Promise<{ changed: number; last: string | null }> {
   return db.transaction(async (tx) => {
-    await tx.row(setBased);
+    await writingMany(tx, 'field');
     const row = await tx.row<{ changed: number; last: string | null }>(
       sql`
         with slice as materialized (
@@ -28,6 +29,3 @@ export function removeKeyFromSome(
     return row ?? { changed: 0, last: null };
   });
 }
-
-/** Tells the triggers of contacts that statements of this transaction write many rows each (see the audience migration). */
-export const setBased = sql`select set_config('posthorn.set_based', 'on', true)`;

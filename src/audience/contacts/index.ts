@@ -1,10 +1,11 @@
 // What other parts of the service may use of contacts; everything else in this folder is its own.
 export { contactTotals, foldContactChanges } from './catalogue-queries.ts';
+export { because, causeText, writingMany } from './cause.ts';
 export { Contact } from './entity.ts';
-export { setBased } from './fields-queries.ts';
 export { listFields } from './fields-service.ts';
 export { flipEvents, leftBefore } from './flip-queries.ts';
 export { groupedContactCtes } from './grouped-queries.ts';
+export { removeOldHistory } from './history-queries.ts';
 export {
   ContactDataError,
   contactDataError,

@@ -24,17 +24,23 @@ export const contactColumns = raw(`c.id, c.email, c.subscribed, c.data, c.projec
 
 /**
  * The common table expressions of every upsert of one contact: `upserted`, `contact` (whether changed or not; empty in
- * the rare case that another transaction inserted it while this one ran: run the statement again) and `flip`.
+ * the rare case that another transaction inserted it while this one ran: run the statement again) and `flip`. `why` is `because(…)`.
  * @throws ContactDataError
  */
-export function upsertContactCtes(projectId: string, { email, subscribed, set, remove }: ContactWrite): Query {
+export function upsertContactCtes(
+  projectId: string,
+  { email, subscribed, set, remove }: ContactWrite,
+  why: Query,
+): Query {
   const whenNew = subscribed ?? true;
   // `excluded.data` is what is to be set.
   return sql`
     given as (select ${newId()}::uuid as flip_id),
     upserted as (
       insert into contacts as c (id, project_id, email, subscribed, subscription_before, data)
-      values (${newId()}, ${projectId}, ${email}, ${whenNew}, ${whenNew}, ${contactDataText(set)}::jsonb)
+      select ${newId()}::uuid, ${projectId}::uuid, ${email}::text, ${whenNew}::boolean, ${whenNew}::boolean,
+        ${contactDataText(set)}::jsonb
+      where ${why}
       on conflict (project_id, email) do update set
         subscription_before = c.subscribed,
         subscribed = coalesce(${subscribed}::boolean, c.subscribed),
@@ -67,10 +73,11 @@ export function upsertContactRow(
   db: Database,
   projectId: string,
   change: ContactWrite,
+  why: Query,
 ): Promise<ContactBody & { isNew: boolean }> {
   return untilSeen<ContactBody & { isNew: boolean }>(
     db,
-    sql`with ${upsertContactCtes(projectId, change)} select ${contactColumns}, c.is_new as "isNew" from contact c`,
+    sql`with ${upsertContactCtes(projectId, change, why)} select ${contactColumns}, c.is_new as "isNew" from contact c`,
   );
 }
 
@@ -118,7 +125,7 @@ export interface ContactChanges {
 }
 
 /**
- * Changes a contact by id; null when the project has no such contact. A taken address raises 23505.
+ * Changes a contact by id, `why` being `because(…)`; null when the project has no such contact. A taken address raises 23505.
  * @throws ContactDataError, which ends the transaction
  */
 export async function changeContact(
@@ -126,6 +133,7 @@ export async function changeContact(
   projectId: string,
   id: string,
   fields: ContactChanges,
+  why: Query,
 ): Promise<ContactBody | null> {
   const { email, subscribed, clearData, set, remove, reason } = fields;
   return withinDataLimits(
@@ -141,7 +149,7 @@ export async function changeContact(
           updated_at = now()
         from (select ${email}::text, ${subscribed}::boolean, ${clearData}::boolean, ${contactDataText(set)}::jsonb,
           ${remove}::text[]) as given (email, subscribed, clears, sets, removes)
-        where c.project_id = ${projectId} and c.id = ${id}
+        where c.project_id = ${projectId} and c.id = ${id} and ${why}
           and (c.email <> coalesce(given.email, c.email) or c.subscribed <> coalesce(given.subscribed, c.subscribed)
             or (case when clears then '{}' else c.data end || sets) - removes <> c.data)
         returning c.*),

@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import { reply, route } from '../../core/http/route.ts';
 import { bareBadRequest, bareInvalid } from '../../core/lib/errors.ts';
+import { ContactHistoryPage, ListHistory, ReadContact } from './history-schema.ts';
+import { getContactAt, listHistory } from './history-service.ts';
 import {
   ContactBody,
   ContactPage,
@@ -10,7 +12,7 @@ import {
   PatchContact,
   UpsertContact,
 } from './schema.ts';
-import { deleteContact, getContact, listContacts, lookupContacts, patchContact, upsertContact } from './service.ts';
+import { deleteContact, listContacts, lookupContacts, patchContact, upsertContact } from './service.ts';
 
 /** The contacts of a project. */
 export const contactRoutes = [
@@ -67,9 +69,26 @@ export const contactRoutes = [
     scope: 'contacts:read',
     access: 'dashboard',
     summary: 'Get a contact',
+    description:
+      'With `at` as it was then: 404 when it was created later, 410 `TOO_LATE` when that is older than CONTACT_HISTORY_DAYS.',
     ids: { id: 'contact' },
+    query: ReadContact,
     reply: ContactBody,
-    handle: ({ db, project, params }) => getContact(db, project.id, params.id),
+    handle: ({ app, db, project, params, query }) =>
+      getContactAt(db, project.id, params.id, query.at, app.config.CONTACT_HISTORY_DAYS),
+  }),
+  route({
+    method: 'GET',
+    path: '/contacts/:id/history',
+    scope: 'contacts:read',
+    access: 'dashboard',
+    summary: 'List changes of a contact',
+    operationId: 'listContactHistory',
+    description: 'The latest first, each with what changed and why. Kept for CONTACT_HISTORY_DAYS.',
+    ids: { id: 'contact' },
+    query: ListHistory,
+    reply: ContactHistoryPage,
+    handle: ({ db, project, params, query }) => listHistory(db, project.id, params.id, query),
   }),
   route({
     method: 'PATCH',

@@ -4,6 +4,7 @@ import { clampLimit, decodeCursor, encodeCursor } from '../../core/lib/cursor.ts
 import { normaliseEmail } from '../../core/lib/email-address.ts';
 import { conflict, notFound } from '../../core/lib/errors.ts';
 import { recordChange } from '../../platform/audit/index.ts';
+import { because } from './cause.ts';
 import { Contact } from './entity.ts';
 import { countContacts, pageOfContacts, placeAfter } from './list-queries.ts';
 import {
@@ -24,7 +25,8 @@ export function upsertContact(
   { email, subscribed, data }: UpsertContact,
 ): Promise<ContactBody & { isNew: boolean }> {
   const { set, remove } = splitData(data ?? {});
-  return upsertContactRow(db, projectId, { email, subscribed: subscribed ?? null, set, remove });
+  const change = { email, subscribed: subscribed ?? null, set, remove };
+  return upsertContactRow(db, projectId, change, because(db, 'contact'));
 }
 
 /** One contact. @throws 404 CONTACT_NOT_FOUND */
@@ -53,7 +55,7 @@ export async function patchContact(
     };
     const row = await (subscribed === true
       ? db.transaction((tx) => resubscribe(tx, projectId, id, fields))
-      : changeContact(db, projectId, id, fields));
+      : changeContact(db, projectId, id, fields, because(db, 'contact')));
     if (row === null) throw notFound('contact', id);
     return row;
   } catch (error) {
@@ -68,7 +70,7 @@ async function resubscribe(tx: Database, projectId: string, id: string, fields: 
   const before = await tx.row<{ subscribed: boolean }>(
     sql`select subscribed from contacts where project_id = ${projectId} and id = ${id} for no key update`,
   );
-  const row = await changeContact(tx, projectId, id, fields);
+  const row = await changeContact(tx, projectId, id, fields, because(tx, 'contact'));
   if (before?.subscribed === false)
     await recordChange(tx, projectId, { action: 'contact.resubscribed', target: id, after: { reason: fields.reason } });
   return row;

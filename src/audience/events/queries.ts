@@ -5,7 +5,7 @@ import { invalidField } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { RecentResults } from '../../core/lib/recent-results.ts';
-import { type ContactWrite, untilSeen, upsertContactCtes } from '../contacts/index.ts';
+import { because, type ContactWrite, untilSeen, upsertContactCtes } from '../contacts/index.ts';
 import { eventData } from './mail-data.ts';
 import type { EventBody } from './schema.ts';
 
@@ -27,7 +27,7 @@ export function trackEvent(
   event: { name: string; data: JsonObjectValue | null },
 ): Promise<TrackedEvent> {
   // The event comes after the change of subscription that it may bring about, in the order of ids too.
-  const ctes = upsertContactCtes(projectId, change);
+  const ctes = upsertContactCtes(projectId, change, because(db, 'track'));
   return untilSeen<TrackedEvent>(
     db,
     sql`with ${ctes},

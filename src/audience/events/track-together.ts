@@ -3,7 +3,7 @@ import { groupCalls } from '../../core/database/grouped.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { type ContactWrite, groupedContactCtes } from '../contacts/index.ts';
+import { because, type ContactWrite, groupedContactCtes } from '../contacts/index.ts';
 import type { TrackedEvent } from './queries.ts';
 
 interface TrackCall {
@@ -46,7 +46,7 @@ const trackGroup = groupCalls<TrackCall, TrackedEvent>(async (db, projectId, cal
     with item as materialized (
       select * from json_to_recordset(${JSON.stringify(items)}::json)
         as r (contact_id uuid, email text, set jsonb, event_id uuid, name text, data jsonb)),
-    ${groupedContactCtes(projectId, true)}
+    ${groupedContactCtes(projectId, true, because(db, 'track'))}
     insert into events (id, project_id, contact_id, name, data)
     select item.event_id, ${projectId}, contact.id, item.name, item.data from item join contact using (email)
     returning id, contact_id as "contactId", ${raw(isoText('created_at'))} as "createdAt"`);

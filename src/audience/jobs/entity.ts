@@ -27,6 +27,7 @@ const JobSchema = defineEntity({
     createdAt: baseColumns.createdAt,
     updatedAt: baseColumns.updatedAt,
     finishedAt: p.datetime(3).nullable(),
+    cause: p.json<unknown>().nullable(),
   },
   indexes: [
     { name: 'jobs_finished', properties: ['finishedAt'], where: 'finished_at IS NOT NULL' },
@@ -35,7 +36,7 @@ const JobSchema = defineEntity({
   ],
 });
 
-/** An import or a bulk operation. `position` moves in the transaction that does the work it counts. */
+/** An import or a bulk operation. `position` moves in the transaction that does the work it counts; its changes get `cause`. */
 export class Job extends JobSchema.class {}
 JobSchema.setClass(Job);
 

@@ -1,6 +1,7 @@
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { isStalled, type StalledQuery, stalledPage } from '../../core/outbox/recovery.ts';
+import { causeText } from '../contacts/index.ts';
 import type { jobKinds, jobStates } from './schema.ts';
 import type { ShareReport } from './share.ts';
 
@@ -47,7 +48,9 @@ export type NewJob = Pick<JobRow, 'id' | 'projectId' | 'kind' | 'spec'>;
 
 /** Inserts a new job. */
 export async function insertJob(db: Database, { id, projectId, kind, spec }: NewJob): Promise<void> {
-  await db.count(sql`insert into jobs (id, project_id, kind, spec) values (${id}, ${projectId}, ${kind}, ${spec})`);
+  await db.count(sql`
+    insert into jobs (id, project_id, kind, spec, cause)
+    values (${id}, ${projectId}, ${kind}, ${spec}, ${causeText(db, kind, id)}::jsonb)`);
 }
 
 /** A job by its id, or null. */
@@ -77,11 +80,12 @@ export async function markDelayed(db: Database, id: string): Promise<void> {
 
 /**
  * Locks a job that is at a position until the transaction ends; null when it has ended or another worker moved it.
- * Tells the triggers of contacts that what follows writes many of them.
+ * Tells the triggers of contacts that what follows writes many of them, and why.
  */
 export function lockJobAt(tx: Database, id: string, position: string): Promise<JobRow | null> {
   return tx.row<JobRow>(sql`
-    select ${columns}, set_config('posthorn.set_based', 'on', true) as "setBased"
+    select ${columns}, set_config('posthorn.set_based', 'on', true) as "setBased",
+      set_config('posthorn.cause', id, true) as cause
     from jobs where id = ${id} and position = ${position} and finished_at is null for update`);
 }
 

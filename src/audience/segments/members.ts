@@ -1,6 +1,7 @@
 import { type Database, type Query, raw, sql, unprepared } from '../../core/database/sql.ts';
 import { normaliseEmail } from '../../core/lib/email-address.ts';
 import { newId } from '../../core/lib/ids.ts';
+import { writingMany } from '../contacts/index.ts';
 import type { LockedSegment } from './queries.ts';
 import { memberEvent } from './slug.ts';
 
@@ -22,14 +23,15 @@ export function wantedAddresses(emails: readonly string[]): WantedAddresses {
   return { spellings, malformed: [...malformed.values()] };
 }
 
-/** Creates contacts for those addresses of the project that have none. Returns how many. */
-export function createContacts(
-  db: Database,
-  projectId: string,
+/** Creates contacts for those addresses of the project that have none, to be members of the segment. Returns how many. */
+export async function createContacts(
+  tx: Database,
+  { id, projectId }: LockedSegment,
   emails: readonly string[],
   subscribed: boolean,
 ): Promise<number> {
-  return db.count(
+  await writingMany(tx, 'segment', id);
+  return tx.count(
     unprepared(sql`
       insert into contacts (id, project_id, email, subscribed, subscription_before)
       select id, ${projectId}, email, ${subscribed}, ${subscribed}

@@ -4,7 +4,7 @@ import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
 import { checkSeen } from '../../core/lib/revision.ts';
 import { recordChange } from '../../platform/audit/index.ts';
 import { refuseOvergrowth } from '../conditions/index.ts';
-import { contactBody, setBased } from '../contacts/index.ts';
+import { contactBody } from '../contacts/index.ts';
 import { automationsUsingSegment } from '../usage/index.ts';
 import { settledHorizon } from './changes.ts';
 import { computeMemberships } from './compute.ts';
@@ -177,8 +177,7 @@ export async function addMembers(db: Database, projectId: string, id: string, bo
   const emails = [...spellings.keys()];
   return db.transaction(async (tx) => {
     const segment = await lockedStatic(tx, projectId, id);
-    if (body.createMissing) await tx.rows(setBased);
-    const created = body.createMissing ? await createContacts(tx, projectId, emails, body.subscribed) : 0;
+    const created = body.createMissing ? await createContacts(tx, segment, emails, body.subscribed) : 0;
     const members = await enterMembers(tx, segment, emails);
     const unknown = emails.filter((email) => !members.has(email)).map((email) => spellings.get(email) ?? email);
     const missing = new Set([...malformed, ...unknown]);

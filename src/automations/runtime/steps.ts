@@ -1,4 +1,4 @@
-import { ContactDataError, changeContact } from '../../audience/contacts/index.ts';
+import { because, ContactDataError, changeContact } from '../../audience/contacts/index.ts';
 import { isoInstant } from '../../core/database/columns.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { splitData } from '../../core/lib/contact-data.ts';
@@ -105,14 +105,20 @@ async function updateContact({ tx, run, contact }: StepScene, step: GraphStep): 
   const { set, remove } = split(updates);
   // A refusal of the database must not end the transaction, in which the step is noted as failed.
   await tx.count(sql`savepoint update_contact`);
-  const row = await changeContact(tx, run.projectId, contact.id, {
-    email: null,
-    subscribed: subscriptionAction === 'none' ? null : subscriptionAction === 'subscribe',
-    clearData: false,
-    set,
-    remove,
-    reason: null,
-  }).catch(async (error: unknown) => {
+  const row = await changeContact(
+    tx,
+    run.projectId,
+    contact.id,
+    {
+      email: null,
+      subscribed: subscriptionAction === 'none' ? null : subscriptionAction === 'subscribe',
+      clearData: false,
+      set,
+      remove,
+      reason: null,
+    },
+    because(tx, 'step', run.automationId),
+  ).catch(async (error: unknown) => {
     if (!(error instanceof ContactDataError)) throw error;
     await tx.count(sql`rollback to savepoint update_contact`);
     throw new StepFailure(`The data of the contact ${error.problem}`);

@@ -396,6 +396,11 @@ export const settings = {
       90,
       'How long the rendered bodies of mail are kept; everything else about a mail stays.',
     ),
+    CONTACT_HISTORY_DAYS: setting(
+      integer(1, 3650),
+      90,
+      'How long changes of contacts are kept: for their history, and for undoing imports and bulk changes.',
+    ),
     OUTBOX_RETENTION_HOURS: setting(integer(1, 8760), 24, 'How long finished rows of the outbox are kept.'),
   }),
   ...group('Look-ups', {

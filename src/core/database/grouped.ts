@@ -38,25 +38,22 @@ export function groupCalls<Call extends GroupedCall, Result>(
     new Promise((resolve, reject) => {
       const groups = pools.get(db.pool) ?? new Map<string, Group<Call, Result>>();
       pools.set(db.pool, groups);
-      const group = groups.get(projectId) ?? { waiting: [], running: 0 };
-      groups.set(projectId, group);
+      // Callers do not share a statement with others, for it has one author.
+      const name = `${projectId} ${db.author?.kind} ${db.author?.id}`;
+      const group = groups.get(name) ?? { waiting: [], running: 0 };
+      groups.set(name, group);
       group.waiting.push({ call, resolve, reject });
       // What has arrived with it is read in the same turn of the event loop.
-      if (group.waiting.length === 1) setImmediate(start, db, projectId, groups, group);
+      if (group.waiting.length === 1) setImmediate(start, db, projectId, group, () => groups.delete(name));
     });
 
-  function start(
-    db: Database,
-    projectId: string,
-    groups: Map<string, Group<Call, Result>>,
-    group: Group<Call, Result>,
-  ): void {
+  function start(db: Database, projectId: string, group: Group<Call, Result>, forget: () => void): void {
     while (group.running < atOnce && group.waiting.length > 0) {
       group.running += 1;
       void settle(db, projectId, takeDistinct(group)).finally(() => {
         group.running -= 1;
-        if (group.running === 0 && group.waiting.length === 0) groups.delete(projectId);
-        start(db, projectId, groups, group);
+        if (group.running === 0 && group.waiting.length === 0) forget();
+        start(db, projectId, group, forget);
       });
     }
   }

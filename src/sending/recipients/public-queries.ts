@@ -1,4 +1,4 @@
-import { flipEvents, leftBefore } from '../../audience/contacts/index.ts';
+import { because, flipEvents, leftBefore } from '../../audience/contacts/index.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 
 /** What a recipient's own pages know of them. */
@@ -40,7 +40,7 @@ export async function changeOwnSubscription(
       select id, campaign_id from emails where id = ${emailId}::uuid and contact_id = ${contactId}::uuid),
     changed as (
       update contacts c set subscription_before = c.subscribed, subscribed = ${subscribed}, updated_at = now()
-      where c.id = ${contactId}::uuid and c.subscribed <> ${subscribed}
+      where c.id = ${contactId}::uuid and c.subscribed <> ${subscribed} and ${because(db, 'page', emailId)}
       returning c.id, c.project_id, c.subscribed, ${eventId}::uuid as event_id),
     flip as (
       ${raw(flipEvents({ id: 'flipped.event_id', emailId: '(select id from mail)', from: 'changed flipped' }))}),

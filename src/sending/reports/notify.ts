@@ -1,5 +1,5 @@
 import type { Notification } from '@posthorn/mail-providers';
-import { leftBefore } from '../../audience/contacts/index.ts';
+import { because, leftBefore } from '../../audience/contacts/index.ts';
 import { mailPayload, mailTags } from '../../audience/events/index.ts';
 import { isoText } from '../../core/database/columns.ts';
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
@@ -72,7 +72,7 @@ export async function applyNotification(
     ${raw(correctedUsage)},
     flipped as (
       update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
-      from moved m where c.id = m.contact_id and c.subscribed and ${flips}::boolean
+      from moved m where c.id = m.contact_id and c.subscribed and ${flips}::boolean and ${because(db, 'report', mail.emailId)}
       returning c.id),
     ${counted(effect, name)}
     retimed as (

@@ -1,5 +1,5 @@
 import type { ReceivedMail } from '@posthorn/mail-providers';
-import { upsertContactRow } from '../../audience/contacts/index.ts';
+import { because, upsertContactRow } from '../../audience/contacts/index.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { domainOf, normaliseEmail } from '../../core/lib/email-address.ts';
 import { newId } from '../../core/lib/ids.ts';
@@ -49,7 +49,8 @@ async function storeFor(
   address: string,
   mail: ReceivedMail,
 ): Promise<void> {
-  const contact = await upsertContactRow(tx, projectId, { email: sender, subscribed: null, set: {}, remove: [] });
+  const write = { email: sender, subscribed: null, set: {}, remove: [] };
+  const contact = await upsertContactRow(tx, projectId, write, because(tx, 'inbound'));
   const { messageId, provider, timestamp, body, verdicts, processingTimeMillis } = mail;
   const subject = mail.subject ?? '(No subject)';
   const data = {

@@ -1,4 +1,4 @@
-import { contactDataText, groupedContactCtes } from '../../audience/contacts/index.ts';
+import { because, contactDataText, groupedContactCtes } from '../../audience/contacts/index.ts';
 import { groupCalls } from '../../core/database/grouped.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import type { AcceptedEmail, SendFacts, SendRecipient } from './queries.ts';
@@ -54,7 +54,7 @@ const acceptGroup = groupCalls<AcceptCall, AcceptedEmail>(async (db, projectId, 
         email text, contact_id uuid, email_id uuid, to_name text, simulated boolean, bytes int, suppression jsonb, set jsonb,
         "from" text, from_name text, reply_to text, subject text, body text, variables jsonb, headers jsonb,
         attachments jsonb, message_class text, template_id uuid, tracking boolean)),
-    ${groupedContactCtes(projectId, false)},
+    ${groupedContactCtes(projectId, false, because(db, 'send'))},
     accepted as (
       insert into emails (id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, render, headers,
         attachments, source_type, message_class, template_id, tracking, simulated, status, suppression)

@@ -1,4 +1,4 @@
-import { contactDataText, flipEvents, withinDataLimits } from '../../audience/contacts/index.ts';
+import { because, contactDataText, flipEvents, withinDataLimits } from '../../audience/contacts/index.ts';
 import type { SuppressionMatch } from '../../audience/suppressions/index.ts';
 import type { TemplateType } from '../../content/templates/index.ts';
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
@@ -63,7 +63,7 @@ export function acceptEmails(
   recipients: readonly SendRecipient[],
   facts: SendFacts,
 ): Promise<AcceptedEmail[]> {
-  const accepting = acceptance(projectId, recipients, facts, sql`true`);
+  const accepting = acceptance(db, projectId, recipients, facts, sql`true`);
   return withinDataLimits(db.rows<AcceptedEmail>(sql`with ${accepting} select ${columns} from accepted`));
 }
 
@@ -82,7 +82,7 @@ export async function acceptWithin(
   // Quota is taken before anything else; without it nobody is a recipient.
   const query = sql`
     with reserved as (${reserveWhole(projectId, gate, wanted)}),
-    ${acceptance(projectId, recipients, facts, sql`exists (select from reserved)`)}
+    ${acceptance(db, projectId, recipients, facts, sql`exists (select from reserved)`)}
     select exists (select from reserved) as "letIn", ${columns} from (values (1)) as one left join accepted on true`;
   const rows = await withinDataLimits(db.rows<AcceptedEmail & { letIn: boolean }>(query));
   if (rows[0]?.letIn !== true) return null;
@@ -93,7 +93,13 @@ const columns = sql`id as "emailId", contact_id as "contactId", to_address as em
 
 // One statement, because a request to send is the hottest write of the service: contacts, the events of flipped
 // subscriptions, the ledger rows and their places in the queue stand or fall together without a transaction around them.
-function acceptance(projectId: string, recipients: readonly SendRecipient[], facts: SendFacts, isLetIn: Query): Query {
+function acceptance(
+  db: Database,
+  projectId: string,
+  recipients: readonly SendRecipient[],
+  facts: SendFacts,
+  isLetIn: Query,
+): Query {
   const { subscribed, remove, from, fromName, replyTo, subject, body, variables, headers, attachments } = facts;
   const project = sql`${projectId}::uuid`;
   const wish = sql`${subscribed}::boolean`;
@@ -109,7 +115,7 @@ function acceptance(projectId: string, recipients: readonly SendRecipient[], fac
       insert into contacts as c (id, project_id, email, subscribed, subscription_before, data)
       select contact_id, ${project}, email, coalesce(${wish}, false), coalesce(${wish}, false),
         ${contactDataText(facts.set)}::jsonb || case when to_name is null then '{}' else jsonb_build_object('name', to_name) end
-      from recipient order by email
+      from recipient where ${because(db, facts.isLiteral ? 'smtp' : 'send')} order by email
       on conflict (project_id, email) do update set
         subscription_before = c.subscribed,
         subscribed = coalesce(${wish}, c.subscribed),

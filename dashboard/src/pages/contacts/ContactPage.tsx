@@ -2,7 +2,7 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tansta
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
-import { useProjectId } from '../../app/address.ts';
+import { useFilters, useProjectId } from '../../app/address.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
@@ -10,17 +10,20 @@ import { EndlessRows } from '../../ui/EndlessRows.tsx';
 import { Card, Page } from '../../ui/Page.tsx';
 import { ShownPage } from '../../ui/ShownPage.tsx';
 import { Empty, Problem } from '../../ui/States.tsx';
+import { Tabs } from '../../ui/Tabs.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { ActivityRow } from '../activity/ActivityRow.tsx';
 import { isToldTwice } from '../activity/kinds.ts';
 import { ContactData } from './ContactData.tsx';
+import { ContactHistory } from './ContactHistory.tsx';
 import { Resubscribe, useLeft } from './Resubscribe.tsx';
 
 /** One person: who they are, what is known of them, and their whole story. */
 export function ContactPage() {
   const project = useProjectId();
   const { contact: id = '' } = useParams({ strict: false });
+  const [{ tab }, change] = useFilters();
   const [dialog, setDialog] = useState<'delete' | 'resubscribe' | null>(null);
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -114,9 +117,15 @@ export function ContactPage() {
               </Card>
               <ContactData contact={person} onSaved={refresh} />
             </div>
-            <Card title="Activity">
-              <Story project={project} contact={id} />
-            </Card>
+            <Tabs
+              label="About this contact"
+              value={tab === 'history' ? 'history' : 'activity'}
+              tabs={[
+                { key: 'activity', name: 'Activity', content: <Story project={project} contact={id} /> },
+                { key: 'history', name: 'History', content: <ContactHistory contact={id} /> },
+              ]}
+              onChange={(key) => change({ tab: key })}
+            />
           </div>
           {dialog === 'resubscribe' && left.data ? (
             <Resubscribe

@@ -1,0 +1,120 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { answer, api } from '../../api/client.ts';
+import { useProjectId } from '../../app/address.ts';
+import { EndlessRows } from '../../ui/EndlessRows.tsx';
+import { Empty } from '../../ui/States.tsx';
+import { Timestamp } from '../../ui/Timestamp.tsx';
+
+/** What changed a contact: which fields, when, why and by whom. */
+export function ContactHistory({ contact }: { contact: string }) {
+  const project = useProjectId();
+  const history = useInfiniteQuery({
+    queryKey: ['contacts', project, contact, 'history'],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      answer(
+        api.GET('/contacts/{id}/history', {
+          params: { path: { id: contact }, query: { limit: 50, cursor: pageParam } },
+          signal,
+        }),
+      ),
+    getNextPageParam: (page) => page.cursor ?? undefined,
+  });
+  return (
+    <EndlessRows
+      label="Changes of this contact"
+      query={history}
+      rowsOf={(page) => page.data}
+      rowKey={({ at }) => at}
+      empty={<Empty title="No changes yet">Changes of fields and subscription appear here, with their cause.</Empty>}
+    >
+      {(change) => (
+        <div className="stack">
+          <div className="flex flex-wrap items-center justify-between gap-x-3">
+            <strong>{change.created ? 'Created' : 'Changed'}</strong>
+            <span className="muted break">
+              <CauseText cause={change.cause} /> · <Timestamp at={change.at} />
+            </span>
+          </div>
+          <dl className="facts">
+            {linesOf(change).map(({ name, before, after }) => (
+              <Line key={name} name={name} before={before} after={after} />
+            ))}
+          </dl>
+        </div>
+      )}
+    </EndlessRows>
+  );
+}
+
+interface Change {
+  created: boolean;
+  before: Record<string, unknown>;
+  after: Record<string, unknown>;
+  subscribed: { before: boolean | null; after: boolean } | null;
+  email: { before: string; after: string } | null;
+}
+
+function linesOf({ created, before, after, subscribed, email }: Change) {
+  const lines: { name: string; before: unknown; after: unknown }[] = [];
+  if (email) lines.push({ name: 'Email', ...email });
+  if (subscribed) lines.push({ name: 'Subscribed', before: subscribed.before ?? undefined, after: subscribed.after });
+  for (const name of Object.keys({ ...before, ...after }).sort())
+    lines.push({ name, before: created ? undefined : before[name], after: after[name] });
+  return lines;
+}
+
+function Line({ name, before, after }: { name: string; before: unknown; after: unknown }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd className="break">
+        {before === undefined ? null : <del>{shown(before)}</del>}
+        {before !== undefined && after !== undefined ? ' → ' : null}
+        {after === undefined ? null : shown(after)}
+      </dd>
+    </>
+  );
+}
+
+const shown = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+
+const names = {
+  contact: 'Contact edited',
+  field: 'Field deleted',
+  segment: 'Added to a segment',
+  track: 'Event tracked',
+  send: 'Email sent',
+  smtp: 'Email sent by SMTP',
+  inbound: 'Email received',
+  report: 'Report of the provider',
+  page: 'Recipient’s own choice',
+  step: 'Workflow',
+  import: 'Import',
+  bulk: 'Bulk change',
+  undo: 'Undo',
+  unknown: 'Unknown',
+};
+
+interface Cause {
+  type: keyof typeof names;
+  id: string | null;
+  by: { kind: 'user' | 'key'; name: string | null } | null;
+}
+
+function CauseText({ cause: { type, id, by } }: { cause: Cause }) {
+  const project = useProjectId();
+  return (
+    <>
+      {type === 'step' && id ? (
+        <Link to="/app/$project/workflows/$workflow" params={{ project, workflow: id }}>
+          {names[type]}
+        </Link>
+      ) : (
+        names[type]
+      )}
+      {by ? ` by ${by.name ?? (by.kind === 'key' ? 'an API key' : 'a former member')}` : null}
+    </>
+  );
+}

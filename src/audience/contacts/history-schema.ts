@@ -1,0 +1,47 @@
+import * as v from 'valibot';
+import { CursorParameter } from '../../core/lib/cursor.ts';
+import { nameSchemas } from '../../core/lib/named-schemas.ts';
+import { dayParameter, limitParameter } from '../../core/lib/parameters.ts';
+import { causeTypes } from './cause.ts';
+
+/** `GET /contacts/{id}`. */
+export const ReadContact = v.object({
+  at: dayParameter('The contact as it was at this instant, such as `2026-11-01T12:00:00Z`; as it is when absent.'),
+});
+
+/** `GET /contacts/{id}/history`. */
+export const ListHistory = v.object({ limit: limitParameter(50, 200), cursor: CursorParameter });
+export type ListHistory = v.InferOutput<typeof ListHistory>;
+
+const ContactChangeBody = v.object({
+  at: v.pipe(v.string(), v.isoTimestamp()),
+  created: v.pipe(v.boolean(), v.description('The change created the contact: all of its data is in `after`.')),
+  cause: v.object({
+    type: v.picklist(causeTypes),
+    id: v.pipe(
+      v.nullable(v.string()),
+      v.description(
+        'Of the job, of the workflow, of the segment it was added to, or of the mail that led to the change.',
+      ),
+    ),
+    by: v.pipe(
+      v.nullable(
+        v.object({ kind: v.picklist(['user', 'key']), id: v.nullable(v.string()), name: v.nullable(v.string()) }),
+      ),
+      v.description(
+        'Who asked for it: a member by address, a key with scopes by name, or the secret key of the project.',
+      ),
+    ),
+  }),
+  before: v.pipe(v.record(v.string(), v.unknown()), v.description('Fields that changed, as they were.')),
+  after: v.pipe(v.record(v.string(), v.unknown()), v.description('Fields that changed, as they became.')),
+  subscribed: v.nullable(v.object({ before: v.nullable(v.boolean()), after: v.boolean() })),
+  email: v.nullable(v.object({ before: v.string(), after: v.string() })),
+});
+export type ContactChangeBody = v.InferOutput<typeof ContactChangeBody>;
+
+/** A page of changes, the latest first. */
+export const ContactHistoryPage = v.object({ data: v.array(ContactChangeBody), cursor: v.nullable(v.string()) });
+export type ContactHistoryPage = v.InferOutput<typeof ContactHistoryPage>;
+
+nameSchemas({ ContactChange: ContactChangeBody, ContactHistory: ContactHistoryPage });
