@@ -131,6 +131,7 @@ const pages = [
   page('/events', () => import('./pages/events/Events.tsx'), 'Events'),
   page('/analytics', () => import('./pages/analytics/Analytics.tsx'), 'Analytics'),
   page('/emails', () => import('./pages/emails/Emails.tsx'), 'Emails'),
+  page('/why/$permalink', () => import('./pages/explain/WhyPage.tsx'), 'WhyPage'),
   page('/emails/$email', () => import('./pages/emails/EmailPage.tsx'), 'EmailPage'),
   page('/templates', () => import('./pages/templates/Templates.tsx'), 'Templates'),
   page('/templates/$template', () => import('./pages/templates/TemplatePage.tsx'), 'TemplatePage'),

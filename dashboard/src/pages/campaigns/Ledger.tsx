@@ -12,6 +12,7 @@ import { Card } from '../../ui/Page.tsx';
 import { Empty, Problem } from '../../ui/States.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import { Timestamp } from '../../ui/Timestamp.tsx';
+import { AskWhy } from '../explain/Why.tsx';
 
 const verdicts = {
   handed_over: { name: 'Sent', tone: 'good' },
@@ -60,6 +61,7 @@ export function Ledger({ campaign, isSending }: { campaign: string; isSending: b
         <Button busy={download.isPending} onClick={() => download.mutate()}>
           Download as CSV
         </Button>
+        <AskWhy about={{ campaignId: campaign }} />
       </div>
       {download.error ? <Problem error={download.error} /> : null}
       <EndlessRows

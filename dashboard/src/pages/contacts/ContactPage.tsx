@@ -15,6 +15,7 @@ import { Timestamp } from '../../ui/Timestamp.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { ActivityRow } from '../activity/ActivityRow.tsx';
 import { isToldTwice } from '../activity/kinds.ts';
+import { WhyButton } from '../explain/Why.tsx';
 import { ContactData } from './ContactData.tsx';
 import { ContactHistory } from './ContactHistory.tsx';
 import { Resubscribe, useLeft } from './Resubscribe.tsx';
@@ -64,6 +65,7 @@ export function ContactPage() {
           above={above}
           actions={
             <>
+              <WhyButton contact={person.id} about={{ topic: 'any' }} />
               <Button
                 busy={flip.isPending}
                 // Not before it is known whether they have left.

@@ -11,6 +11,7 @@ import { Note } from '../../ui/States.tsx';
 import { Tabs } from '../../ui/Tabs.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { counted } from '../../words/numbers.ts';
+import { WhyButton } from '../explain/Why.tsx';
 import { Content } from './Content.tsx';
 import { clickedLinks, type Email, isQueued, isResendable, isUnderWay, sources, stateOf, whyOf } from './email.ts';
 import { type Change, QueuedDialog } from './QueuedDialog.tsx';
@@ -45,6 +46,7 @@ function OneEmail({ email }: { email: Email }) {
   const state = stateOf(email);
   const links = clickedLinks(email);
   const isWaiting = email.scheduledFor !== null || email.heldUntil !== null;
+  const why = <WhyButton contact={email.contact.id} about={{ emailId: email.id }} />;
   const views = [
     { key: 'html', name: 'Email', content: <Content email={email} /> },
     { key: 'text', name: 'Text', content: <Text text={email.text ?? null} /> },
@@ -69,17 +71,23 @@ function OneEmail({ email }: { email: Email }) {
       actions={
         isQueued(email) ? (
           <>
+            {why}
             <Button onClick={() => setDialog('move')}>{isWaiting ? 'Reschedule' : 'Schedule'}</Button>
             {isWaiting ? <Button onClick={() => setDialog('release')}>Send now</Button> : null}
             <Button look="danger" onClick={() => setDialog('cancel')}>
               Cancel email
             </Button>
           </>
-        ) : isResendable(email) ? (
-          <Button look="primary" onClick={() => setDialog('resend')}>
-            Resend
-          </Button>
-        ) : undefined
+        ) : (
+          <>
+            {why}
+            {isResendable(email) ? (
+              <Button look="primary" onClick={() => setDialog('resend')}>
+                Resend
+              </Button>
+            ) : null}
+          </>
+        )
       }
     >
       <div className="stack">

@@ -9,6 +9,7 @@ import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { Card, Page } from '../../ui/Page.tsx';
 import { Shown } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
+import { WhyButton } from '../explain/Why.tsx';
 import { Canvas, type Selection } from './Canvas.tsx';
 import { ExecutionFacts } from './ExecutionFacts.tsx';
 import { ExecutionSteps, Json } from './ExecutionSteps.tsx';
@@ -111,6 +112,7 @@ function Actions({ execution }: { execution: Execution }) {
   const [isCancelling, setCancelling] = useState(false);
   return (
     <>
+      <WhyButton contact={execution.contact.id} about={{ workflowId: execution.workflow.id }} />
       <Link
         className={buttonClass()}
         to="/app/$project/contacts/$contact"

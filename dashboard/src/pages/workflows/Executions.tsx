@@ -15,6 +15,7 @@ import { Table } from '../../ui/Table.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { counted } from '../../words/numbers.ts';
+import { AskWhy } from '../explain/Why.tsx';
 import { StartDialog } from './StartDialog.tsx';
 import { executionStates, isActive, peopleQuery, refreshWorkflows, type Workflow, workflowQuery } from './workflow.ts';
 
@@ -62,6 +63,7 @@ function List({ workflow: { id, name, enabled, steps } }: { workflow: Workflow }
       about="Each execution is one contact’s path through the workflow."
       actions={
         <>
+          <AskWhy about={{ workflowId: id }} />
           <Button look="danger" disabled={active === 0} onClick={() => setDialog('cancel')}>
             Cancel all executions
           </Button>

@@ -1,0 +1,107 @@
+import { useRouter } from '@tanstack/react-router';
+import { Check, CircleSlash, Info } from 'lucide-react';
+import type { paths } from '../../api/schema.d.ts';
+import { useProjectId } from '../../app/address.ts';
+import { Badge, type Tone } from '../../ui/Badge.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { CopyButton } from '../../ui/CopyButton.tsx';
+import { Note } from '../../ui/States.tsx';
+import { Timestamp } from '../../ui/Timestamp.tsx';
+
+type Explain = paths['/explain']['post'];
+export type Explanation = Explain['responses'][200]['content']['application/json'];
+export type About = NonNullable<Explain['requestBody']>['content']['application/json']['about'];
+type Decision = Explanation['decisions'][number];
+
+const verdicts: Record<Explanation['verdict'], { name: string; tone: Tone }> = {
+  received: { name: 'Received', tone: 'good' },
+  sent: { name: 'Sent', tone: 'good' },
+  will: { name: 'Pending', tone: 'info' },
+  did_not: { name: 'Not received', tone: 'bad' },
+  will_not: { name: 'Will not receive it', tone: 'warn' },
+  cannot_tell: { name: 'Unconfirmed', tone: 'warn' },
+};
+
+const marks = {
+  pass: { icon: Check, name: 'Passed', color: 'text-good' },
+  stop: { icon: CircleSlash, name: 'Stopped here', color: 'text-bad' },
+  info: { icon: Info, name: 'Note', color: 'text-muted' },
+};
+
+/** An answer to "why?": the reason, then every decision on the way, and what would change it. */
+export function Trail({ explanation }: { explanation: Explanation }) {
+  const { verdict, sentence, contact, decisions, next, fixes } = explanation;
+  const { name, tone } = verdicts[verdict];
+  const open = useOpen();
+  return (
+    <div className="stack">
+      <Note tone={tone}>
+        <p className="break">
+          <Badge tone={tone}>{name}</Badge> {sentence}
+        </p>
+      </Note>
+      <ol className="stack" aria-label="Decisions">
+        {decisions.map((decision, place) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the answer never changes, and two decisions may be equal
+          <Line key={place} decision={decision} />
+        ))}
+      </ol>
+      {next ? (
+        <p className="break muted">
+          Next: {next.what} {next.at ? <Timestamp at={next.at} /> : null}
+        </p>
+      ) : null}
+      <div className="row">
+        {fixes.map((fix) => (
+          <Button key={fix.path} onClick={() => open(fix.path.split('/').slice(0, 3).join('/'))}>
+            {fix.sentence}
+          </Button>
+        ))}
+        <CopyButton what="explanation for support" text={textOf(explanation)} />
+        <span className="muted break">{contact.email}</span>
+      </div>
+    </div>
+  );
+}
+
+function Line({ decision }: { decision: Decision }) {
+  const { outcome, sentence, at, basis, dataAsOf, source } = decision;
+  const { icon: Icon, name, color } = marks[outcome];
+  const open = useOpen();
+  return (
+    <li className="flex gap-3">
+      <Icon aria-label={name} role="img" className={`mt-1 size-4 shrink-0 ${color}`} />
+      <div className="min-w-0">
+        <div className={`break ${outcome === 'stop' ? 'font-medium' : ''}`}>{sentence}</div>
+        <div className="row text-sm text-muted">
+          {at ? <Timestamp at={at} /> : null}
+          <span>{basis === 'recorded' ? 'Recorded' : 'Evaluated now'}</span>
+          {dataAsOf ? (
+            <span>
+              with values of <Timestamp at={dataAsOf} />
+            </span>
+          ) : null}
+          {source ? (
+            <Button look="plain" size="small" onClick={() => open(source.href)}>
+              Open {source.type}
+            </Button>
+          ) : null}
+        </div>
+      </div>
+    </li>
+  );
+}
+
+// The API names places without the project that they are in.
+function useOpen(): (place: string) => void {
+  const project = useProjectId();
+  const { history } = useRouter();
+  return (place) => history.push(`/app/${project}${place}`);
+}
+
+function textOf({ contact, verdict, sentence, decisions, permalink }: Explanation): string {
+  const lines = decisions.map(({ outcome, check, sentence: said, at, basis }) =>
+    [outcome.padEnd(4), at ?? '', check, `(${basis})`, said].filter(Boolean).join(' '),
+  );
+  return [`${contact.email}: ${verdict}. ${sentence}`, ...lines, `permalink: ${permalink}`].join('\n');
+}

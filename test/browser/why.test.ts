@@ -1,0 +1,73 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sql } from '../../src/core/database/sql.ts';
+import { newId } from '../../src/core/lib/ids.ts';
+import { openSend } from '../../src/sending/campaigns/state.ts';
+import { aProject, type TestProject } from '../support/api.ts';
+import { accessibilityProblems } from '../support/browser.ts';
+import { aCampaign } from '../support/campaign-fixtures.ts';
+import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
+import { signInAs } from '../support/dashboard-owner.ts';
+import { aContact } from '../support/delivery-fixtures.ts';
+import { aPerson, joins, type Person } from '../support/people.ts';
+
+let world: DashboardWorld;
+let project: TestProject;
+let person: Person;
+let contact: string;
+
+beforeAll(async () => {
+  world = await dashboardWorld();
+  project = await aProject(world.database);
+  person = await aPerson(world.database.db, world.api.config, { signsIn: true });
+  await joins(world.database.db, project.id, person, 'MEMBER');
+  contact = await aContact(world.database.db, project.id, 'ada@example.com', { data: { plan: 'free' } });
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const open = async (page: Page, place: string) => {
+  await signInAs(page, world.url, person.session);
+  await page.goto(`${world.url}/app/${project.id}/${place}`);
+};
+
+test('the page of an email says why it was not sent, with what was recorded', () =>
+  world.inPage({}, async (page) => {
+    const id = newId();
+    await world.database.db.count(sql`
+      insert into emails (id, project_id, contact_id, to_address, "from", source_type, message_class, subject, status, reason)
+      values (${id}, ${project.id}, ${contact}, 'ada@example.com', ${project.sender}, 'TRANSACTIONAL', 'TRANSACTIONAL', 'Hello',
+        'FAILED', '{"code": "limit_reached"}')`);
+    await open(page, `emails/${id}`);
+    await page.getByRole('button', { name: 'Why?', exact: true }).press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Why?' });
+    const sentence = 'The email was not sent: Billing limit reached.';
+    await dialog.getByRole('alert').getByText(sentence).waitFor();
+    const decisions = dialog.getByRole('list', { name: 'Decisions' }).getByRole('listitem');
+    expect(await decisions.count()).toBe(2);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await dialog.getByRole('link', { name: 'Link to this explanation' }).click();
+    await page.getByRole('heading', { name: 'Why?', level: 1 }).waitFor();
+    await page.getByRole('alert').getByText(sentence).waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+  }));
+
+test('a campaign is asked about somebody whom it left out', () =>
+  world.inPage({}, async (page) => {
+    const { db } = world.database;
+    const filters = [{ field: 'data.plan', operator: 'equals', value: 'pro' }];
+    const audienceCondition = { logic: 'AND', groups: [{ filters }] };
+    const id = await aCampaign(db, project, { audienceType: 'FILTERED', audienceCondition });
+    await openSend(db, id, 1, null);
+    await db.count(sql`update campaign_sends set expanded = true, closed = true where campaign_id = ${id}`);
+    await db.count(sql`update campaigns set status = 'SENT' where id = ${id}`);
+    await open(page, `campaigns/${id}`);
+    await page.getByRole('button', { name: 'Explain a contact' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Explain a contact' });
+    await dialog.getByLabel('Email address').fill('nobody@example.com');
+    await dialog.getByRole('button', { name: 'Explain', exact: true }).click();
+    await dialog.getByText('nobody@example.com').waitFor();
+    await dialog.getByLabel('Email address').fill('ada@example.com');
+    await dialog.getByRole('button', { name: 'Explain', exact: true }).click();
+    await dialog.getByRole('alert').getByText('"data.plan" is "pro": no, it is "free".').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+  }));
