@@ -311,6 +311,72 @@ test('the editor fits a phone', async () => {
   );
 });
 
+test('blocks are saved under a name, inserted from the slash menu as a copy, renamed and deleted', async () => {
+  await inDashboard('templates/new', async (page) => {
+    await begin(page, 'With a signature');
+    await page.keyboard.type('Many greetings');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('Your bird counters');
+    await page.keyboard.press('ControlOrMeta+a');
+    await button(page, 'Save as block').click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Save 2 blocks').waitFor();
+    await dialog.getByLabel('Block name').fill('Signature');
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await page.getByText('Block “Signature” saved').waitFor();
+    await dialog.waitFor({ state: 'detached' });
+    // The dialog gives the focus back to the text.
+    await expect
+      .poll(() => body(page).evaluate((element) => element === element.ownerDocument.activeElement))
+      .toBe(true);
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.press('Delete');
+    await page.keyboard.type('Dear friends');
+    await page.keyboard.press('Enter');
+    await slash(page, 'Signature');
+    await body(page).getByText('Your bird counters').waitFor();
+    const stored = await saved(page);
+    expect(shapeOf(stored.document.content)).toEqual(['paragraph', 'paragraph', 'paragraph']);
+
+    await button(page, 'Saved blocks').click();
+    await dialog.getByLabel('Name of Signature').fill('Greeting');
+    await dialog.getByRole('button', { name: 'Rename Signature' }).click();
+    await dialog.getByRole('button', { name: 'Delete Greeting' }).waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Delete Greeting' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete block' }).click();
+    await dialog.getByText('No saved blocks yet').waitFor();
+    expect((await call('GET', '/blocks')).data).toEqual([]);
+    expect((await call('GET', `/templates/${stored.id}`)).body).toContain('Your bird counters');
+  });
+});
+
+test('a variable with a fallback is put into subject and preheader, at the cursor, by keyboard', async () => {
+  await inDashboard('templates/new', async (page) => {
+    await begin(page, 'With variables');
+    const insert = async (which: number, fallback: string) => {
+      await button(page, 'Insert a variable').nth(which).focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('dialog').getByLabel('Variable', { exact: true }).fill('firstName');
+      await page.getByRole('dialog').getByLabel('Fallback').fill(fallback);
+      await page.keyboard.press('Enter');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    };
+    await page.getByLabel('Subject').fill('Moin , the herons are back');
+    await page.getByLabel('Subject').focus();
+    await page.keyboard.press('Home');
+    for (const _ of 'Moin ') await page.keyboard.press('ArrowRight');
+    await insert(0, 'dear "friend"');
+    await insert(1, '');
+    expect(await page.getByLabel('Subject').inputValue()).toBe(
+      `Moin {{ firstName ?? 'dear "friend"' }}, the herons are back`,
+    );
+    expect(await page.getByLabel('Preheader').inputValue()).toBe('{{ firstName }}');
+    await page.getByText('Moin Ada, the herons are back').waitFor();
+  });
+});
+
 const versionRadio = (page: Page, version: number) =>
   page.getByRole('dialog').getByRole('radio', { name: new RegExp(`^Version ${version}\\b`) });
 

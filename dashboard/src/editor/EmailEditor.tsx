@@ -5,6 +5,7 @@ import { type CSSProperties, useRef, useState } from 'react';
 import { uploadImage } from '../pages/mail/image.ts';
 import { toast } from '../ui/toasts.tsx';
 import { Bubble } from './Bubble.tsx';
+import { savedInsertable } from './catalog.ts';
 import { DragHandle, type Hovered, hoveredBlock } from './DragHandle.tsx';
 import { isSmallEnough } from './ImagePicker.tsx';
 import { Inspector } from './Inspector.tsx';
@@ -20,23 +21,34 @@ type Content = EmailDocument['content'];
 export function EmailEditor({
   initial,
   variables,
+  saved,
   color,
   onChange,
+  onSave,
 }: {
   initial: Content;
   variables: readonly string[];
+  /** Blocks that the project has saved. */
+  saved: readonly { name: string; content: JSONContent[] }[];
   /** Of buttons, as the brand kit has it. */
   color: string;
   onChange: (content: Content) => void;
+  /** Asked to save the selected blocks. */
+  onSave: (blocks: Content) => void;
 }) {
   const [suggested, setSuggested] = useState<Suggested | null>(null);
-  const current = useRef({ variables, onChange });
-  current.current = { variables, onChange };
+  const insertable = saved.map(savedInsertable);
+  const current = useRef({ variables, insertable, onChange });
+  current.current = { variables, insertable, onChange };
   const [over, setOver] = useState<Hovered | null>(null);
   const [extensions] = useState(() => [
     ...emailNodes,
     BlockKeys,
-    Suggestions.configure({ variables: () => current.current.variables, show: setSuggested }),
+    Suggestions.configure({
+      variables: () => current.current.variables,
+      saved: () => current.current.insertable,
+      show: setSuggested,
+    }),
   ]);
   const editor = useEditor({
     extensions,
@@ -69,7 +81,7 @@ export function EmailEditor({
       }}
       onMouseLeave={() => setOver(null)}
     >
-      <Toolbar editor={editor} variables={variables} />
+      <Toolbar editor={editor} variables={variables} saved={insertable} onSave={() => onSave(selectedBlocks(editor))} />
       <Inspector editor={editor} variables={variables} />
       <EditorContent editor={editor} />
       {over ? <DragHandle editor={editor} over={over} /> : null}
@@ -79,13 +91,24 @@ export function EmailEditor({
   );
 }
 
-// What the nodes of the editor hold is what the schema of documents describes, but for texts that are empty.
 function blocksOf(editor: Editor): Content {
+  return documented(editor.getJSON().content ?? []);
+}
+
+/** The blocks of the document that the selection touches. */
+function selectedBlocks({ state: { doc, selection } }: Editor): Content {
+  const [first, end] = [selection.$from.index(0), selection.$to.indexAfter(0)];
+  const nodes = Array.from({ length: Math.max(1, end - first) }, (_, index) => doc.maybeChild(first + index));
+  return documented(nodes.flatMap((node) => (node ? [node.toJSON()] : [])));
+}
+
+// What the nodes of the editor hold is what the schema of documents describes, but for texts that are empty.
+function documented(nodes: JSONContent[]): Content {
   const whole = (node: JSONContent): JSONContent => {
     if (node.content) return { ...node, content: node.content.map(whole) };
     return node.type === 'paragraph' || node.type === 'heading' ? { ...node, content: [] } : node;
   };
-  return (editor.getJSON().content ?? []).map(whole) as unknown as Content;
+  return nodes.map(whole) as unknown as Content;
 }
 
 function takeImages(files: FileList | undefined, insert: (url: string) => void): boolean {

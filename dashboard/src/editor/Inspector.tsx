@@ -1,4 +1,4 @@
-import { networks } from '@posthorn/email-document';
+import { isVariableName, networks } from '@posthorn/email-document';
 import type { Editor } from '@tiptap/core';
 import type { Node } from '@tiptap/pm/model';
 import { NodeSelection } from '@tiptap/pm/state';
@@ -106,7 +106,7 @@ function settingsOf(node: Node, set: Change, variables: readonly string[], edito
       list="email-variables"
       value={String(attrs[attribute])}
       // A name that is none would make the whole email one that cannot be saved.
-      onChange={(event) => isName(event.target.value) && set({ [attribute]: event.target.value })}
+      onChange={(event) => isVariableName(event.target.value) && set({ [attribute]: event.target.value })}
     />
   );
   const align = (
@@ -187,8 +187,9 @@ function settingsOf(node: Node, set: Change, variables: readonly string[], edito
     case 'repeat':
       return [name('list', 'List'), number('limit', 'At most', 1, 500, 'All'), known];
     case 'columns':
-      return (
+      return [
         <SelectField
+          key="count"
           label="Columns"
           value={node.childCount}
           onChange={(event) => setColumns(editor, { node, pos }, Number(event.target.value))}
@@ -196,17 +197,19 @@ function settingsOf(node: Node, set: Change, variables: readonly string[], edito
           {[1, 2, 3, 4].map((count) => (
             <option key={count}>{count}</option>
           ))}
-        </SelectField>
-      );
+        </SelectField>,
+        <CheckField
+          key="stack"
+          label="Stack on phones"
+          checked={attrs.stack}
+          onChange={(event) => set({ stack: event.target.checked })}
+        />,
+      ];
     case 'social':
       return <SocialLinks links={attrs.links} onChange={(links) => set({ links })} />;
     default:
       return null;
   }
-}
-
-function isName(text: string): boolean {
-  return /^[\p{L}_][\p{L}\p{N}_ .'-]*$/u.test(text);
 }
 
 // Columns are added on the right; what is in those that go is moved into the last that stays.
@@ -218,7 +221,7 @@ function setColumns(editor: Editor, { node, pos }: Inspected, count: number): vo
   if (last) last.content = [...last.content, ...dropped.flatMap(({ content }) => content)];
   editor
     .chain()
-    .insertContentAt({ from: pos, to: pos + node.nodeSize }, { type: 'columns', content: columns })
+    .insertContentAt({ from: pos, to: pos + node.nodeSize }, { type: 'columns', attrs: node.attrs, content: columns })
     .setTextSelection(pos + 3)
     .run();
 }

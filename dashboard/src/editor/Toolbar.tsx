@@ -6,6 +6,7 @@ import {
   ArrowDown,
   ArrowUp,
   Bold,
+  BookmarkPlus,
   Braces,
   Copy,
   Italic,
@@ -21,12 +22,22 @@ import {
 } from 'lucide-react';
 import { Button } from '../ui/Button.tsx';
 import { Menu, MenuItem } from '../ui/Menu.tsx';
-import { insertables } from './catalog.ts';
+import { type Insertable, insertables } from './catalog.ts';
 import { deleteBlock, duplicateBlock, moveBlock } from './moves.ts';
 import { insertVariable } from './suggest.ts';
 
 /** Everything that can be done with the text and its blocks. */
-export function Toolbar({ editor, variables }: { editor: Editor; variables: readonly string[] }) {
+export function Toolbar({
+  editor,
+  variables,
+  saved,
+  onSave,
+}: {
+  editor: Editor;
+  variables: readonly string[];
+  saved: readonly Insertable[];
+  onSave: () => void;
+}) {
   const align = (value: string) => () =>
     editor
       .chain()
@@ -43,8 +54,8 @@ export function Toolbar({ editor, variables }: { editor: Editor; variables: read
           </Button>
         }
       >
-        {insertables.map(({ name, icon: Icon, insert }) => (
-          <MenuItem key={name} onSelect={() => afterMenu(() => insert(editor))}>
+        {[...insertables, ...saved].map(({ name, words, icon: Icon, insert }) => (
+          <MenuItem key={`${words} ${name}`} onSelect={() => afterMenu(() => insert(editor))}>
             <Icon aria-hidden /> {name}
           </MenuItem>
         ))}
@@ -86,6 +97,7 @@ export function Toolbar({ editor, variables }: { editor: Editor; variables: read
       <Tool name="Move block up" icon={ArrowUp} press={() => moveBlock(editor, -1)} />
       <Tool name="Move block down" icon={ArrowDown} press={() => moveBlock(editor, 1)} />
       <Tool name="Duplicate block" icon={Copy} press={() => duplicateBlock(editor)} />
+      <Tool name="Save as block" icon={BookmarkPlus} press={onSave} />
       <Tool name="Delete block" icon={Trash2} press={() => deleteBlock(editor)} />
       <Tool name="Undo" icon={Undo2} isInert={!editor.can().undo()} press={() => editor.chain().focus().undo().run()} />
       <Tool name="Redo" icon={Redo2} isInert={!editor.can().redo()} press={() => editor.chain().focus().redo().run()} />

@@ -1,6 +1,7 @@
 import type { Editor, JSONContent } from '@tiptap/core';
 import { NodeSelection } from '@tiptap/pm/state';
 import {
+  Blocks,
   Code2,
   Columns2,
   GitBranch,
@@ -38,7 +39,7 @@ const columns: JSONContent = {
 };
 
 // A paragraph that is still empty, such as the one in which the slash was typed, makes room for the block.
-const put = (content: JSONContent) => (editor: Editor) => {
+const put = (content: JSONContent | JSONContent[]) => (editor: Editor) => {
   const { selection } = editor.state;
   const { $from, empty } = selection;
   const isEmpty = empty && $from.parent.type.name === 'paragraph' && $from.parent.content.size === 0;
@@ -49,6 +50,10 @@ const put = (content: JSONContent) => (editor: Editor) => {
       : $from.after();
   const start = typeof at === 'number' ? at : at.from;
   const chain = editor.chain().focus().insertContentAt(at, content);
+  if (Array.isArray(content)) {
+    chain.run();
+    return;
+  }
   const isText = content.type === 'paragraph' || content.type === 'conditional' || content.type === 'repeat';
   if (isText || content.type === 'columns') chain.setTextSelection(start + (content.type === 'columns' ? 3 : 2)).run();
   else chain.setNodeSelection(start).run();
@@ -103,3 +108,8 @@ export const insertables: readonly Insertable[] = [
   },
   { name: 'HTML', words: 'code source', icon: Code2, insert: put({ type: 'html' }) },
 ];
+
+/** Blocks that the project has saved, as something to insert: a copy of them. */
+export function savedInsertable({ name, content }: { name: string; content: JSONContent[] }): Insertable {
+  return { name, words: 'saved block', icon: Blocks, insert: put(content) };
+}

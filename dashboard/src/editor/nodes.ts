@@ -152,8 +152,9 @@ const Columns = Node.create({
   group: 'block',
   content: 'column{1,4}',
   defining: true,
+  addAttributes: () => kept({ stack: true }),
   parseHTML: () => [{ tag: 'div[data-block="columns"]' }],
-  renderHTML: () => ['div', { 'data-block': 'columns' }, 0],
+  renderHTML: ({ HTMLAttributes }) => ['div', mergeAttributes(HTMLAttributes, { 'data-block': 'columns' }), 0],
 });
 
 const Image = block(

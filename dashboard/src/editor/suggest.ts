@@ -1,3 +1,4 @@
+import { isVariableName } from '@posthorn/email-document';
 import { type Editor, Extension, type Range } from '@tiptap/core';
 import { PluginKey } from '@tiptap/pm/state';
 import Suggestion from '@tiptap/suggestion';
@@ -14,6 +15,8 @@ export interface Suggested {
 
 interface Options {
   variables: () => readonly string[];
+  /** What the project has saved, besides the blocks that every email can have. */
+  saved: () => readonly Insertable[];
   show: (suggested: Suggested | null) => void;
 }
 
@@ -25,9 +28,9 @@ interface Choice {
 /** What is typed after a slash looks for blocks, what is typed after two braces for variables. */
 export const Suggestions = Extension.create<Options>({
   name: 'suggestions',
-  addOptions: () => ({ variables: () => [], show: () => undefined }),
+  addOptions: () => ({ variables: () => [], saved: () => [], show: () => undefined }),
   addProseMirrorPlugins() {
-    const { variables, show } = this.options;
+    const { variables, saved, show } = this.options;
     const list = (key: string, char: string, label: string, find: (query: string) => Choice[]) =>
       Suggestion<Choice, Choice>({
         pluginKey: new PluginKey(key),
@@ -35,16 +38,14 @@ export const Suggestions = Extension.create<Options>({
         char,
         allowedPrefixes: char === '/' ? [' '] : null,
         allowSpaces: char === '/',
-        items: ({ query }) => find(query.toLowerCase()).slice(0, 20),
+        items: ({ query }) => find(query).slice(0, 20),
         command: ({ editor, range, props }) => accept(editor, range, props),
         render: () => popup(label, show),
       });
     return [
-      list('blocks', '/', 'Blocks', (query) => insertables.filter((each) => fits(each, query))),
+      list('blocks', '/', 'Blocks', (query) => [...insertables, ...saved()].filter((each) => fits(each, query))),
       list('variables', '{{', 'Variables', (query) =>
-        variables()
-          .filter((name) => name.toLowerCase().includes(query.trim()))
-          .map((name) => ({ name, insert: (editor) => insertVariable(editor, name) })),
+        namesFor(query.trim(), variables()).map((name) => ({ name, insert: (editor) => insertVariable(editor, name) })),
       ),
     ];
   },
@@ -56,8 +57,14 @@ export function insertVariable(editor: Editor, name: string): void {
   editor.chain().focus().insertContent(content).run();
 }
 
+// What is typed may be no field of contacts: a value of the request, or of the item of a list.
+function namesFor(query: string, variables: readonly string[]): string[] {
+  const known = variables.filter((name) => name.toLowerCase().includes(query.toLowerCase()));
+  return isVariableName(query) && !query.endsWith('.') && !known.includes(query) ? [...known, query] : known;
+}
+
 function fits({ name, words }: Insertable, query: string): boolean {
-  return `${name} ${words}`.toLowerCase().includes(query);
+  return `${name} ${words}`.toLowerCase().includes(query.toLowerCase());
 }
 
 function accept(editor: Editor, range: Range, { insert }: Choice): void {

@@ -27,7 +27,7 @@ ${styleSheet(brand)}
 <body class="ph-page" style="margin:0;padding:0;background-color:${brand.backgroundColor};-webkit-text-size-adjust:100%">
 ${preheader(document.preheader)}${table(
   `class="ph-page" bgcolor="${brand.backgroundColor}"`,
-  `<tr><td align="center" style="padding:24px 12px">
+  `<tr><td align="center" style="padding:24px 12px 8px">
 <!--[if mso]><table role="presentation" width="${width}" cellpadding="0" cellspacing="0" border="0"><tr><td><![endif]-->
 ${table(
   `class="ph-card" bgcolor="#ffffff"`,
@@ -66,9 +66,10 @@ function readsOnWhite(color: string): boolean {
   return readableOn(color) === '#ffffff';
 }
 
-function styleSheet({ primaryColor }: Brand): string {
+function styleSheet({ primaryColor, backgroundColor }: Brand): string {
+  const onPage = readsOnWhite(backgroundColor) ? '.ph-muted { color: #d4d4d8 !important; }\n' : '';
   return `<style>
-@media (max-width: 480px) {
+${onPage}@media (max-width: 480px) {
   .ph-pad { padding-left: 20px !important; padding-right: 20px !important; }
   .ph-column { display: block !important; width: 100% !important; padding-left: 0 !important; padding-right: 0 !important; box-sizing: border-box; }
 }
@@ -106,7 +107,7 @@ function footer({ footer: lines, postalAddress }: Brand, { brand }: Styles): str
   const paragraphs = parts.map(
     (part) => `<p class="ph-muted" style="${style}">${escapeText(part).replaceAll(/\r?\n/g, '<br>')}</p>`,
   );
-  return `${table('', `<tr><td class="ph-pad" align="center" style="padding:24px 32px 8px">${paragraphs.join('\n')}</td></tr>`, `max-width:${width}px`)}\n`;
+  return `${table('', `<tr><td class="ph-pad" align="center" style="padding:24px 32px 0">${paragraphs.join('\n')}</td></tr>`, `max-width:${width}px`)}\n`;
 }
 
 function table(attributes: string, rows: string, style = ''): string {
@@ -220,11 +221,11 @@ function compileList(
   return `<${tag} style="margin:${nested ? '6px 0 0' : '0 0 16px'};padding:0 0 0 24px">${items.join('')}</${tag}>`;
 }
 
-function compileColumns({ content }: Extract<Block, { type: 'columns' }>, styles: Styles): string {
+function compileColumns({ content, attrs }: Extract<Block, { type: 'columns' }>, styles: Styles): string {
   const share = Math.floor(100 / content.length);
   const cells = content.map(({ content: blocks }, index) => {
     const [left, right] = [index === 0 ? 0 : 8, index === content.length - 1 ? 0 : 8];
-    return `<td class="ph-column" width="${share}%" valign="top" align="left" style="width:${share}%;padding:0 ${right}px 0 ${left}px">${compileBlocks(blocks, styles)}</td>`;
+    return `<td${attrs?.stack === false ? '' : ' class="ph-column"'} width="${share}%" valign="top" align="left" style="width:${share}%;padding:0 ${right}px 0 ${left}px">${compileBlocks(blocks, styles)}</td>`;
   });
   return table('', `<tr>${cells.join('\n')}</tr>`);
 }

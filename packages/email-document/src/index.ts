@@ -1,5 +1,6 @@
 export { checkDocument, checkEmail, type Finding, gmailClip, linkProblem } from './checks.ts';
 export { readableOn } from './color.ts';
 export { compileEmail } from './compile.ts';
-export { Brand, EmailDocument, fonts, networks, operators, plainBrand } from './schema.ts';
+export { variableText } from './liquid.ts';
+export { Brand, EmailDocument, fonts, isVariableName, networks, operators, plainBrand } from './schema.ts';
 export { starters } from './starters.ts';

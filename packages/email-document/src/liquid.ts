@@ -20,6 +20,13 @@ export function output(name: string, fallback: string): string {
   return fallback === '' ? `{{ ${pathOf(name)} }}` : `{{ ${pathOf(name)} ?? ${literal(entities(fallback))} }}`;
 }
 
+/** A variable as somebody would type it into a text, such as a subject: `{{ firstName ?? "there" }}`. */
+export function variableText(name: string, fallback: string): string {
+  const quote = fallback.includes('"') && !fallback.includes("'") ? "'" : '"';
+  const plain = fallback.replaceAll(/[{}%|\r\n]/g, ' ').replaceAll(quote, '”');
+  return plain.trim() === '' ? `{{ ${pathOf(name)} }}` : `{{ ${pathOf(name)} ?? ${quote}${plain}${quote} }}`;
+}
+
 /** The tags around a conditional block. */
 export function conditionTags({ variable, operator, value }: Extract<Block, { type: 'conditional' }>['attrs']) {
   const path = pathOf(variable);

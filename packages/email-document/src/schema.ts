@@ -9,10 +9,14 @@ const Address = v.pipe(
 );
 
 /** Name of a variable: a path such as `firstName`, `item.price` or `first name`. */
+const variableName = /^[\p{L}_][\p{L}\p{N}_ .'-]*$/u;
 const VariableName = v.pipe(
   text(200),
-  v.regex(/^[\p{L}_][\p{L}\p{N}_ .'-]*$/u, 'must be the name of a variable, such as firstName or item.price'),
+  v.regex(variableName, 'must be the name of a variable, such as firstName or item.price'),
 );
+
+/** Whether a variable can have this name. */
+export const isVariableName = (name: string) => name.length <= 200 && variableName.test(name);
 
 const Color = v.pipe(v.string(), v.regex(/^#[0-9a-f]{6}$/i, 'must be a color such as #1a2b3c'));
 const Align = v.optional(v.picklist(['left', 'center', 'right']), 'left');
@@ -104,6 +108,7 @@ const SimpleBlock = v.variant('type', simpleBlocks);
 
 interface Columns {
   type: 'columns';
+  attrs?: { stack: boolean } | undefined;
   content: { type: 'column'; content: Block[] }[];
 }
 interface Conditional {
@@ -129,6 +134,8 @@ const containers: Record<string, v.GenericSchema<unknown, Block>> = {
   orderedList: List,
   columns: v.object({
     type: v.literal('columns'),
+    /** Whether they stand below one another on phones; they do where nothing is said. */
+    attrs: v.optional(v.object({ stack: v.boolean() })),
     content: v.pipe(
       v.array(v.object({ type: v.literal('column'), content: Blocks })),
       v.minLength(1),

@@ -49,6 +49,8 @@ const columns = (...cells: Block[][]): Block => ({
   type: 'columns',
   content: cells.map((content) => ({ type: 'column', content })),
 });
+/** Columns that stay beside one another on phones. */
+const line = (...cells: Block[][]): Block => ({ ...columns(...cells), attrs: { stack: false } }) as Block;
 const repeat = (list: string, ...content: Block[]): Block => ({
   type: 'repeat',
   attrs: { list, item: 'item', limit: null },
@@ -97,9 +99,9 @@ export const starters: readonly Starter[] = [
       greeting,
       paragraph('Here is your receipt ', variable('receiptNumber'), ' of ', variable('receiptDate'), '.'),
       divider,
-      repeat('items', columns([paragraph(variable('item.name'))], [right(variable('item.price'))])),
+      repeat('items', line([paragraph(variable('item.name'))], [right(variable('item.price'))])),
       divider,
-      columns([paragraph(strong('Total'))], [right(variable('total'))]),
+      line([paragraph(strong('Total'))], [right(variable('total'))]),
       button('Download the invoice', '{{ invoiceUrl }}'),
     ),
   },

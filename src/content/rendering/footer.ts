@@ -19,9 +19,11 @@ const texts: Record<Language, readonly [reason: string, unsubscribe: string, pre
   'zh-HK': ['您收到此電郵，是因為您訂閱了 {project}。', '取消訂閱', '電郵偏好設定'],
 };
 
+// Reads on white, on the light gray around emails written as blocks, and just about on black; the class is that of their style sheet.
+const color = '#686f7d';
 const boxStyle =
-  'margin:32px auto 0;padding:16px;max-width:600px;font-family:Helvetica,Arial,sans-serif;font-size:12px;' +
-  'line-height:1.5;color:#6b7280;text-align:center';
+  'margin:16px auto 0;padding:16px;max-width:600px;font-family:Helvetica,Arial,sans-serif;font-size:12px;' +
+  `line-height:1.5;color:${color};text-align:center`;
 
 /**
  * The footer of marketing mail, as a template: it names the project and links the recipient's pages. Its links carry
@@ -32,9 +34,9 @@ export function footerSource(language: Language, projectName: string): string {
   // The name is text: neither its markup nor its braces mean anything.
   const name = escapeHtml(projectName).replaceAll('{', '&#123;');
   const link = (url: string, label: string) =>
-    `<a data-pm-no-track href="{{ ${url} }}" style="color:#6b7280">${label}</a>`;
+    `<a data-pm-no-track href="{{ ${url} }}" class="ph-muted" style="color:${color}">${label}</a>`;
   return (
-    `<div lang="${language}" style="${boxStyle}"><p style="margin:0">${reason.replace('{project}', () => name)}</p>` +
+    `<div lang="${language}" class="ph-muted" style="${boxStyle}"><p style="margin:0">${reason.replace('{project}', () => name)}</p>` +
     `<p style="margin:0">${link('unsubscribeUrl', unsubscribe)} &middot; ${link('manageUrl', preferences)}</p></div>\n`
   );
 }

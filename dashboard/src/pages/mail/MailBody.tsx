@@ -1,16 +1,17 @@
-import { Code2, ImagePlus, LayoutTemplate, Palette } from 'lucide-react';
+import { Blocks, Code2, ImagePlus, LayoutTemplate, Palette } from 'lucide-react';
 import { lazy, Suspense, useRef, useState } from 'react';
 import { loaded } from '../../api/load.ts';
 import { Button } from '../../ui/Button.tsx';
 import type { Insert } from '../../ui/CodeEditor.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
-import { TextField } from '../../ui/Field.tsx';
 import { Loading } from '../../ui/States.tsx';
 import { BrandDialog } from './BrandDialog.tsx';
 import { useBrand, useSource } from './brand.ts';
 import type { MailContent } from './content.ts';
 import { ImageDialog } from './ImageDialog.tsx';
 import { LayoutDialog } from './LayoutDialog.tsx';
+import { SaveBlockDialog, type SavedBlock, SavedBlocksDialog, useSavedBlocks } from './SavedBlocks.tsx';
+import { VariableField } from './VariableField.tsx';
 import { useVariables } from './variables.ts';
 
 const CodeEditor = lazy(() =>
@@ -31,10 +32,12 @@ export function MailBody({
   onChange: (change: Partial<MailContent>) => void;
 }) {
   const variables = useVariables();
+  const saved = useSavedBlocks();
+  const [saving, setSaving] = useState<SavedBlock['content'] | null>(null);
   const sourceOf = useSource();
   const { primaryColor } = useBrand();
   const insert = useRef<Insert | null>(null);
-  const [dialog, setDialog] = useState<'image' | 'layout' | 'brand' | 'html' | null>(null);
+  const [dialog, setDialog] = useState<'image' | 'layout' | 'brand' | 'blocks' | 'html' | null>(null);
   // Another layout begins another editor.
   const [layout, setLayout] = useState(0);
   const close = () => setDialog(null);
@@ -42,12 +45,12 @@ export function MailBody({
   return (
     <div className="field">
       {document ? (
-        <TextField
+        <VariableField
           label="Preheader"
           hint="Shown behind the subject in the inbox."
           maxLength={300}
           value={document.preheader}
-          onChange={(event) => onChange({ document: { ...document, preheader: event.target.value } })}
+          onText={(preheader) => onChange({ document: { ...document, preheader } })}
         />
       ) : null}
       <div className="row">
@@ -59,6 +62,9 @@ export function MailBody({
         </Button>
         {document ? (
           <>
+            <Button size="small" onClick={() => setDialog('blocks')}>
+              <Blocks aria-hidden /> Saved blocks
+            </Button>
             <Button size="small" onClick={() => setDialog('brand')}>
               <Palette aria-hidden /> Brand kit
             </Button>
@@ -78,6 +84,8 @@ export function MailBody({
             key={layout}
             initial={document.content}
             variables={variables}
+            saved={saved}
+            onSave={(blocks) => setSaving(blocks.map((block) => ({ ...block })))}
             color={primaryColor}
             onChange={(blocks) => onChange({ document: { ...document, content: blocks } })}
           />
@@ -97,6 +105,8 @@ export function MailBody({
         </span>
       ) : null}
       {dialog === 'image' ? <ImageDialog onInsert={(tag) => insert.current?.(tag)} onClose={close} /> : null}
+      {dialog === 'blocks' ? <SavedBlocksDialog onClose={close} /> : null}
+      {saving ? <SaveBlockDialog content={saving} onClose={() => setSaving(null)} /> : null}
       {dialog === 'brand' ? <BrandDialog onClose={close} /> : null}
       {dialog === 'layout' ? (
         <LayoutDialog

@@ -2,6 +2,7 @@ import type { ApiError } from '../../api/errors.ts';
 import { SelectField, TextField } from '../../ui/Field.tsx';
 import { type MailContent, mailTypes } from './content.ts';
 import { MailBody } from './MailBody.tsx';
+import { VariableField } from './VariableField.tsx';
 
 /** The fields of a message: who it is from, what it says, and what kind it is. */
 export function MailForm({
@@ -16,7 +17,7 @@ export function MailForm({
   /** Changes whenever the content came from elsewhere than this form. */
   generation: number;
 }) {
-  const field = (key: 'name' | 'subject' | 'from' | 'fromName' | 'replyTo') => ({
+  const field = (key: 'name' | 'from' | 'fromName' | 'replyTo') => ({
     value: content[key],
     problem: refused?.problemOf(key),
     onChange: (event: { target: { value: string } }) => onChange({ [key]: event.target.value }),
@@ -47,7 +48,13 @@ export function MailForm({
           </option>
         ))}
       </SelectField>
-      <TextField label="Subject" required {...field('subject')} />
+      <VariableField
+        label="Subject"
+        required
+        value={content.subject}
+        problem={refused?.problemOf('subject')}
+        onText={(subject) => onChange({ subject })}
+      />
       <MailBody key={generation} content={content} problem={refused?.problemOf('body')} onChange={onChange} />
     </div>
   );
