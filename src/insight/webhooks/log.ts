@@ -3,7 +3,6 @@ import { isoInstant } from '../../core/database/columns.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { clampLimit, decodeCursor, encodeCursor } from '../../core/lib/cursor.ts';
 import { badRequest, notFound } from '../../core/lib/errors.ts';
-import { isUuid } from '../../core/lib/ids.ts';
 import { type DeliveredEvent, payloadOf } from './payload.ts';
 import type { AttemptBody, AuditSpan, DeliveryBody, EndpointAudit, EndpointBody, ListDeliveries } from './schema.ts';
 import { webhookIdOf } from './signing.ts';
@@ -86,10 +85,8 @@ async function bodyOf(db: Database, endpointId: string, eventId: string): Promis
 
 /** One delivery with its log. @throws 404 */
 export async function getDelivery(db: Database, endpointId: string, eventId: string) {
-  const row = isUuid(eventId)
-    ? await db.row<DeliveryRow>(sql`
-        select ${columns} from webhook_deliveries d where d.endpoint_id = ${endpointId} and d.event_id = ${eventId}`)
-    : null;
+  const row = await db.row<DeliveryRow>(sql`
+    select ${columns} from webhook_deliveries d where d.endpoint_id = ${endpointId} and d.event_id = ${eventId}`);
   if (row === null) throw notFound('delivery', eventId);
   const log = await db.rows<AttemptBody>(sql`
     select at::text as at, status_code as "statusCode", ms, answer, error from webhook_attempts
@@ -100,11 +97,9 @@ export async function getDelivery(db: Database, endpointId: string, eventId: str
 
 /** Queues a delivery again, with all its attempts. @throws 404 */
 export async function redeliver(db: Database, endpointId: string, eventId: string): Promise<void> {
-  const count = isUuid(eventId)
-    ? await db.count(sql`
-        update webhook_deliveries set status = 'PENDING', attempts = 0, due_at = now()
-        where endpoint_id = ${endpointId} and event_id = ${eventId}`)
-    : 0;
+  const count = await db.count(sql`
+    update webhook_deliveries set status = 'PENDING', attempts = 0, due_at = now()
+    where endpoint_id = ${endpointId} and event_id = ${eventId}`);
   if (count === 0) throw notFound('delivery', eventId);
 }
 

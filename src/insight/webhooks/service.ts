@@ -2,7 +2,7 @@ import type { buildConnector } from 'undici';
 import { isoInstant, isoInstantOrNull } from '../../core/database/columns.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { conflict, invalidField, notFound } from '../../core/lib/errors.ts';
-import { isUuid, newId } from '../../core/lib/ids.ts';
+import { newId } from '../../core/lib/ids.ts';
 import { seal, unseal } from '../../core/lib/seal.ts';
 import type { Clock } from '../../core/lib/time.ts';
 import { recordChange } from '../../platform/audit/index.ts';
@@ -60,11 +60,9 @@ export async function listEndpoints(db: Database, projectId: string): Promise<En
 
 /** One endpoint of the project. @throws 404 */
 export async function getEndpoint(db: Database, projectId: string, id: string): Promise<EndpointBody> {
-  const row = isUuid(id)
-    ? await db.row<EndpointRow>(
-        sql`select ${columns} from webhook_endpoints where project_id = ${projectId} and id = ${id}`,
-      )
-    : null;
+  const row = await db.row<EndpointRow>(
+    sql`select ${columns} from webhook_endpoints where project_id = ${projectId} and id = ${id}`,
+  );
   return endpointBody(found(row, id));
 }
 
@@ -177,11 +175,9 @@ export function deleteEndpoint(db: Database, projectId: string, id: string): Pro
 }
 
 async function lockedEndpoint(tx: Database, projectId: string, id: string): Promise<EndpointRow> {
-  const row = isUuid(id)
-    ? await tx.row<EndpointRow>(
-        sql`select ${columns} from webhook_endpoints where project_id = ${projectId} and id = ${id} for update`,
-      )
-    : null;
+  const row = await tx.row<EndpointRow>(
+    sql`select ${columns} from webhook_endpoints where project_id = ${projectId} and id = ${id} for update`,
+  );
   return found(row, id);
 }
 
@@ -225,10 +221,8 @@ export async function testEndpoint(
   id: string,
   type: string,
 ) {
-  const endpoint = isUuid(id)
-    ? await db.row<{ url: string; payload: 'full' | 'thin'; secret: string }>(sql`
-        select url, payload, secret_sealed as secret from webhook_endpoints where project_id = ${projectId} and id = ${id}`)
-    : null;
+  const endpoint = await db.row<{ url: string; payload: 'full' | 'thin'; secret: string }>(sql`
+    select url, payload, secret_sealed as secret from webhook_endpoints where project_id = ${projectId} and id = ${id}`);
   const { url, payload, secret } = found(endpoint, id);
   const eventId = newId();
   const body = payloadOf(
