@@ -19,7 +19,10 @@ const PublicConfig = v.object({
     smtp: v.object({
       enabled: v.boolean(),
       domain: v.nullable(v.string()),
-      ports: v.nullable(v.object({ secure: v.number(), submission: v.number() })),
+      ports: v.pipe(
+        v.nullable(v.object({ secure: v.nullable(v.number()), submission: v.nullable(v.number()) })),
+        v.description('With TLS from the first byte, and with STARTTLS; null for one that is off.'),
+      ),
     }),
   }),
   aws: v.object({ sesRegion: v.nullable(v.string()), mailFromSubdomain: v.string() }),
@@ -57,8 +60,14 @@ function publicConfig(config: Config): v.InferOutput<typeof PublicConfig> {
       signup: { signupsDisabled: config.DISABLE_SIGNUPS },
       email: { trackingToggleEnabled: config.mailProvider !== 'smtp', provider: config.mailProvider },
       sponsor: { enabled: false },
-      smtp: { enabled: false, domain: null, ports: null },
+      smtp: smtpOf(config),
     },
     aws: { sesRegion: config.AWS_SES_REGION, mailFromSubdomain: config.MAIL_FROM_SUBDOMAIN },
   };
+}
+
+function smtpOf(config: Config): v.InferOutput<typeof PublicConfig>['features']['smtp'] {
+  const ports = { secure: config.SMTP_IN_TLS_PORT, submission: config.SMTP_IN_PORT };
+  if (ports.secure === null && ports.submission === null) return { enabled: false, domain: null, ports: null };
+  return { enabled: true, domain: new URL(config.API_URI).hostname, ports };
 }

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestProject } from '../support/api.ts';
@@ -12,7 +13,7 @@ let project: TestProject;
 let person: Person;
 
 beforeAll(async () => {
-  world = await dashboardWorld({ WEBHOOK_ALLOWED_HOSTS: '127.0.0.1' });
+  world = await dashboardWorld({ WEBHOOK_ALLOWED_HOSTS: '127.0.0.1', SMTP_IN_PORT: '2525' });
   project = await aProject(world.database, 'Vogelfreunde am Wattenmeer e. V.');
   person = await aPerson(world.database.db, world.api.config, { signsIn: true });
   await joins(world.database.db, project.id, person, 'OWNER');
@@ -196,5 +197,66 @@ test('a webhook endpoint is added, tested, read in its log, checked by its signa
       .getByRole('button', { name: 'Delete endpoint' })
       .click();
     await page.getByText('No webhook endpoints yet').waitFor();
+  });
+});
+
+test('the audit log is filtered, shows what changed, is verified, and leaves as CSV', async () => {
+  const session = (method: string, path: string, body: object) =>
+    world.api.call(null, method, path, body, { ...person.session, Origin: world.url });
+  const logged = await aProject(world.database, 'Inselverein');
+  await joins(world.database.db, logged.id, person, 'OWNER');
+  expect((await session('PATCH', `/users/@me/projects/${logged.id}`, { name: 'Inselverein Amrum' })).status).toBe(200);
+  const segment = await world.api.call(logged.secretKey, 'POST', '/segments', { name: 'Rangers', type: 'STATIC' });
+  await world.api.call(logged.secretKey, 'DELETE', `/segments/${segment.body.id}`);
+  await inDashboard(async (page) => {
+    await page.goto(`${world.url}/app/${logged.id}/settings?tab=log`);
+    const entries = page.getByRole('region', { name: 'Audit log' }).getByRole('listitem');
+    await entries.filter({ hasText: 'Segment deleted' }).getByText('Secret key').waitFor();
+    const all = await entries.count();
+    await page.getByLabel('Actor').selectOption('People');
+    await entries.filter({ hasText: 'Segment deleted' }).waitFor({ state: 'detached' });
+    await page.getByLabel('Area').selectOption('Project');
+    const renamed = entries.filter({ hasText: 'Project updated' });
+    await renamed.getByText(person.email).waitFor();
+    await renamed.getByRole('button', { name: /^Show change/ }).focus();
+    await page.keyboard.press('Enter');
+    const row = page.getByRole('dialog', { name: 'Project updated' }).getByRole('row', { name: /^name/ });
+    await row.getByText('Inselverein', { exact: true }).waitFor();
+    await row.getByText('Inselverein Amrum').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await button(page, 'Verify log').click();
+    await page.getByText(`The log is whole: ${all} entr`, { exact: false }).waitFor();
+    const [download] = await Promise.all([page.waitForEvent('download'), button(page, 'Download as CSV').click()]);
+    expect(download.suggestedFilename()).toBe('audit-log.csv');
+    const csv = await text(await download.createReadStream());
+    expect(csv).toMatch(/^position,at,/);
+    expect(csv).toContain('Inselverein Amrum');
+    expect(csv).not.toContain('segment.deleted');
+
+    await world.database.db.count(
+      `update audit_log set action = 'segment.kept' where project_id = '${logged.id}' and action = 'segment.deleted'`,
+    );
+    await button(page, 'Verify log').click();
+    await page.getByText('The log was tampered with. Entry', { exact: false }).waitFor();
+  });
+});
+
+test('the settings of SMTP are there to copy, and lead to a key that sends', async () => {
+  await inDashboard(async (page) => {
+    await open(page, 'settings?tab=smtp');
+    const panel = page.getByRole('tabpanel');
+    for (const value of ['127.0.0.1', '2525', project.id]) await panel.getByText(value, { exact: true }).waitFor();
+    await page
+      .getByRole('region', { name: 'swaks command' })
+      .getByText(`--from hello@${project.domain}`, { exact: false })
+      .waitFor();
+    await button(page, 'Create a key for SMTP').click();
+    const dialog = page.getByRole('dialog', { name: 'Create an API key' });
+    await dialog.getByLabel('Name', { exact: true }).fill('Blog');
+    expect(await dialog.getByRole('checkbox', { name: 'Emails: Send' }).isChecked()).toBe(true);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Blog is ready' }).waitFor();
+    expect(await secretOf(page)).toMatch(/^rk_/);
   });
 });

@@ -202,7 +202,7 @@ export const outsidePlaces: DashboardPlace[] = addresses('auth').map((path) => (
 /** Every address of a project, from the router itself, and the tabs of its settings. `$name` stands for an id. */
 export const projectPlaces: DashboardPlace[] = [
   ...addresses('page'),
-  ...['keys', 'webhooks', 'team', 'billing', 'uploads'].map((tab) => `/settings?tab=${tab}`),
+  ...['keys', 'webhooks', 'smtp', 'team', 'billing', 'uploads', 'log'].map((tab) => `/settings?tab=${tab}`),
   '/emails?tab=scheduled',
   '/campaigns/new',
   '/templates/new',

@@ -11,6 +11,7 @@ import {
   type LucideIcon,
   Mail,
   Moon,
+  ScrollText,
   Send,
   ShieldBan,
   Upload,
@@ -128,6 +129,8 @@ function useActions(project: string, onOpen: (what: Opened) => void): Entry[] {
     ['Import contacts', Upload, open('contacts?dialog=import')],
     ['Create API key', KeyRound, open('settings?tab=keys&dialog=new-key')],
     ['Add webhook endpoint', Webhook, open('settings?tab=webhooks&dialog=new-endpoint')],
+    ['SMTP credentials', Mail, open('settings?tab=smtp')],
+    ['Audit log', ScrollText, open('settings?tab=log')],
     ['New project', FolderPlus, () => void navigate({ to: '/new-project' })],
     ...projects
       .filter(({ id }) => id !== project)

@@ -16,6 +16,8 @@ import { Uploads } from './Uploads.tsx';
 const Endpoints = lazy(() =>
   loaded(() => import('../webhooks/Endpoints.tsx')).then((part) => ({ default: part.Endpoints })),
 );
+const AuditLog = lazy(() => loaded(() => import('./audit/AuditLog.tsx')).then((part) => ({ default: part.AuditLog })));
+const Smtp = lazy(() => loaded(() => import('./Smtp.tsx')).then((part) => ({ default: part.Smtp })));
 const lazily = (content: ReactNode) => <Suspense fallback={<Loading />}>{content}</Suspense>;
 
 /** Settings of the project; the tab is part of the address. */
@@ -38,9 +40,11 @@ export function Settings() {
             { key: 'project', name: 'Project', content: <ProjectForm key={project.id} project={project} /> },
             { key: 'keys', name: 'API keys', content: <Keys project={project} /> },
             { key: 'webhooks', name: 'Webhooks', content: lazily(<Endpoints />) },
+            { key: 'smtp', name: 'SMTP', content: lazily(<Smtp project={project} />) },
             { key: 'team', name: 'Team', content: <Team project={project} /> },
             { key: 'billing', name: 'Billing', content: <Billing project={project} /> },
             { key: 'uploads', name: 'Images', content: <Uploads /> },
+            { key: 'log', name: 'Audit log', content: lazily(<AuditLog key={project.id} project={project} />) },
           ];
           const shown = tabs.find(({ key }) => key === tab)?.key ?? 'project';
           return <Tabs label="Settings" value={shown} tabs={tabs} onChange={(key) => change({ tab: key })} />;

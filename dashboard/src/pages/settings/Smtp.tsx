@@ -1,0 +1,100 @@
+import { useQuery } from '@tanstack/react-query';
+import { answer, api } from '../../api/client.ts';
+import { useFilters } from '../../app/address.ts';
+import { deployment } from '../../app/deployment.ts';
+import { Button } from '../../ui/Button.tsx';
+import { CopyButton } from '../../ui/CopyButton.tsx';
+import { Card } from '../../ui/Page.tsx';
+import { Note, Shown } from '../../ui/States.tsx';
+import { mayAdminister, type Project } from './project.ts';
+
+/** What a program that speaks SMTP has to be told. */
+export function Smtp({ project }: { project: Project }) {
+  const config = useQuery(deployment);
+  return (
+    <Shown query={config}>
+      {({ features: { smtp } }) =>
+        smtp.enabled && smtp.domain && smtp.ports ? (
+          <Credentials project={project} host={smtp.domain} ports={smtp.ports} />
+        ) : (
+          <Note>
+            SMTP is turned off in this deployment. Set <code>SMTP_IN_PORT</code> and start <code>npm run smtp</code>.
+          </Note>
+        )
+      }
+    </Shown>
+  );
+}
+
+type Ports = { secure: number | null; submission: number | null };
+
+function Credentials({ project, host, ports }: { project: Project; host: string; ports: Ports }) {
+  const [, change] = useFilters();
+  const isAdmin = mayAdminister(project);
+  const domains = useQuery({
+    queryKey: ['domains', project.id],
+    queryFn: () => answer(api.GET('/domains/project/{projectId}', { params: { path: { projectId: project.id } } })),
+  });
+  const sender = domains.data?.find(({ verified }) => verified)?.domain ?? 'example.com';
+  const rows: [string, string][] = [
+    ['Host', host],
+    ...(ports.submission === null
+      ? []
+      : [[ports.secure === null ? 'Port' : 'Port (STARTTLS)', String(ports.submission)] satisfies [string, string]]),
+    ...(ports.secure === null ? [] : [['Port (TLS)', String(ports.secure)] satisfies [string, string]]),
+    ['User', project.id],
+  ];
+  const line = [
+    `swaks --server ${host}:${ports.submission ?? ports.secure}`,
+    ports.submission === null ? '--tlsc' : ports.secure === null ? '' : '--tls',
+    `--auth PLAIN --auth-user ${project.id} --auth-password rk_…`,
+    `--from hello@${sender} --to you@example.com --header 'Subject: Hello'`,
+  ]
+    .filter(Boolean)
+    .join(' \\\n  ');
+  return (
+    <div className="stack">
+      <Card title="Send by SMTP">
+        <div className="stack">
+          <p className="muted">
+            For a CMS, an auth server or a cron job. Each recipient gets an email of their own, listed under Emails.
+          </p>
+          <dl className="facts">
+            {rows.flatMap(([name, value]) => [
+              <dt key={`${name} name`}>{name}</dt>,
+              <dd key={name} className="row">
+                <code>{value}</code>
+                <CopyButton text={value} what={name.toLowerCase()} />
+              </dd>,
+            ])}
+            <dt>Password</dt>
+            <dd>A key that may send emails</dd>
+          </dl>
+          {ports.secure === null ? (
+            <Note tone="warn">Without a certificate only programs on the same machine can sign in.</Note>
+          ) : null}
+          {isAdmin ? (
+            <div>
+              <Button look="primary" onClick={() => change({ tab: 'keys', dialog: 'new-key', preset: 'send' })}>
+                Create a key for SMTP
+              </Button>
+            </div>
+          ) : (
+            <Note>Ask an admin or the owner for a key.</Note>
+          )}
+        </div>
+      </Card>
+      <Card title="Try it">
+        <div className="stack">
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1) */}
+          <section className="json" tabIndex={0} aria-label="swaks command">
+            <pre>{line}</pre>
+          </section>
+          <div>
+            <CopyButton text={line} what="the command" />
+          </div>
+        </div>
+      </Card>
+    </div>
+  );
+}
