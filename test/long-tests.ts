@@ -8,6 +8,7 @@ export const longTests = [
   'test/workflows/automation-run-crowd.test.ts',
   'test/workflows/temporal-store.test.ts',
   'test/start/guides.test.ts',
+  'test/api/openapi-clients.test.ts',
 ];
 
 /** Files that run in both, in `npm run test:soak` with more or larger input (`isLong`). */

@@ -45,6 +45,7 @@ export const automationGraphRoutes = [
   route({
     method: 'PATCH',
     path: '/workflows/:id/steps/:stepId',
+    refusals: [409],
     scope: 'workflows:write',
     access: 'dashboard',
     tag,
@@ -60,6 +61,7 @@ export const automationGraphRoutes = [
   route({
     method: 'DELETE',
     path: '/workflows/:id/steps/:stepId',
+    refusals: [409],
     scope: 'workflows:write',
     access: 'dashboard',
     tag,
@@ -92,6 +94,7 @@ export const automationGraphRoutes = [
   route({
     method: 'DELETE',
     path: '/workflows/:id/transitions/:transitionId',
+    refusals: [409],
     scope: 'workflows:write',
     access: 'dashboard',
     tag,

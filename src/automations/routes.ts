@@ -85,6 +85,7 @@ export const automationRoutes = [
   route({
     method: 'POST',
     path: '/workflows/bulk-update',
+    refusals: [404, 409],
     scope: 'workflows:write',
     access: 'dashboard',
     summary: 'Delete several workflows',
@@ -114,6 +115,7 @@ export const automationRoutes = [
   route({
     method: 'PATCH',
     path: '/workflows/:id',
+    refusals: [409],
     scope: 'workflows:write',
     access: 'dashboard',
     summary: 'Update, enable or disable a workflow',
@@ -131,6 +133,7 @@ export const automationRoutes = [
   route({
     method: 'DELETE',
     path: '/workflows/:id',
+    refusals: [409],
     scope: 'workflows:write',
     access: 'dashboard',
     summary: 'Delete a workflow',

@@ -34,6 +34,7 @@ export const automationRunRoutes = [
   route({
     method: 'POST',
     path: '/workflows/:id/executions',
+    refusals: [409],
     scope: 'workflows:write',
     access: 'dashboard',
     tag,

@@ -1,5 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
+import fieldDescriptions from '../../src/core/http/field-descriptions.json' with { type: 'json' };
 import { openApiDocument } from '../../src/core/http/openapi.ts';
 import { routes } from '../../src/main/routes.ts';
 
@@ -8,7 +9,7 @@ interface Operation {
   summary: string;
   description: string;
   tags: string[];
-  parameters: { name?: string; schema?: { type?: string; enum?: unknown[] } }[];
+  parameters: { name?: string; description?: string; schema?: { type?: string; enum?: unknown[] } }[];
   requestBody?: { content: Record<string, { schema: object; example?: unknown }> };
   responses: Record<string, unknown>;
 }
@@ -76,6 +77,38 @@ test('a resource is the same schema wherever it stands', () => {
   expect(document.components.schemas.Segment).toMatchObject({
     properties: { condition: { anyOf: [{ $ref: '#/components/schemas/Condition' }, { type: 'null' }] } },
   });
+});
+
+test('every field and every parameter is described', () => {
+  const bare: string[] = [];
+  const look = (node: unknown, place: string) => {
+    if (typeof node !== 'object' || node === null) return;
+    const { properties = {} } = node as { properties?: Record<string, { description?: string }> };
+    for (const [name, field] of Object.entries(properties))
+      if (!field.description)
+        bare.push(`${place}.${name}: say what it is in the schema, or in field-descriptions.json`);
+    for (const part of Object.values(node)) look(part, place);
+  };
+  for (const [name, schema] of Object.entries(document.components.schemas)) look(schema, name);
+  for (const { operationId, parameters, requestBody } of operations) {
+    look(requestBody, operationId);
+    for (const { name, description } of parameters)
+      if (name !== undefined && !description) bare.push(`${operationId}, parameter ${name}`);
+  }
+  expect(bare).toEqual([]);
+});
+
+test('field-descriptions.json has no word that nothing uses', () => {
+  const used = new Set<string>();
+  const look = (node: unknown) => {
+    if (typeof node !== 'object' || node === null) return;
+    for (const [key, value] of Object.entries(node)) {
+      if (key === 'description' && typeof value === 'string') used.add(value);
+      look(value);
+    }
+  };
+  look(document);
+  expect(Object.entries(fieldDescriptions).flatMap(([name, words]) => (used.has(words) ? [] : [name]))).toEqual([]);
 });
 
 test('every example is a request that its schema takes', () => {

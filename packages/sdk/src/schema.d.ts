@@ -2909,29 +2909,48 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         Activity: {
+            /** @description Unique ID. */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description The type.
+             * @enum {string}
+             */
             type: "event.triggered" | "email.sent" | "email.delivered" | "email.received" | "email.opened" | "email.clicked" | "email.bounced" | "email.complaint" | "campaign.sent" | "campaign.scheduled" | "workflow.started" | "workflow.completed" | "workflow.email.scheduled" | "email.failed" | "email.suppressed";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
             timestamp: string;
+            /** @description The address of the contact. */
             contactEmail?: string;
+            /** @description The contact. */
             contactId?: string;
+            /** @description What is known beyond the common fields; it depends on the type. */
             metadata: {
                 [key: string]: unknown;
             };
         };
         ActivityPage: {
+            /** @description The data. */
             data: components["schemas"]["Activity"][];
+            /** @description Pass it on to get the next page; null after the last one. */
             cursor?: string;
+            /** @description Whether there is another page. */
             hasMore: boolean;
+            /** @description How many there are. */
             total: number;
         };
         AddDomainRequest: {
+            /** @description The domain. */
             domain: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The project.
+             */
             projectId?: string;
         };
         AddSegmentMembersRequest: {
+            /** @description Email addresses. */
             emails: string[];
             /** @description Default: `false`. */
             createMissing?: boolean;
@@ -2939,73 +2958,132 @@ export interface components {
             subscribed?: boolean;
         };
         AddSegmentMembersResponse: {
+            /** @description How many were added. */
             added: number;
+            /** @description How many were created. */
             created: number;
+            /** @description Addresses that are no contacts, as they were given. */
             notFound: string[];
         };
         AddressVerification: {
+            /** @description The email address. */
             email: string;
+            /** @description Whether it is valid. */
             valid: boolean;
+            /** @description Whether it is of a provider of throw-away addresses. */
             isDisposable: boolean;
+            /** @description Whether it is an alias of a known provider. */
             isAlias: boolean;
+            /** @description Whether it looks like a mistyped provider. */
             isTypo: boolean;
+            /** @description Whether it has a part behind `+`. */
             isPlusAddressed: boolean;
+            /** @description Whether it is of a provider for private persons. */
             isPersonalEmail: boolean;
+            /** @description Whether the domain exists. */
             domainExists: boolean;
+            /** @description Whether the domain has a website. */
             hasWebsite: boolean;
+            /** @description Whether the domain accepts mail. */
             hasMxRecords: boolean;
+            /** @description The address that was probably meant. */
             suggestedEmail?: string;
+            /** @description The reasons, with counts where there are several. */
             reasons: string[];
         };
         ArchiveCampaignResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description The data. */
             data: components["schemas"]["CampaignWithSegment"];
         };
         BareError: {
+            /** @description What went wrong, for people. */
             error: string;
         };
         BillingConsumption: {
+            /** @description The billing period. */
             period: {
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When it begins.
+                 */
                 start: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When it ends.
+                 */
                 end: string;
             };
+            /** @description How much is used. */
             usage: {
+                /** @description The sum. */
                 total: number;
+                /** @description The records. */
                 records: unknown[];
             };
+            /** @description Credit notes of the account. */
             credits: {
+                /** @description The balance of the account, in the smallest unit of the currency. */
                 balance: number;
+                /** @description Whether there is any credit. */
                 hasCredits: boolean;
+                /** @description The credit, in the smallest unit of the currency. */
                 creditAmount: number;
+                /** @description The currency, such as `usd`. */
                 currency: string | null;
             } | null;
+            /** @description The next invoice; null without one. */
             upcomingInvoice: {
+                /** @description What is to be paid, in the smallest unit of the currency. */
                 amountDue: number;
+                /** @description The currency, such as `usd`. */
                 currency: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When the period begins.
+                 */
                 periodStart: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When the period ends.
+                 */
                 periodEnd: string;
+                /** @description The sum before taxes, in the smallest unit of the currency. */
                 subtotal: number;
+                /** @description The sum. */
                 total: number;
             } | null;
         };
         BillingLimits: {
+            /** @description The limit of workflow mail. */
             workflows: components["schemas"]["UsageLimit"];
+            /** @description Campaigns, or what concerns them. */
             campaigns: components["schemas"]["UsageLimit"];
+            /** @description The limit of transactional mail. */
             transactional: components["schemas"]["UsageLimit"];
+            /** @description The limit of received mail. */
             inbound: components["schemas"]["UsageLimit"];
+            /** @description The currency, such as `usd`. */
             currency: string | null;
         };
         BinaryConditionStepConfig: {
-            /** @constant */
+            /**
+             * @description How it is evaluated: `binary` with two branches, or `multi`.
+             * @constant
+             */
             mode?: "binary";
+            /** @description The field. */
             field: string;
-            /** @enum {string} */
+            /**
+             * @description How the field is compared.
+             * @enum {string}
+             */
             operator: "equals" | "notEquals" | "contains" | "notContains" | "greaterThan" | "lessThan" | "greaterThanOrEqual" | "lessThanOrEqual" | "exists" | "notExists";
+            /** @description What the field is compared with. */
             value?: unknown;
         };
         BrandKit: {
@@ -3030,34 +3108,59 @@ export interface components {
             postalAddress?: string;
         };
         BulkJob: {
+            /** @description Unique ID. */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description The state of the job.
+             * @enum {string}
+             */
             state: "waiting" | "active" | "delayed" | "completed" | "failed";
+            /** @description How much is done, in percent. */
             progress: number;
+            /** @description What the job did; null before it ends. */
             result: {
-                /** @enum {string} */
+                /**
+                 * @description What the job does.
+                 * @enum {string}
+                 */
                 operation: "subscribe" | "unsubscribe" | "delete";
+                /** @description How many contacts were asked for. */
                 totalRequested: number;
+                /** @description How many succeeded. */
                 successCount: number;
+                /** @description Rows that changed nothing. */
                 unchangedCount: number;
+                /** @description How many failed. */
                 failureCount: number;
+                /** @description What went wrong, by item. */
                 errors: {
+                    /** @description The contact. */
                     contactId: string | null;
+                    /** @description The email address. */
                     email: string | null;
+                    /** @description What went wrong; null when nothing did. */
                     error: string;
                 }[];
+                /** @description The reasons, with counts where there are several. */
                 reasons: {
                     [key: string]: number;
                 };
             } | null;
+            /** @description The data. */
             data: {
+                /** @description The project. */
                 projectId: string;
-                /** @enum {string} */
+                /**
+                 * @description What the job does.
+                 * @enum {string}
+                 */
                 operation: "subscribe" | "unsubscribe" | "delete";
+                /** @description Which contacts the job is for. */
                 selector: {
                     [key: string]: unknown;
                 };
             };
+            /** @description Why it failed as a whole; null unless it did. */
             failedReason: string | null;
         };
         BulkSelection: {
@@ -3066,252 +3169,480 @@ export interface components {
              * @enum {string}
              */
             mode?: "ids" | "query";
+            /** @description The contacts. */
             contactIds?: string[];
+            /** @description Which contacts: those that match. */
             filter?: {
+                /** @description Text in the address. */
                 search?: string;
+                /** @description Whether the contact gets marketing mail. */
                 subscribed?: boolean;
             };
+            /** @description Contacts to leave out. */
             excludeIds?: string[];
         };
         Campaign: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
             id: string;
+            /** @description The name. */
             name: string;
+            /** @description What it is for, in the words of its author. */
             description: string | null;
+            /** @description The subject, with Liquid variables. */
             subject: string;
+            /** @description The HTML, with Liquid variables. */
             body: string;
+            /** @description The blocks that `body` is compiled from; null for content written as HTML. */
             document: {
                 [key: string]: unknown;
             } | null;
+            /** @description The sender's address; its domain must be verified. */
             from: string;
+            /** @description The sender's name. */
             fromName: string | null;
+            /** @description The Reply-To address. */
             replyTo: string | null;
-            /** @enum {string} */
+            /**
+             * @description The type.
+             * @enum {string}
+             */
             type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
-            /** @enum {string} */
+            /**
+             * @description The status.
+             * @enum {string}
+             */
             status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
-            /** @enum {string} */
+            /**
+             * @description Who gets it: `ALL`, `SEGMENT` or `FILTERED`.
+             * @enum {string}
+             */
             audienceType: "ALL" | "SEGMENT" | "FILTERED";
-            audienceCondition: components["schemas"]["undefined"] | null;
+            /** @description The condition of the audience type `FILTERED`. */
+            audienceCondition: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The segment of the audience type `SEGMENT`. */
             segmentId: string | null;
+            /** @description When it is to be sent. */
             scheduledFor: string | null;
+            /** @description How many contacts the audience has. */
             totalRecipients: number;
+            /** @description Mail that was sent. */
             sentCount: number;
+            /** @description Mail that was delivered. */
             deliveredCount: number;
+            /** @description Mail that was opened. */
             openedCount: number;
+            /** @description Mail in which a link was clicked. */
             clickedCount: number;
+            /** @description Mail that bounced permanently. */
             bouncedCount: number;
+            /** @description Mail that was reported as spam. */
             complainedCount: number;
+            /** @description Recipients who unsubscribed by a link or button of this mail. */
             unsubscribedCount: number;
+            /** @description Whether it is archived; lists leave archived ones out. */
             archived: boolean;
+            /** @description When it was paused; null while it is not. */
             pausedAt: string | null;
+            /** @description The campaign that this one sends again; null for others. */
             resendOf: string | null;
+            /** @description Counts every edit; the `ETag` without its quotes. */
             revision: number;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The project.
+             */
             projectId: string;
+            /** @description When it was sent; null before. */
             sentAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updatedAt: string;
         };
         CampaignAudit: {
+            /** @description The recipients. */
             recipients: number;
+            /** @description Recipients whose mail the provider accepted. */
             handedOver: number;
+            /** @description Recipients who were left out on purpose. */
             skipped: number;
+            /** @description How many failed. */
             failed: number;
+            /** @description Recipients whose mail may be with the provider, and is being looked up. */
             unknown: number;
+            /** @description How many are pending. */
             pending: number;
+            /** @description How many were removed. */
             removed: number;
+            /** @description Whether everything is accounted for. */
             addsUp: boolean;
+            /** @description SHA-256 of the ledger in its CSV form; null before it is final. */
             hash: string | null;
+            /** @description The reasons, with counts where there are several. */
             reasons: {
+                /** @description Why. */
                 reason: string;
+                /** @description How many. */
                 count: number;
             }[];
         };
         CampaignPage: {
+            /** @description The data. */
             data: components["schemas"]["CampaignWithSegment"][];
+            /** @description The number of the page, from 1. */
             page: number;
+            /** @description How many items a page has. */
             pageSize: number;
+            /** @description How many there are. */
             total: number;
+            /** @description How many pages there are. */
             totalPages: number;
+            /** @description How many archived ones there are. */
             archivedCount: number;
         };
         CampaignRecipientsPage: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description The data. */
             data: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The email; null without one.
+                 */
                 emailId: string;
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The contact.
+                 */
                 contactId: string;
+                /** @description The email address. */
                 email: string;
-                /** @enum {string} */
+                /**
+                 * @description What became of it: `handed_over`, `skipped`, `failed`, `unknown` or `pending`.
+                 * @enum {string}
+                 */
                 verdict: "handed_over" | "skipped" | "failed" | "unknown" | "pending";
+                /** @description Why. */
                 reason: string | null;
+                /** @description The ID of the message at the provider. */
                 messageId: string | null;
+                /** @description When it was sent; null before. */
                 sentAt: string | null;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When it happened.
+                 */
                 occurredAt: string;
             }[] | {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The email; null without one.
+                 */
                 emailId: string;
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The contact.
+                 */
                 contactId: string;
+                /** @description The email address. */
                 email: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When it happened.
+                 */
                 occurredAt: string;
             }[];
+            /** @description Pass it on to get the next page; null after the last one. */
             cursor?: string;
+            /** @description Whether there is another page. */
             hasMore: boolean;
+            /** @description How many there are. */
             total: number | null;
         };
         CampaignStats: {
+            /** @description How many contacts the audience has. */
             totalRecipients: number;
+            /** @description Mail that was sent. */
             sentCount: number;
+            /** @description Mail that was delivered. */
             deliveredCount: number;
+            /** @description Mail that was opened. */
             openedCount: number;
+            /** @description Mail in which a link was clicked. */
             clickedCount: number;
+            /** @description Mail that bounced permanently. */
             bouncedCount: number;
+            /** @description Mail that was reported as spam. */
             complainedCount: number;
+            /** @description Recipients who unsubscribed by a link or button of this mail. */
             unsubscribedCount: number;
+            /** @description Recipients who were left out on purpose. */
             skippedCount: number;
+            /** @description Mail that failed. */
             failedCount: number;
+            /** @description Mail that is not sent yet. */
             pendingCount: number;
+            /** @description Opened mail, in percent. */
             openRate: number;
+            /** @description Clicked mail, in percent. */
             clickRate: number;
+            /** @description Permanent bounces, in percent. */
             bounceRate: number;
+            /** @description Delivered mail, in percent. */
             deliveryRate: number;
+            /** @description Spam reports, in percent. */
             complaintRate: number;
+            /** @description Unsubscribed recipients, in percent. */
             unsubscribeRate: number;
+            /** @description When it was paused; null while it is not. */
             pausedAt: string | null;
+            /** @description Why it is on hold, and until when; null while it is not. */
             held: string | null;
         };
         CampaignWithSegment: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
             id: string;
+            /** @description The name. */
             name: string;
+            /** @description What it is for, in the words of its author. */
             description: string | null;
+            /** @description The subject, with Liquid variables. */
             subject: string;
+            /** @description The HTML, with Liquid variables. */
             body: string;
+            /** @description The blocks that `body` is compiled from; null for content written as HTML. */
             document: {
                 [key: string]: unknown;
             } | null;
+            /** @description The sender's address; its domain must be verified. */
             from: string;
+            /** @description The sender's name. */
             fromName: string | null;
+            /** @description The Reply-To address. */
             replyTo: string | null;
-            /** @enum {string} */
+            /**
+             * @description The type.
+             * @enum {string}
+             */
             type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
-            /** @enum {string} */
+            /**
+             * @description The status.
+             * @enum {string}
+             */
             status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
-            /** @enum {string} */
+            /**
+             * @description Who gets it: `ALL`, `SEGMENT` or `FILTERED`.
+             * @enum {string}
+             */
             audienceType: "ALL" | "SEGMENT" | "FILTERED";
-            audienceCondition: components["schemas"]["undefined"] | null;
+            /** @description The condition of the audience type `FILTERED`. */
+            audienceCondition: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The segment of the audience type `SEGMENT`. */
             segmentId: string | null;
+            /** @description When it is to be sent. */
             scheduledFor: string | null;
+            /** @description How many contacts the audience has. */
             totalRecipients: number;
+            /** @description Mail that was sent. */
             sentCount: number;
+            /** @description Mail that was delivered. */
             deliveredCount: number;
+            /** @description Mail that was opened. */
             openedCount: number;
+            /** @description Mail in which a link was clicked. */
             clickedCount: number;
+            /** @description Mail that bounced permanently. */
             bouncedCount: number;
+            /** @description Mail that was reported as spam. */
             complainedCount: number;
+            /** @description Recipients who unsubscribed by a link or button of this mail. */
             unsubscribedCount: number;
+            /** @description Whether it is archived; lists leave archived ones out. */
             archived: boolean;
+            /** @description When it was paused; null while it is not. */
             pausedAt: string | null;
+            /** @description The campaign that this one sends again; null for others. */
             resendOf: string | null;
+            /** @description Counts every edit; the `ETag` without its quotes. */
             revision: number;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The project.
+             */
             projectId: string;
+            /** @description When it was sent; null before. */
             sentAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updatedAt: string;
+            /** @description The segment of the audience. */
             segment: components["schemas"]["Segment"] | null;
+            /** @description Why it is on hold, and until when; null while it is not. */
             held: string | null;
         };
         CancelCampaignResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description The data. */
             data: components["schemas"]["Campaign"];
+            /** @description Whether the campaign becomes a draft again because nothing was sent. */
             revertPending: boolean;
+            /** @description What happened, for people. */
             message: string;
         };
         CancelWorkflowExecutionsResponse: {
+            /** @description How many were cancelled. */
             cancelled: number;
         };
         ComputeSegmentResponse: {
+            /** @description How many were added. */
             added: number;
+            /** @description How many were removed. */
             removed: number;
+            /** @description How many there are. */
             total: number;
         };
         /** @description Groups of filters, at most 10 levels and 200 filters. */
         Condition: {
-            /** @enum {string} */
+            /**
+             * @description Whether all groups must match (`AND`) or one of them (`OR`).
+             * @enum {string}
+             */
             logic: "AND" | "OR";
+            /** @description The groups, joined by `logic`. */
             groups: components["schemas"]["ConditionGroup"][];
         };
         ConditionComparison: {
             /** @description `email`, `subscribed`, `createdAt`, `updatedAt`, `data.<key>`, `event.<name>`, `email.<activity>` or `segment.<id>`. */
             field: string;
-            /** @enum {string} */
+            /**
+             * @description How the field is compared.
+             * @enum {string}
+             */
             operator: "equals" | "notEquals" | "contains" | "notContains" | "greaterThan" | "lessThan" | "greaterThanOrEqual" | "lessThanOrEqual";
+            /** @description What the field is compared with. */
             value: unknown;
         };
         ConditionFilter: components["schemas"]["ConditionComparison"] | components["schemas"]["ConditionWindow"] | components["schemas"]["ConditionState"];
         ConditionGroup: {
+            /** @description The filters, all of which must hold. */
             filters: components["schemas"]["ConditionFilter"][];
+            /** @description A condition tree inside the group, joined to its filters. */
             conditions?: components["schemas"]["Condition"] | null;
         };
         ConditionState: {
             /** @description `email`, `subscribed`, `createdAt`, `updatedAt`, `data.<key>`, `event.<name>`, `email.<activity>` or `segment.<id>`. */
             field: string;
-            /** @enum {string} */
+            /**
+             * @description How the field is compared.
+             * @enum {string}
+             */
             operator: "exists" | "notExists" | "triggered" | "notTriggered" | "memberOfSegment" | "notMemberOfSegment";
         };
         ConditionWindow: {
             /** @description `email`, `subscribed`, `createdAt`, `updatedAt`, `data.<key>`, `event.<name>`, `email.<activity>` or `segment.<id>`. */
             field: string;
-            /** @enum {string} */
+            /**
+             * @description How the field is compared.
+             * @enum {string}
+             */
             operator: "within" | "olderThan" | "triggeredWithin" | "triggeredOlderThan" | "notTriggeredWithin";
+            /** @description What the field is compared with. */
             value: number | string;
-            /** @enum {string} */
+            /**
+             * @description The unit of time.
+             * @enum {string}
+             */
             unit: "days" | "hours" | "minutes";
         };
         Contact: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
             id: string;
+            /** @description The email address. */
             email: string;
+            /** @description Whether the contact gets marketing mail. */
             subscribed: boolean;
+            /** @description Free-form data of the contact. */
             data: {
                 [key: string]: unknown;
             };
             /** @description The data is too large for this answer: `data` is empty here. */
             dataOmitted?: boolean;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The project.
+             */
             projectId: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updatedAt: string;
         };
         ContactChange: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
             at: string;
             /** @description The change created the contact: all of its data is in `after`. */
             created: boolean;
+            /** @description What made the change. */
             cause: {
-                /** @enum {string} */
+                /**
+                 * @description The type.
+                 * @enum {string}
+                 */
                 type: "contact" | "field" | "segment" | "track" | "send" | "smtp" | "inbound" | "report" | "page" | "step" | "import" | "bulk" | "undo" | "unknown";
                 /** @description Of the job, of the workflow, of the segment it was added to, or of the mail that led to the change. */
                 id: string | null;
                 /** @description Who asked for it: a member by address, a key with scopes by name, or the secret key of the project. */
                 by: {
-                    /** @enum {string} */
+                    /**
+                     * @description What kind it is.
+                     * @enum {string}
+                     */
                     kind: "user" | "key";
+                    /** @description Unique ID. */
                     id: string | null;
+                    /** @description The name. */
                     name: string | null;
                 } | null;
             };
@@ -3323,101 +3654,175 @@ export interface components {
             after: {
                 [key: string]: unknown;
             };
+            /** @description Whether the contact gets marketing mail. */
             subscribed: {
+                /** @description What differs, as it was before the change. */
                 before: boolean | null;
+                /** @description What differs, as it is since the change. */
                 after: boolean;
             } | null;
+            /** @description The email address. */
             email: {
+                /** @description What differs, as it was before the change. */
                 before: string;
+                /** @description What differs, as it is since the change. */
                 after: string;
             } | null;
         };
         ContactHistory: {
+            /** @description The data. */
             data: components["schemas"]["ContactChange"][];
+            /** @description Pass it on to get the next page; null after the last one. */
             cursor: string | null;
         };
         ContactPage: {
+            /** @description The data. */
             data: components["schemas"]["Contact"][];
+            /** @description Pass it on to get the next page; null after the last one. */
             cursor: string | null;
+            /** @description Whether there is another page. */
             hasMore: boolean;
+            /** @description How many there are. */
             total: number;
         };
         ContentVersion: {
+            /** @description The number of the version. */
             version: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
+            /** @description Who made it; null when nobody is known. */
             author: {
-                /** @enum {string} */
+                /**
+                 * @description What kind it is.
+                 * @enum {string}
+                 */
                 kind: "user" | "key" | "mcp" | "system";
+                /** @description Unique ID. */
                 id: string | null;
+                /** @description The name. */
                 name: string | null;
             } | null;
+            /** @description The version it was restored from; null for others. */
             restoredFrom: number | null;
+            /** @description The name. */
             name: string;
+            /** @description The subject, with Liquid variables. */
             subject: string;
         };
         ContentVersionList: {
+            /** @description The data. */
             data: components["schemas"]["ContentVersion"][];
         };
         ContentVersionWithContent: {
+            /** @description The number of the version. */
             version: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
+            /** @description Who made it; null when nobody is known. */
             author: {
-                /** @enum {string} */
+                /**
+                 * @description What kind it is.
+                 * @enum {string}
+                 */
                 kind: "user" | "key" | "mcp" | "system";
+                /** @description Unique ID. */
                 id: string | null;
+                /** @description The name. */
                 name: string | null;
             } | null;
+            /** @description The version it was restored from; null for others. */
             restoredFrom: number | null;
+            /** @description The name. */
             name: string;
+            /** @description The subject, with Liquid variables. */
             subject: string;
+            /** @description What it is for, in the words of its author. */
             description: string | null;
+            /** @description The HTML, with Liquid variables. */
             body: string;
+            /** @description The blocks that `body` is compiled from; null for content written as HTML. */
             document: {
                 [key: string]: unknown;
             } | null;
+            /** @description The sender's address; its domain must be verified. */
             from: string;
+            /** @description The sender's name. */
             fromName: string | null;
+            /** @description The Reply-To address. */
             replyTo: string | null;
-            /** @enum {string} */
+            /**
+             * @description The type.
+             * @enum {string}
+             */
             type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
         };
         CountRecentActivityResponse: {
+            /** @description How many. */
             count: number;
+            /** @description The length of the window. */
             minutes: number;
         };
         CountWorkflowContactsResponse: {
+            /** @description How many are inside or under way. */
             active: number;
+            /** @description Contacts who are about to enter. */
             arriving: number;
+            /** @description The steps, or how many there are. */
             steps: {
+                /** @description The step. */
                 stepId: string | null;
+                /** @description The name. */
                 name: string | null;
+                /** @description The type. */
                 type: ("TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT") | null;
+                /** @description Contacts whose step runs now. */
                 running: number;
+                /** @description Contacts who wait at the step. */
                 waiting: number;
+                /** @description The paths out of the step. */
                 branches: {
+                    /** @description The branch of a condition that this path is for; null for plain steps. */
                     branch: string;
+                    /** @description How many. */
                     count: number;
                 }[];
             }[];
         };
         CreateCampaignRequest: {
+            /** @description The name. */
             name: string;
+            /** @description What it is for, in the words of its author. */
             description?: string | null;
+            /** @description The subject, with Liquid variables. */
             subject: string;
+            /** @description The HTML, with Liquid variables. */
             body?: string;
+            /** @description The blocks to compile the body from, in place of `body`; see the guide. Null keeps the HTML alone. */
             document?: {
                 [key: string]: unknown;
             } | null;
+            /** @description The sender's address; its domain must be verified. */
             from: string;
+            /** @description The sender's name. */
             fromName?: string | null;
+            /** @description The Reply-To address. */
             replyTo?: string | null;
-            /** @enum {string} */
+            /**
+             * @description Who gets it: `ALL`, `SEGMENT` or `FILTERED`.
+             * @enum {string}
+             */
             audienceType: "ALL" | "SEGMENT" | "FILTERED";
+            /** @description The condition of the audience type `FILTERED`. */
             audienceCondition?: {
                 [key: string]: unknown;
             } | null;
+            /** @description The segment of the audience type `SEGMENT`. */
             segmentId?: string | null;
             /**
              * @description Default: `"MARKETING"`.
@@ -3426,38 +3831,55 @@ export interface components {
             type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
         };
         CreateCampaignResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description The data. */
             data: components["schemas"]["Campaign"];
         };
         CreateSavedBlockRequest: {
+            /** @description The name. */
             name: string;
+            /** @description The content. */
             content: {
                 [key: string]: unknown;
             }[];
         };
         CreateSegmentRequest: {
+            /** @description The name. */
             name: string;
+            /** @description What it is for, in the words of its author. */
             description?: string | null;
             /**
              * @description Default: `"DYNAMIC"`.
              * @enum {string}
              */
             type?: "DYNAMIC" | "STATIC";
+            /** @description The condition tree. */
             condition?: components["schemas"]["Condition"] | null;
             /** @description Default: `false`. */
             trackMembership?: boolean;
         };
         CreateTemplateRequest: {
+            /** @description The name. */
             name: string;
+            /** @description What it is for, in the words of its author. */
             description?: string | null;
+            /** @description The subject, with Liquid variables. */
             subject: string;
+            /** @description The HTML, with Liquid variables. */
             body?: string;
+            /** @description The blocks to compile the body from, in place of `body`; see the guide. Null keeps the HTML alone. */
             document?: {
                 [key: string]: unknown;
             } | null;
+            /** @description The sender's address; its domain must be verified. */
             from: string;
+            /** @description The sender's name. */
             fromName?: string | null;
+            /** @description The Reply-To address. */
             replyTo?: string | null;
             /**
              * @description Default: `"MARKETING"`.
@@ -3468,7 +3890,9 @@ export interface components {
         CreateWebhookEndpointRequest: {
             /** @description An https address. http works for hosts in WEBHOOK_ALLOWED_HOSTS only. */
             url: string;
+            /** @description What it is for, in the words of its author. */
             description?: string | null;
+            /** @description Which events: names, prefixes such as `contact.*`, or `*`. */
             events: string[];
             /** @description `now`, or the ISO instant whose events come first, at most 30 days ago. `now` when absent. Default: `"now"`. */
             from?: string;
@@ -3481,182 +3905,310 @@ export interface components {
             ordered?: boolean;
         };
         CreateWorkflowRequest: {
+            /** @description The name. */
             name: string;
+            /** @description The name of the event. */
             eventName?: string | null;
             /**
              * @description Default: `"EVENT"`.
              * @enum {string}
              */
             triggerType?: "EVENT" | "MANUAL" | "SCHEDULE";
+            /** @description What starts it: the event, or the schedule with its audience. */
             triggerConfig?: {
                 [key: string]: unknown;
             } | null;
+            /** @description What it is for, in the words of its author. */
             description?: string | null;
             /** @description Default: `false`. */
             allowReentry?: boolean;
         };
         CreateWorkflowStepRequest: {
-            /** @enum {string} */
+            /**
+             * @description The type.
+             * @enum {string}
+             */
             type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+            /** @description The name. */
             name: string;
+            /** @description Where the step stands on the canvas. */
             position: {
+                /** @description Pixels from the left. */
                 x: number;
+                /** @description Pixels from the top. */
                 y: number;
             };
+            /** @description What the step does; which fields there are depends on its type. */
             config: {
                 [key: string]: unknown;
             };
+            /** @description The template; null without one. */
             templateId?: string | null;
             /** @description Default: `true`. */
             autoConnect?: boolean;
         };
         CreateWorkflowTransitionRequest: {
+            /** @description The step that the path leaves. */
             fromStepId: string;
+            /** @description The step that it leads to. */
             toStepId: string;
+            /** @description The condition tree. */
             condition?: {
+                /** @description The branch of a condition that this path is for; null for plain steps. */
                 branch?: string | null;
             } | null;
+            /** @description The branch of a condition that this path is for; null for plain steps. */
             branch?: string | null;
+            /** @description Which end of a wait the path is for: `EVENT` or `TIMEOUT`; null for both. */
             waitOutcome?: ("EVENT" | "TIMEOUT") | null;
             /** @description Default: `0`. */
             priority?: number;
         };
         DelayStepConfig: {
+            /** @description How many units. */
             amount: number;
-            /** @enum {string} */
+            /**
+             * @description The unit of time.
+             * @enum {string}
+             */
             unit: "minutes" | "hours" | "days";
         };
         DeleteCampaignResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description What happened, for people. */
             message: string;
         };
         DeleteContactFieldResponse: {
+            /** @description How many contacts had it. */
             deletedFrom: number;
         };
         DeleteDomainResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
         };
         DeleteEventsResponse: {
+            /** @description How many were deleted. */
             deletedCount: number;
         };
         DeleteProjectResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description What happened, for people. */
             message: string;
         };
         DeleteTemplatesRequest: {
+            /** @description The IDs. */
             ids: string[];
+            /** @description Delete them. */
             delete?: boolean;
         };
         DeleteTemplatesResponse: {
+            /** @description How many were deleted. */
             deleted: number;
         } | {
+            /** @description How many were changed. */
             updated: number;
         };
         DeleteWorkflowsRequest: {
+            /** @description The IDs. */
             ids: string[];
+            /** @description Delete them. */
             delete?: boolean;
         };
         DeleteWorkflowsResponse: {
+            /** @description How many were deleted. */
             deleted: number;
         } | {
+            /** @description How many were changed. */
             updated: number;
         };
         DnsRecord: {
-            /** @enum {string} */
+            /**
+             * @description What the record is for.
+             * @enum {string}
+             */
             purpose: "DKIM" | "RETURN_PATH" | "SPF" | "DMARC" | "INBOUND_MX";
-            /** @enum {string} */
+            /**
+             * @description The type.
+             * @enum {string}
+             */
             type: "TXT" | "CNAME" | "MX";
+            /** @description The name. */
             name: string;
+            /** @description What the field is compared with. */
             value: string;
+            /** @description The order among several. */
             priority: number | null;
+            /** @description Whether the domain needs it. */
             required: boolean;
-            /** @enum {string} */
+            /**
+             * @description The status.
+             * @enum {string}
+             */
             status: "pending" | "verified" | "failed";
+            /** @description What is wrong with the record, in words; null when nothing is. */
             finding: string | null;
         };
         Domain: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
             id: string;
+            /** @description The domain. */
             domain: string;
+            /** @description Whether mail can be sent from the domain. */
             verified: boolean;
-            /** @enum {string} */
+            /**
+             * @description The status.
+             * @enum {string}
+             */
             status: "NotStarted" | "Pending" | "Success" | "Failed" | "TemporaryFailure";
+            /** @description The selectors of the DKIM records. */
             dkimTokens: string[];
+            /** @description The records. */
             records: components["schemas"]["DnsRecord"][];
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The project.
+             */
             projectId: string;
+            /** @description The project. */
             project?: {
+                /** @description The name. */
                 name: string;
             };
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updatedAt: string;
         };
         DomainCheck: {
+            /** @description The domain. */
             domain: string;
-            /** @enum {string} */
+            /**
+             * @description The status.
+             * @enum {string}
+             */
             status: "NotStarted" | "Pending" | "Success" | "Failed" | "TemporaryFailure";
+            /** @description Whether mail can be sent from the domain. */
             verified: boolean;
+            /** @description The records. */
             records: components["schemas"]["DnsRecord"][];
+            /** @description The selectors of the DKIM records. */
             tokens: string[];
         };
         DuplicateCampaignResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description The data. */
             data: components["schemas"]["Campaign"];
+            /** @description What happened, for people. */
             message: string;
         };
         Email: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
             id: string;
+            /** @description The contact. */
             contact: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description Unique ID.
+                 */
                 id: string;
+                /** @description The email address. */
                 email: string;
             };
+            /** @description The recipient. */
             to: string;
+            /** @description The sender's address; its domain must be verified. */
             from: string;
             /** @description As it was sent; before that, as it was given, with its variables. */
             subject: string;
-            /** @enum {string} */
+            /**
+             * @description The status.
+             * @enum {string}
+             */
             status: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "RECEIVED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SUPPRESSED" | "CANCELLED";
-            /** @enum {string} */
+            /**
+             * @description What sent it: a request, a campaign, a workflow; or received mail.
+             * @enum {string}
+             */
             source: "TRANSACTIONAL" | "CAMPAIGN" | "WORKFLOW" | "INBOUND";
+            /** @description The template; null without one. */
             templateId: string | null;
+            /** @description The campaign it belongs to; null without one. */
             campaignId: string | null;
+            /** @description The execution of a workflow that sent it; null for others. */
             workflowExecutionId: string | null;
             /** @description Why it was not sent, or bounced. */
             error: string | null;
+            /** @description How often it was opened. */
             opens: number;
+            /** @description How often links were clicked. */
             clicks: number;
             /** @description When it is to be sent, where the sender chose a time. */
             scheduledFor: string | null;
             /** @description When it is sent unless it is cancelled or released before. */
             heldUntil: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
+            /** @description When it was sent; null before. */
             sentAt: string | null;
+            /** @description The sender's name. */
             fromName: string | null;
+            /** @description The Reply-To address. */
             replyTo: string | null;
+            /** @description Further headers of the message. */
             headers: {
                 [key: string]: string;
             } | null;
+            /** @description The ID of the message at the provider. */
             messageId: string | null;
+            /** @description The mail provider. */
             provider: string | null;
             /** @description Attempts to hand it over so far, while it waits; null once that is over. */
             attempts: number | null;
+            /** @description The rule that suppressed it; null unless one did. */
             suppression: {
                 [key: string]: unknown;
             } | null;
+            /** @description When it was delivered; null before. */
             deliveredAt: string | null;
+            /** @description When it was first opened; null before. */
             openedAt: string | null;
+            /** @description When a link was first clicked; null before. */
             clickedAt: string | null;
+            /** @description When it bounced; null unless it did. */
             bouncedAt: string | null;
+            /** @description When it was reported as spam; null unless it was. */
             complainedAt: string | null;
+            /** @description Names with values, by which the mail is found. */
             tags: {
                 [key: string]: string;
             };
@@ -3664,6 +4216,7 @@ export interface components {
             resendOf: string | null;
             /** @description Mail that sent this one again, oldest first. */
             resends: string[];
+            /** @description What happened to it, oldest first. */
             timeline: components["schemas"]["EmailTimelineItem"][];
             /** @description The HTML, with `include=body`; null once it was emptied after EMAIL_BODY_RETENTION_DAYS. */
             body?: string | null;
@@ -3671,44 +4224,74 @@ export interface components {
             text?: string | null;
         };
         EmailPage: {
+            /** @description The data. */
             data: components["schemas"]["EmailSummary"][];
+            /** @description Pass it on to get the next page; null after the last one. */
             cursor: string | null;
             /** @description Whether there is another page. A page may be short, or empty, although there is: go on with `cursor`. */
             hasMore: boolean;
         };
         EmailSummary: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
             id: string;
+            /** @description The contact. */
             contact: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description Unique ID.
+                 */
                 id: string;
+                /** @description The email address. */
                 email: string;
             };
+            /** @description The recipient. */
             to: string;
+            /** @description The sender's address; its domain must be verified. */
             from: string;
             /** @description As it was sent; before that, as it was given, with its variables. */
             subject: string;
-            /** @enum {string} */
+            /**
+             * @description The status.
+             * @enum {string}
+             */
             status: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "RECEIVED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SUPPRESSED" | "CANCELLED";
-            /** @enum {string} */
+            /**
+             * @description What sent it: a request, a campaign, a workflow; or received mail.
+             * @enum {string}
+             */
             source: "TRANSACTIONAL" | "CAMPAIGN" | "WORKFLOW" | "INBOUND";
+            /** @description The template; null without one. */
             templateId: string | null;
+            /** @description The campaign it belongs to; null without one. */
             campaignId: string | null;
+            /** @description The execution of a workflow that sent it; null for others. */
             workflowExecutionId: string | null;
             /** @description Why it was not sent, or bounced. */
             error: string | null;
+            /** @description How often it was opened. */
             opens: number;
+            /** @description How often links were clicked. */
             clicks: number;
             /** @description When it is to be sent, where the sender chose a time. */
             scheduledFor: string | null;
             /** @description When it is sent unless it is cancelled or released before. */
             heldUntil: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
+            /** @description When it was sent; null before. */
             sentAt: string | null;
         };
         EmailTimelineItem: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
             at: string;
             /** @description `accepted`, `sent`, `delivery`, `open`, `click`, `bounce`, `complaint`, `failed`, `suppressed` or `cancelled`. */
             type: string;
@@ -3718,8 +4301,12 @@ export interface components {
             } | null;
         };
         Error: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: false;
+            /** @description What went wrong. */
             error: {
                 /**
                  * @description What went wrong, for programs.
@@ -3728,12 +4315,14 @@ export interface components {
                 code: string;
                 /** @description What went wrong, for people. */
                 message: string;
+                /** @description The HTTP status. */
                 statusCode: number;
                 /**
                  * Format: uuid
                  * @description The `X-Request-ID` of the answer; name it when you ask for help.
                  */
                 requestId: string;
+                /** @description Facts about the failure, for programs. */
                 details?: {
                     [key: string]: unknown;
                 };
@@ -3742,38 +4331,60 @@ export interface components {
                 /** @description What to do about it. */
                 suggestion?: string;
             };
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was answered.
+             */
             timestamp: string;
         };
         Event: {
+            /** @description Unique ID. */
             id: string;
+            /** @description The name. */
             name: string;
+            /** @description The data. */
             data: {
                 [key: string]: unknown;
             } | null;
             /** @description The data is too large for this answer: `data` is null here. */
             dataOmitted?: boolean;
+            /** @description The project. */
             projectId: string;
+            /** @description The contact. */
             contactId: string | null;
+            /** @description The email; null without one. */
             emailId: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
         };
         EventToRecord: components["schemas"]["RecordedEvent"] | components["schemas"]["TrackEventRequest"];
         EventUsage: {
+            /** @description Segments that use it. */
             usedInSegments: {
+                /** @description Unique ID. */
                 id: string;
+                /** @description The name. */
                 name: string;
             }[];
+            /** @description Workflows that use it. */
             usedInWorkflows: {
+                /** @description Unique ID. */
                 id: string;
+                /** @description The name. */
                 name: string;
             }[];
+            /** @description How often it happened. */
             totalCount: number;
+            /** @description How many contacts it concerns. */
             uniqueContacts: number;
+            /** @description Whether nothing uses it, so that it can be deleted. */
             canDelete: boolean;
         };
         ExitStepConfig: {
+            /** @description Why. */
             reason?: string | null;
         };
         ExplainRequest: {
@@ -3781,16 +4392,28 @@ export interface components {
             contact: string;
             /** @description A campaign, a workflow, a mail, or with `topic` the latest mail and whatever keeps mail from it. */
             about: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The campaign it belongs to; null without one.
+                 */
                 campaignId: string;
             } | {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The workflow.
+                 */
                 workflowId: string;
             } | {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The email; null without one.
+                 */
                 emailId: string;
             } | {
-                /** @constant */
+                /**
+                 * @description `any`: everything that concerns the contact.
+                 * @constant
+                 */
                 topic: "any";
             };
             /**
@@ -3800,25 +4423,44 @@ export interface components {
             at?: string;
         };
         Explanation: {
-            /** @enum {string} */
+            /**
+             * @description Whether the contact got it, will get it, or not.
+             * @enum {string}
+             */
             verdict: "received" | "sent" | "will" | "did_not" | "will_not" | "cannot_tell";
+            /** @description The same in words. */
             sentence: string;
+            /** @description The contact. */
             contact: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description Unique ID.
+                 */
                 id: string;
+                /** @description The email address. */
                 email: string;
             };
             /** @description In the order in which they are made. The first `stop` is the reason. */
             decisions: components["schemas"]["ExplanationDecision"][];
+            /** @description What happens next; null when nothing. */
             next: {
+                /** @description When it happened. */
                 at: string | null;
+                /** @description What happens, in words. */
                 what: string;
             } | null;
+            /** @description Requests that would change the outcome. */
             fixes: {
+                /** @description The same in words. */
                 sentence: string;
-                /** @enum {string} */
+                /**
+                 * @description The method of the request.
+                 * @enum {string}
+                 */
                 method: "POST" | "PATCH" | "PUT";
+                /** @description The path of the request. */
                 path: string;
+                /** @description The body of the request. */
                 body: {
                     [key: string]: unknown;
                 };
@@ -3827,13 +4469,20 @@ export interface components {
             permalink: string;
         };
         ExplanationDecision: {
+            /** @description When it happened. */
             at: string | null;
             /** @description What was checked, such as `contact.existed` or `mail.suppressed`. */
             check: string;
-            /** @enum {string} */
+            /**
+             * @description `pass`, `stop` or `info`.
+             * @enum {string}
+             */
             outcome: "pass" | "stop" | "info";
+            /** @description The same in words. */
             sentence: string;
+            /** @description The value that was needed. */
             expected: unknown | null;
+            /** @description The value that was found. */
             actual: unknown | null;
             /**
              * @description `recorded` when it happened, or `evaluated` for this answer.
@@ -3842,425 +4491,763 @@ export interface components {
             basis: "recorded" | "evaluated";
             /** @description The age of the values that were evaluated. */
             dataAsOf: string | null;
+            /** @description Where the value is from; null when it has no page. */
             source: {
+                /** @description The type. */
                 type: string;
+                /** @description Unique ID. */
                 id: string;
+                /** @description Address of its page. */
                 href: string;
             } | null;
         };
         FieldProblem: {
+            /** @description The field. */
             field: string;
+            /** @description What happened, for people. */
             message: string;
+            /** @description What is wrong, for programs. */
             code: string;
+            /** @description What was received instead. */
             received?: string;
         };
         GetActivityStatsResponse: {
+            /** @description Events that happened. */
             totalEvents: number;
+            /** @description Emails that were sent. */
             totalEmailsSent: number;
+            /** @description Emails that were opened. */
             totalEmailsOpened: number;
+            /** @description Emails in which a link was clicked. */
             totalEmailsClicked: number;
+            /** @description Workflows that contacts entered. */
             totalWorkflowsStarted: number;
+            /** @description Opened mail, in percent. */
             openRate: number;
+            /** @description Clicked mail, in percent. */
             clickRate: number;
         };
         GetCampaignAuditResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description The data. */
             data: components["schemas"]["CampaignAudit"];
         };
         GetCampaignAveragesResponse: {
+            /** @description How many there are. */
             total: number;
+            /** @description How many are inside or under way. */
             active: number;
+            /** @description How many are complete. */
             completed: number;
+            /** @description Share of mail that was opened, with its change. */
             averageOpenRate: number;
+            /** @description Share of mail that was clicked, with its change. */
             averageClickRate: number;
         };
         GetCampaignResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description The data. */
             data: components["schemas"]["CampaignWithSegment"];
         };
         GetCampaignStatsResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description The data. */
             data: components["schemas"]["CampaignStats"];
         };
         GetCampaignVersionResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description The data. */
             data: components["schemas"]["ContentVersionWithContent"];
         };
         GetContactFieldUsageResponse: {
+            /** @description Segments that use it. */
             usedInSegments: {
+                /** @description Unique ID. */
                 id: string;
+                /** @description The name. */
                 name: string;
             }[];
+            /** @description Campaigns that use it. */
             usedInCampaigns: {
+                /** @description Unique ID. */
                 id: string;
+                /** @description The name. */
                 name: string;
             }[];
+            /** @description Workflows that use it. */
             usedInWorkflows: {
+                /** @description Unique ID. */
                 id: string;
+                /** @description The name. */
                 name: string;
             }[];
+            /** @description How many contacts have it. */
             contactCount: number;
+            /** @description Whether nothing uses it, so that it can be deleted. */
             canDelete: boolean;
         };
         GetImageUsageResponse: {
+            /** @description The templates. */
             templates: {
+                /** @description Unique ID. */
                 id: string;
+                /** @description The name. */
                 name: string;
             }[];
+            /** @description Campaigns, or what concerns them. */
             campaigns: {
+                /** @description Unique ID. */
                 id: string;
+                /** @description The name. */
                 name: string;
+                /** @description The status. */
                 status: string;
             }[];
+            /** @description How many campaigns were searched. */
             searchedCampaigns: number;
         };
         GetProjectAuditLogResponse: {
+            /** @description The data. */
             data: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description Unique ID.
+                 */
                 id: string;
+                /** @description Where it stands. */
                 position: number;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When it happened.
+                 */
                 at: string;
+                /** @description Who did it: `user`, `key` or `system`, with ID and name. */
                 actor: {
-                    /** @enum {string} */
+                    /**
+                     * @description What kind it is.
+                     * @enum {string}
+                     */
                     kind: "user" | "key" | "mcp" | "system";
+                    /** @description Unique ID. */
                     id: string | null;
+                    /** @description The name. */
                     name: string | null;
                 };
+                /** @description What was done, such as `campaign.sent`. */
                 action: string;
+                /** @description What was changed. */
                 target: string | null;
+                /** @description What differs, as it was before the change. */
                 before: {
                     [key: string]: unknown;
                 } | null;
+                /** @description What differs, as it is since the change. */
                 after: {
                     [key: string]: unknown;
                 } | null;
+                /** @description The `X-Request-ID` of the request. */
                 requestId: string | null;
+                /** @description A hash of the network that the request came from. */
                 ipHash: string | null;
             }[];
+            /** @description Pass it on to get the next page; null after the last one. */
             cursor: string | null;
         };
         GetProjectAuditLogVerifyResponse: {
+            /** @description Whether it is valid. */
             valid: boolean;
+            /** @description How many entries there are. */
             entries: number;
+            /** @description How many entries are missing. */
             missing: number;
+            /** @description The first entry that was changed; null when none was. */
             firstChanged: {
+                /** @description Unique ID. */
                 id: string;
+                /** @description Where it stands. */
                 position: number;
             } | null;
         };
         GetProjectReputationResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description The data. */
             data: components["schemas"]["ProjectReputation"];
         };
         GetProjectResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description The data. */
             data: components["schemas"]["ProjectSummary"];
         };
         GetProjectSetupStateResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description The data. */
             data: {
+                /** @description Whether the project has a paid subscription. */
                 hasSubscription: boolean;
+                /** @description Whether the project can send from a domain. */
                 hasVerifiedDomain: boolean;
+                /** @description How many contacts have it. */
                 contactCount: number;
+                /** @description When the last campaign was sent. */
                 lastCampaignSentAt: string | null;
+                /** @description Whether a workflow is enabled. */
                 hasEnabledWorkflow: boolean;
             };
         };
         GetTemplateUsageResponse: {
+            /** @description How many steps send it. */
             workflowSteps: number;
+            /** @description How many emails were made from it. */
             emailsSent: number;
+            /** @description The steps, or how many there are. */
             steps: {
+                /** @description Unique ID. */
                 id: string;
+                /** @description The name. */
                 name: string;
+                /** @description The type. */
                 type: string;
+                /** @description The workflow. */
                 workflowId: string;
+                /** @description The name of the workflow. */
                 workflowName: string;
             }[];
+            /** @description Campaigns, or what concerns them. */
             campaigns: unknown[];
         };
         ImagePage: {
+            /** @description The images, newest first. */
             images: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description Unique ID.
+                 */
                 id: string;
+                /** @description The address. */
                 url: string;
+                /** @description The key of the stored file. */
                 key: string;
+                /** @description The name of the file. */
                 filename: string;
+                /** @description The media type, such as `image/png`. */
                 contentType: string;
+                /** @description The size in bytes. */
                 size: number;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When it was created.
+                 */
                 createdAt: string;
             }[];
+            /** @description Pass it as `cursor` to get the next page; null after the last one. */
             nextCursor: string | null;
         };
         ImportJob: {
+            /** @description Unique ID. */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description The state of the job.
+             * @enum {string}
+             */
             state: "waiting" | "active" | "delayed" | "completed" | "failed";
+            /** @description How much is done, in percent. */
             progress: number;
+            /** @description What the job did; null before it ends. */
             result: {
+                /** @description How many rows the file has. */
                 totalRows: number;
+                /** @description How many succeeded. */
                 successCount: number;
+                /** @description Rows that created a contact. */
                 createdCount: number;
+                /** @description Rows that changed a contact. */
                 updatedCount: number;
+                /** @description Rows that changed nothing. */
                 unchangedCount: number;
+                /** @description How many failed. */
                 failureCount: number;
+                /** @description What went wrong, by item. */
                 errors: {
+                    /** @description The line in the file. */
                     row: number;
+                    /** @description The email address. */
                     email: string | null;
+                    /** @description What went wrong; null when nothing did. */
                     error: string;
                 }[];
+                /** @description The reasons, with counts where there are several. */
                 reasons: {
                     [key: string]: number;
                 };
             } | null;
+            /** @description The data. */
             data: {
+                /** @description The project. */
                 projectId: string;
+                /** @description The name of the file. */
                 filename: string;
             };
+            /** @description Why it failed as a whole; null unless it did. */
             failedReason: string | null;
         };
         InsertWorkflowStepRequest: {
-            /** @enum {string} */
+            /**
+             * @description The type.
+             * @enum {string}
+             */
             type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+            /** @description The name. */
             name: string;
+            /** @description Where it stands. */
             position?: {
+                /** @description Pixels from the left. */
                 x: number;
+                /** @description Pixels from the top. */
                 y: number;
             } | null;
+            /** @description What the step does; which fields there are depends on its type. */
             config: {
                 [key: string]: unknown;
             };
+            /** @description The template; null without one. */
             templateId?: string | null;
         };
         InvoiceList: {
+            /** @description The invoices, newest first. */
             invoices: {
+                /** @description Unique ID. */
                 id: string;
+                /** @description The number of the invoice. */
                 number: string | null;
+                /** @description The status. */
                 status: string | null;
+                /** @description What is to be paid, in the smallest unit of the currency. */
                 amountDue: number;
+                /** @description What was paid, in the smallest unit of the currency. */
                 amountPaid: number;
+                /** @description The currency, such as `usd`. */
                 currency: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When it was created.
+                 */
                 created: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When the period begins.
+                 */
                 periodStart: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When the period ends.
+                 */
                 periodEnd: string;
+                /** @description Page of the invoice at the payment processor. */
                 hostedInvoiceUrl: string | null;
+                /** @description The invoice as PDF. */
                 invoicePdf: string | null;
+                /** @description The sum before taxes, in the smallest unit of the currency. */
                 subtotal: number;
+                /** @description The sum, in the smallest unit of the currency. */
                 total: number;
+                /** @description Whether it is paid. */
                 paid: boolean;
             }[];
+            /** @description Whether an invoice is unpaid. */
             hasUnpaidInvoices: boolean;
+            /** @description Invoices that are unpaid. */
             unpaidInvoices: {
+                /** @description Unique ID. */
                 id: string;
+                /** @description The number of the invoice. */
                 number: string | null;
+                /** @description What is to be paid, in the smallest unit of the currency. */
                 amountDue: number;
+                /** @description The currency, such as `usd`. */
                 currency: string;
+                /** @description When it is due. */
                 dueDate: string | null;
+                /** @description Page of the invoice at the payment processor. */
                 hostedInvoiceUrl: string | null;
             }[];
         };
         ListActivityTypesResponse: {
+            /** @description The types. */
             types: string[];
         };
         ListCampaignVersionsResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description The data. */
             data: components["schemas"]["ContentVersion"][];
         };
         ListContactEventsResponse: {
+            /** @description The events. */
             events: components["schemas"]["Event"][];
         };
         ListContactFieldValuesResponse: {
+            /** @description The field. */
             field: string;
+            /** @description The distinct values. */
             values: (string | number | boolean)[];
+            /** @description How many. */
             count: number;
+            /** @description The limit; null without one. */
             limit: number;
         };
         ListContactFieldsResponse: {
+            /** @description The fields. */
             fields: {
+                /** @description The field. */
                 field: string;
-                /** @enum {string} */
+                /**
+                 * @description The type.
+                 * @enum {string}
+                 */
                 type: "string" | "number" | "boolean" | "date";
+                /** @description Whether it is a key of contact data. */
                 isCustom: boolean;
+                /** @description Share of contacts that have it, in percent. */
                 coverage: number;
             }[];
+            /** @description How many. */
             count: number;
         };
         ListEventNamesResponse: {
+            /** @description Names of events, the most frequent first. */
             eventNames: string[];
         };
         ListEventsResponse: {
+            /** @description The events. */
             events: {
+                /** @description Unique ID. */
                 id: string;
+                /** @description The name. */
                 name: string;
+                /** @description The data. */
                 data: {
                     [key: string]: unknown;
                 } | null;
                 /** @description The data is too large for this answer: `data` is null here. */
                 dataOmitted?: boolean;
+                /** @description The project. */
                 projectId: string;
+                /** @description The contact. */
                 contactId: string | null;
+                /** @description The email; null without one. */
                 emailId: string | null;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When it was created.
+                 */
                 createdAt: string;
+                /** @description The contact. */
                 contact: {
+                    /** @description The email address. */
                     email: string;
                 } | null;
             }[];
         };
         ListProjectMembersResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description The data. */
             data: components["schemas"]["ListedMember"][];
         };
         ListProjectSummariesResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description The data. */
             data: components["schemas"]["ProjectSummary"] | components["schemas"]["ProjectSummary"][];
         };
         ListSegmentContactsResponse: {
+            /** @description The data. */
             data: components["schemas"]["Contact"][];
+            /** @description The number of the page, from 1. */
             page: number;
+            /** @description How many items a page has. */
             pageSize: number;
+            /** @description How many there are. */
             total: number;
+            /** @description How many pages there are. */
             totalPages: number;
         };
         ListSuppressedEmailsResponse: {
+            /** @description Suppressed mail, the newest first. */
             emails: {
+                /** @description Unique ID. */
                 id: string;
+                /** @description When it was created. */
                 createdAt: string;
+                /** @description The address of the recipient. */
                 recipientAddress: string;
+                /** @description The subject, with Liquid variables. */
                 subject: string;
+                /** @description The subject as it would have been sent. */
                 renderedSubject: string;
+                /** @description The rule that suppressed it; null unless one did. */
                 suppression: components["schemas"]["SuppressionMatch"];
+                /** @description The status. */
                 status: string;
             }[];
+            /** @description Pass it as `cursor` to get the next page; null after the last one. */
             nextCursor: string | null;
         };
         ListUpcomingActivityResponse: {
+            /** @description What is coming up, the next first. */
             activities: components["schemas"]["Activity"][];
         };
         ListWorkflowExecutionsResponse: {
+            /** @description The executions, or how many there are. */
             executions: components["schemas"]["ListedWorkflowExecution"][];
+            /** @description The data. */
             data: components["schemas"]["ListedWorkflowExecution"][];
+            /** @description The number of the page, from 1. */
             page: number;
+            /** @description How many items a page has. */
             pageSize: number;
+            /** @description How many there are. */
             total: number;
+            /** @description How many pages there are. */
             totalPages: number;
         };
         ListWorkflowFieldsResponse: {
+            /** @description The fields. */
             fields: string[];
+            /** @description Fields with their types. */
             typedFields: {
+                /** @description The field. */
                 field: string;
+                /** @description The type. */
                 type: string;
+                /** @description Where the field comes from: the contact, its data, or an event. */
                 category: string;
             }[];
+            /** @description How many. */
             count: number;
         };
         ListWorkflowVersionsResponse: {
+            /** @description The data. */
             data: {
+                /** @description The number of the version. */
                 version: number;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When it was created.
+                 */
                 createdAt: string;
+                /** @description Whether it is the version that new contacts enter. */
                 isCurrent: boolean;
+                /** @description The steps, or how many there are. */
                 steps: number;
+                /** @description How many are inside or under way. */
                 active: number;
             }[];
+            /** @description The number of the page, from 1. */
             page: number;
+            /** @description How many items a page has. */
             pageSize: number;
+            /** @description How many there are. */
             total: number;
+            /** @description How many pages there are. */
             totalPages: number;
         };
         ListWorkflowsResponse: {
+            /** @description The data. */
             data: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description Unique ID.
+                 */
                 id: string;
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The project.
+                 */
                 projectId: string;
+                /** @description The name. */
                 name: string;
+                /** @description What it is for, in the words of its author. */
                 description: string | null;
+                /** @description Whether it is on. */
                 enabled: boolean;
-                /** @enum {string} */
+                /**
+                 * @description What starts it: `EVENT`, `MANUAL` or `SCHEDULE`.
+                 * @enum {string}
+                 */
                 triggerType: "EVENT" | "MANUAL" | "SCHEDULE";
+                /** @description What starts it: the event, or the schedule with its audience. */
                 triggerConfig: {
                     [key: string]: unknown;
                 } | null;
+                /** @description Whether a contact may enter again after leaving. */
                 allowReentry: boolean;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When it was created.
+                 */
                 createdAt: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When it last changed.
+                 */
                 updatedAt: string;
+                /** @description How many of each it has. */
                 _count: {
+                    /** @description The steps, or how many there are. */
                     steps: number;
+                    /** @description The executions, or how many there are. */
                     executions: number;
                 };
             }[];
+            /** @description The number of the page, from 1. */
             page: number;
+            /** @description How many items a page has. */
             pageSize: number;
+            /** @description How many there are. */
             total: number;
+            /** @description How many pages there are. */
             totalPages: number;
+            /** @description Whether there is another page. */
             hasMore: boolean;
+            /** @description Pass it on to get the next page; null after the last one. */
             cursor: string | null;
         };
         ListedMember: {
+            /** @description The user. */
             userId: string;
+            /** @description The email address. */
             email: string;
-            /** @enum {string} */
+            /**
+             * @description The role in the project.
+             * @enum {string}
+             */
             role: "MEMBER" | "ADMIN" | "OWNER";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
         };
         ListedWorkflowExecution: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
             id: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The workflow.
+             */
             workflowId: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The contact.
+             */
             contactId: string;
-            /** @enum {string} */
+            /**
+             * @description The status.
+             * @enum {string}
+             */
             status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
+            /** @description The step the contact is at; null after the end. */
             currentStepId: string | null;
+            /** @description Why the contact left; null while inside. */
             exitReason: string | null;
+            /** @description Data of the event that started the execution. */
             context: {
                 [key: string]: unknown;
             } | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
             startedAt: string;
+            /** @description When it ended; null while it runs. */
             completedAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updatedAt: string;
+            /** @description The contact. */
             contact: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description Unique ID.
+                 */
                 id: string;
+                /** @description The email address. */
                 email: string;
             };
+            /** @description The step the contact is at. */
             currentStep: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description Unique ID.
+                 */
                 id: string;
+                /** @description The name. */
                 name: string;
-                /** @enum {string} */
+                /**
+                 * @description The type.
+                 * @enum {string}
+                 */
                 type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
             } | null;
+            /** @description Since when the contact is at the step. */
             currentStepSince: string | null;
         };
         LookupContactsRequest: {
+            /** @description Email addresses. */
             emails: string[];
         };
         LookupContactsResponse: {
+            /** @description Addresses that are contacts, as they were given. */
             found: string[];
+            /** @description Addresses that are no contacts, as they were given. */
             notFound: string[];
         };
         MigrateWorkflowRequest: {
@@ -4268,251 +5255,458 @@ export interface components {
             dryRun?: boolean;
             /** @description Default: `[]`. */
             plan?: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The step.
+                 */
                 stepId: string;
-                /** @enum {string} */
+                /**
+                 * @description What was done, or what is to happen.
+                 * @enum {string}
+                 */
                 action: "finish" | "moveAtNextStep" | "moveNow" | "exit";
+                /** @description The step that it leads to. */
                 toStepId?: string | null;
+                /** @description Why. */
                 reason?: string | null;
             }[];
             /** @description Default: `{"action":"finish"}`. */
             otherwise?: {
-                /** @enum {string} */
+                /**
+                 * @description What was done, or what is to happen.
+                 * @enum {string}
+                 */
                 action: "finish" | "moveAtNextStep" | "moveNow" | "exit";
+                /** @description The step that it leads to. */
                 toStepId?: string | null;
+                /** @description Why. */
                 reason?: string | null;
             };
         };
         MigrateWorkflowResponse: components["schemas"]["WorkflowMigrationPreview"] | components["schemas"]["WorkflowMigration"];
         MultiConditionStepConfig: {
-            /** @constant */
+            /**
+             * @description How it is evaluated: `binary` with two branches, or `multi`.
+             * @constant
+             */
             mode: "multi";
+            /** @description The field. */
             field: string;
+            /** @description The paths out of the step. */
             branches: {
+                /** @description Unique ID. */
                 id: string;
+                /** @description The name. */
                 name?: string | null;
-                /** @enum {string} */
+                /**
+                 * @description How the field is compared.
+                 * @enum {string}
+                 */
                 operator: "equals" | "notEquals" | "contains" | "notContains" | "greaterThan" | "lessThan" | "greaterThanOrEqual" | "lessThanOrEqual" | "exists" | "notExists";
+                /** @description What the field is compared with. */
                 value?: unknown;
             }[];
         };
         OwnProject: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
             id: string;
+            /** @description The name. */
             name: string;
+            /** @description The public key; null when it cannot be decrypted. */
             public: string | null;
+            /** @description The secret key; null when it is hidden or cannot be decrypted. */
             secret: string | null;
+            /** @description Whether the project is disabled: it can be read and not written to. */
             disabled: boolean;
+            /** @description Why it is disabled; null while it is not. */
             disabledReason: ("REPUTATION" | "PAYMENT_FAILED" | "CONTENT" | "MANUAL") | null;
+            /** @description The customer at the payment processor; null without one. */
             customer: string | null;
+            /** @description The subscription at the payment processor; null without one. */
             subscription: string | null;
+            /** @description Monthly limit of workflow mail; null without one. */
             billingLimitWorkflows: number | null;
+            /** @description Monthly limit of campaign mail; null without one. */
             billingLimitCampaigns: number | null;
+            /** @description Monthly limit of transactional mail; null without one. */
             billingLimitTransactional: number | null;
+            /** @description Monthly limit of received mail; null without one. */
             billingLimitInbound: number | null;
-            /** @enum {string} */
+            /**
+             * @description Whether opens and clicks are tracked.
+             * @enum {string}
+             */
             tracking: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
+            /** @description The language of recipient pages and footers. */
             language: string;
+            /** @description Whether stored contact data is HTML-escaped in HTML. */
             escapeContactData: boolean;
+            /** @description Whether members do not see the secret key. */
             hideSecretKey: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updatedAt: string;
-            /** @enum {string} */
+            /**
+             * @description The role in the project.
+             * @enum {string}
+             */
             role: "MEMBER" | "ADMIN" | "OWNER";
         };
         PauseCampaignResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description The data. */
             data: components["schemas"]["CampaignWithSegment"];
+            /** @description What happened, for people. */
             message: string;
         };
         PaymentPage: {
+            /** @description The address. */
             url: string;
         };
         PreviewSegmentRequest: {
+            /** @description The condition tree. */
             condition?: components["schemas"]["Condition"] | null;
         };
         PreviewSegmentResponse: {
+            /** @description How many there are. */
             total: number;
+            /** @description The contacts. */
             contacts: components["schemas"]["Contact"][];
         };
         PreviewSuppressionRulesRequest: {
+            /** @description The email address. */
             address: string;
         };
         PreviewSuppressionRulesResponse: {
+            /** @description Whether mail to the address is suppressed. */
             suppressed: boolean;
+            /** @description The rule that matches; null when none does. */
             match: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The suppression rule.
+                 */
                 ruleId: string;
+                /** @description The name. */
                 name: string;
-                /** @enum {string} */
+                /**
+                 * @description What kind it is.
+                 * @enum {string}
+                 */
                 kind: "ADDRESS" | "DOMAIN" | "PREFIX" | "SUFFIX" | "WILDCARD";
+                /** @description The pattern of the rule. */
                 pattern: string;
+                /** @description Who gets it. */
                 recipient: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When the rule matched.
+                 */
                 matchedAt: string;
             } | null;
         };
         PreviewTemplateRequest: {
+            /** @description The subject, with Liquid variables. */
             subject: string;
+            /** @description The HTML, with Liquid variables. */
             body: string;
             /**
              * @description Default: `"MARKETING"`.
              * @enum {string}
              */
             type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+            /** @description The contact. */
             contactId?: string | null;
+            /** @description The data. */
             data?: {
                 [key: string]: unknown;
             } | null;
         };
         PreviewTemplateResponse: {
+            /** @description The subject, with Liquid variables. */
             subject: string;
+            /** @description The HTML as a recipient gets it. */
             html: string;
+            /** @description The text part. */
             text: string | null;
         };
         Project: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
             id: string;
+            /** @description The name. */
             name: string;
+            /** @description The public key; null when it cannot be decrypted. */
             public: string | null;
+            /** @description The secret key; null when it is hidden or cannot be decrypted. */
             secret: string | null;
+            /** @description Whether the project is disabled: it can be read and not written to. */
             disabled: boolean;
+            /** @description Why it is disabled; null while it is not. */
             disabledReason: ("REPUTATION" | "PAYMENT_FAILED" | "CONTENT" | "MANUAL") | null;
+            /** @description The customer at the payment processor; null without one. */
             customer: string | null;
+            /** @description The subscription at the payment processor; null without one. */
             subscription: string | null;
+            /** @description Monthly limit of workflow mail; null without one. */
             billingLimitWorkflows: number | null;
+            /** @description Monthly limit of campaign mail; null without one. */
             billingLimitCampaigns: number | null;
+            /** @description Monthly limit of transactional mail; null without one. */
             billingLimitTransactional: number | null;
+            /** @description Monthly limit of received mail; null without one. */
             billingLimitInbound: number | null;
-            /** @enum {string} */
+            /**
+             * @description Whether opens and clicks are tracked.
+             * @enum {string}
+             */
             tracking: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
+            /** @description The language of recipient pages and footers. */
             language: string;
+            /** @description Whether stored contact data is HTML-escaped in HTML. */
             escapeContactData: boolean;
+            /** @description Whether members do not see the secret key. */
             hideSecretKey: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updatedAt: string;
         };
         ProjectReputation: {
+            /** @description The status. */
             status: {
+                /** @description The project. */
                 projectId: string;
+                /** @description Whether all rates are low enough. */
                 isHealthy: boolean;
+                /** @description Whether a rate reached its limit. */
                 shouldDisable: boolean;
+                /** @description The last 24 hours. */
                 twentyFourHour: {
+                    /** @description How many there are. */
                     total: number;
+                    /** @description Permanent bounces. */
                     bounces: number;
+                    /** @description Spam reports. */
                     complaints: number;
+                    /** @description Permanent bounces, in percent. */
                     bounceRate: number;
+                    /** @description Spam reports, in percent. */
                     complaintRate: number;
                 };
+                /** @description The last seven days. */
                 sevenDay: {
+                    /** @description How many there are. */
                     total: number;
+                    /** @description Permanent bounces. */
                     bounces: number;
+                    /** @description Spam reports. */
                     complaints: number;
+                    /** @description Permanent bounces, in percent. */
                     bounceRate: number;
+                    /** @description Spam reports, in percent. */
                     complaintRate: number;
                 };
+                /** @description Since the project exists. */
                 allTime: {
+                    /** @description How many there are. */
                     total: number;
+                    /** @description Permanent bounces. */
                     bounces: number;
+                    /** @description Spam reports. */
                     complaints: number;
+                    /** @description Permanent bounces, in percent. */
                     bounceRate: number;
+                    /** @description Spam reports, in percent. */
                     complaintRate: number;
                 };
+                /** @description Whether the project is too young to judge by rates. */
                 isNewProject: boolean;
+                /** @description Rates that reached their limit. */
                 violations: string[];
+                /** @description Rates that are close to their limit. */
                 warnings: string[];
             };
+            /** @description The level of each rate. */
             levels: {
-                /** @enum {string} */
+                /**
+                 * @description Level of the bounce rate of seven days: `healthy`, `warning` or `critical`.
+                 * @enum {string}
+                 */
                 bounce7Day: "healthy" | "warning" | "critical";
-                /** @enum {string} */
+                /**
+                 * @description Level of the bounce rate of all time.
+                 * @enum {string}
+                 */
                 bounceAllTime: "healthy" | "warning" | "critical";
-                /** @enum {string} */
+                /**
+                 * @description Level of the complaint rate of seven days.
+                 * @enum {string}
+                 */
                 complaint7Day: "healthy" | "warning" | "critical";
-                /** @enum {string} */
+                /**
+                 * @description Level of the complaint rate of all time.
+                 * @enum {string}
+                 */
                 complaintAllTime: "healthy" | "warning" | "critical";
             };
+            /** @description Whether the project is disabled. */
             isDisabled: boolean;
         };
         ProjectSummary: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
             id: string;
+            /** @description The name. */
             name: string;
+            /** @description The verified domain that senders are suggested with. */
             defaultSenderDomain: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
         };
         QueuedJob: {
+            /** @description What happened, for people. */
             message: string;
+            /** @description The job, to ask for its progress. */
             jobId: string;
         };
         RecordedEvent: {
+            /** @description The name. */
             name: string;
+            /** @description The contact. */
             contactId?: string | null;
+            /** @description The email; null without one. */
             emailId?: string | null;
+            /** @description The data. */
             data?: {
                 [key: string]: unknown;
             } | null;
         };
         RefreshSegmentResponse: {
+            /** @description How many members it had when they were last counted. */
             memberCount: number;
         };
         RegenerateProjectKeysResponse: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
             id: string;
+            /** @description The name. */
             name: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updatedAt: string;
+            /** @description Whether the project is disabled: it can be read and not written to. */
             disabled: boolean;
+            /** @description The customer at the payment processor; null without one. */
             customer: string | null;
+            /** @description The subscription at the payment processor; null without one. */
             subscription: string | null;
+            /** @description The public key; null when it cannot be decrypted. */
             public: string;
+            /** @description The secret key; null when it is hidden or cannot be decrypted. */
             secret: string;
         };
         RemoveSegmentMembersRequest: {
+            /** @description Email addresses. */
             emails: string[];
         };
         RemoveSegmentMembersResponse: {
+            /** @description How many were removed. */
             removed: number;
         };
         ReplaceWorkflowGraphRequest: {
+            /** @description The steps, or how many there are. */
             steps: {
+                /** @description Unique ID. */
                 id: string;
-                /** @enum {string} */
+                /**
+                 * @description The type.
+                 * @enum {string}
+                 */
                 type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+                /** @description The name. */
                 name: string;
+                /** @description Where it stands. */
                 position: {
+                    /** @description Pixels from the left. */
                     x: number;
+                    /** @description Pixels from the top. */
                     y: number;
                 };
+                /** @description What the step does; which fields there are depends on its type. */
                 config: {
                     [key: string]: unknown;
                 };
+                /** @description The template; null without one. */
                 templateId?: string | null;
             }[];
+            /** @description The paths between steps. */
             transitions: components["schemas"]["CreateWorkflowTransitionRequest"][];
+            /** @description A plan for the contacts inside; without one they stay in their version. */
             migrate?: {
                 /** @description Default: `[]`. */
                 plan?: {
-                    /** Format: uuid */
+                    /**
+                     * Format: uuid
+                     * @description The step.
+                     */
                     stepId: string;
-                    /** @enum {string} */
+                    /**
+                     * @description What was done, or what is to happen.
+                     * @enum {string}
+                     */
                     action: "finish" | "moveAtNextStep" | "moveNow" | "exit";
+                    /** @description The step that it leads to. */
                     toStepId?: string | null;
+                    /** @description Why. */
                     reason?: string | null;
                 }[];
                 /** @description Default: `{"action":"finish"}`. */
                 otherwise?: {
-                    /** @enum {string} */
+                    /**
+                     * @description What was done, or what is to happen.
+                     * @enum {string}
+                     */
                     action: "finish" | "moveAtNextStep" | "moveNow" | "exit";
+                    /** @description The step that it leads to. */
                     toStepId?: string | null;
+                    /** @description Why. */
                     reason?: string | null;
                 };
             } | null;
@@ -4521,20 +5715,34 @@ export interface components {
         };
         ReplaceWorkflowGraphResponse: components["schemas"]["WorkflowGraphPreview"] | components["schemas"]["ReplacedWorkflowGraph"];
         ReplacedWorkflowGraph: {
-            /** @constant */
+            /**
+             * @description Whether this only tells what would happen.
+             * @constant
+             */
             dryRun: false;
+            /** @description The IDs that new steps got, by the names they had in the request. */
             ids: {
                 [key: string]: string;
             };
+            /** @description What the new graph changes. */
             changes: components["schemas"]["WorkflowGraphChanges"];
+            /** @description The workflow. */
             workflow: components["schemas"]["WorkflowWithGraph"];
+            /** @description The job that migrates the contacts inside. */
             migration: components["schemas"]["WorkflowMigration"] | null;
         };
         ReplayWebhookEndpointRequest: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description From when on.
+             */
             since: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Up to when.
+             */
             until?: string;
+            /** @description The events. */
             events?: string[];
             /**
              * @description Default: `"all"`.
@@ -4543,9 +5751,14 @@ export interface components {
             only?: "failed" | "all";
         };
         ResendCampaignResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description The data. */
             data: components["schemas"]["CampaignWithSegment"];
+            /** @description What happened, for people. */
             message: string;
         };
         ResendEmailRequest: {
@@ -4553,14 +5766,23 @@ export interface components {
             evenIfItArrived?: boolean;
         };
         RestoreCampaignVersionResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description The data. */
             data: components["schemas"]["Campaign"];
         };
         ResumeCampaignResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description The data. */
             data: components["schemas"]["CampaignWithSegment"];
+            /** @description What happened, for people. */
             message: string;
         };
         RotateWebhookEndpointSecretRequest: {
@@ -4568,36 +5790,69 @@ export interface components {
             overlapHours?: number;
         };
         SavedBlock: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
             id: string;
+            /** @description The name. */
             name: string;
+            /** @description The content. */
             content: {
                 [key: string]: unknown;
             }[];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updatedAt: string;
         };
         SavedBlockList: {
+            /** @description The data. */
             data: components["schemas"]["SavedBlock"][];
         };
         Segment: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
             id: string;
+            /** @description The name. */
             name: string;
+            /** @description What it is for, in the words of its author. */
             description: string | null;
-            /** @enum {string} */
+            /**
+             * @description The type.
+             * @enum {string}
+             */
             type: "DYNAMIC" | "STATIC";
+            /** @description The condition tree. */
             condition: components["schemas"]["Condition"] | null;
+            /** @description Whether members are stored, and each entry and exit is an event. */
             trackMembership: boolean;
+            /** @description How many members it had when they were last counted. */
             memberCount: number;
+            /** @description Counts every edit; the `ETag` without its quotes. */
             revision: number;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The project.
+             */
             projectId: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updatedAt: string;
         };
         SendCampaignRequest: {
@@ -4605,12 +5860,18 @@ export interface components {
             scheduledFor?: unknown;
         };
         SendCampaignResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description The data. */
             data: components["schemas"]["CampaignWithSegment"];
+            /** @description What happened, for people. */
             message: string;
         };
         SendEmailBatchRequest: {
+            /** @description The emails, each as in `POST /v1/send`. */
             emails: components["schemas"]["SendEmailRequest"][];
             /**
              * @description `all`: nothing is sent unless every item can be. `each`: every item is accepted or refused by itself.
@@ -4619,17 +5880,30 @@ export interface components {
             mode?: "all" | "each";
         };
         SendEmailBatchResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description The data. */
             data: {
+                /** @description One item for each email, in the order of the request. */
                 results: ({
-                    /** @constant */
+                    /**
+                     * @description Whether it was accepted.
+                     * @constant
+                     */
                     ok: true;
+                    /** @description One item for each recipient, in the order of `to`. */
                     emails: {
+                        /** @description The contact. */
                         contact: {
+                            /** @description Unique ID. */
                             id: string;
+                            /** @description The ID of the email. */
                             email: string;
                         };
+                        /** @description The ID of the email. */
                         email: string;
                         /** @description With `scheduledFor` or `hold` only: when it is sent; null for now. */
                         scheduledFor?: string | null;
@@ -4637,210 +5911,372 @@ export interface components {
                         heldUntil?: string | null;
                     }[];
                 } | {
-                    /** @constant */
+                    /**
+                     * @description Whether it was accepted.
+                     * @constant
+                     */
                     ok: false;
+                    /** @description Why it was refused. */
                     error: {
+                        /** @description What is wrong, for programs. */
                         code: string;
+                        /** @description What happened, for people. */
                         message: string;
                         /** @description What `POST /v1/send` would have answered. */
                         statusCode: number;
+                        /** @description Facts about the failure, for programs. */
                         details?: {
                             [key: string]: unknown;
                         };
+                        /** @description What went wrong, by item. */
                         errors?: {
+                            /** @description The field. */
                             field: string;
+                            /** @description What happened, for people. */
                             message: string;
+                            /** @description What is wrong, for programs. */
                             code: string;
+                            /** @description What was received instead. */
                             received?: string;
                         }[];
+                        /** @description What to do about it. */
                         suggestion?: string;
                     };
                 })[];
+                /** @description When it happened. */
                 timestamp: string;
             };
         };
         SendEmailRequest: {
+            /** @description One recipient or up to 1,000; each gets a message of their own. */
             to: string | {
+                /** @description The name. */
                 name?: string | null;
+                /** @description The email address. */
                 email: string;
             } | (string | {
+                /** @description The name. */
                 name?: string | null;
+                /** @description The email address. */
                 email: string;
             })[];
+            /** @description The subject, with Liquid variables. */
             subject?: string;
+            /** @description The HTML, with Liquid variables. */
             body?: string;
             /** @description The text part, with Liquid; derived from the HTML when absent. */
             text?: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The template to send, in place of subject and body.
+             */
             template?: string;
+            /** @description The sender's address; its domain must be verified. */
             from?: string | {
+                /** @description The name. */
                 name?: string | null;
+                /** @description The email address. */
                 email: string;
             };
+            /** @description The sender's name. */
             fromName?: string;
+            /** @description The name. */
             name?: string;
+            /** @description The Reply-To address. */
             reply?: string;
+            /** @description The Reply-To address. */
             replyTo?: string;
+            /** @description Whether the contact gets marketing mail. */
             subscribed?: boolean;
+            /** @description Values for the template, which are stored on the contact too. `null` deletes a key; `{ "value": …, "persistent": false }` is for this mail only. */
             data?: {
                 [key: string]: unknown;
             } | null;
+            /** @description Further headers of the message. */
             headers?: {
                 [key: string]: string;
             };
+            /** @description Files of the message. */
             attachments?: {
+                /** @description The name of the file. */
                 filename: string;
+                /** @description The file in base64. */
                 content: string;
+                /** @description The media type, such as `image/png`. */
                 contentType: string;
                 /**
                  * @description Default: `"attachment"`.
                  * @enum {string}
                  */
                 disposition?: "attachment" | "inline";
+                /** @description The ID by which the HTML shows an inline file: `cid:<contentId>`. */
                 contentId?: string;
             }[];
+            /** @description Whether opens and clicks are tracked. */
             tracking?: boolean;
+            /** @description Names with values, by which the mail is found. */
             tags?: {
                 [key: string]: unknown;
             } | null;
+            /** @description ISO 8601 instant with an offset, at most 30 days ahead; one in the past means now. */
             scheduledFor?: string | null;
+            /** @description How long the mail waits, in minutes or hours, `15m` to `24h`, unless it is cancelled or released. */
             hold?: string | null;
         };
         SendEmailResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description The data. */
             data: {
+                /** @description One item for each recipient, in the order of `to`. */
                 emails: {
+                    /** @description The contact. */
                     contact: {
+                        /** @description Unique ID. */
                         id: string;
+                        /** @description The ID of the email. */
                         email: string;
                     };
+                    /** @description The ID of the email. */
                     email: string;
                     /** @description With `scheduledFor` or `hold` only: when it is sent; null for now. */
                     scheduledFor?: string | null;
                     /** @description With `scheduledFor` or `hold` only: when it is sent unless it is cancelled before. */
                     heldUntil?: string | null;
                 }[];
+                /** @description When it happened. */
                 timestamp: string;
             };
         };
         SendEmailStepConfig: {
+            /** @description The template; null without one. */
             templateId?: string | null;
+            /** @description Who gets it. */
             recipient?: {
                 /**
                  * @description Default: `"CONTACT"`.
                  * @enum {string}
                  */
                 type?: "CONTACT" | "CUSTOM";
+                /** @description The address that gets the mail in place of the contact. */
                 customEmail?: string | null;
             } | null;
         };
         StartWorkflowExecutionRequest: {
+            /** @description The contact. */
             contactId: string;
+            /** @description Data of the event that started the execution. */
             context?: unknown;
         };
         SuppressedEmail: {
+            /** @description Unique ID. */
             id: string;
+            /** @description The project. */
             projectId: string;
+            /** @description The contact. */
             contactId: string;
+            /** @description The name of the recipient. */
             toName: string | null;
+            /** @description The sender's name. */
             fromName: string | null;
+            /** @description The Reply-To address. */
             replyTo: string | null;
+            /** @description The subject, with Liquid variables. */
             subject: string;
+            /** @description The HTML, with Liquid variables. */
             body: string;
+            /** @description The sender's address; its domain must be verified. */
             from: string;
-            headers: unknown | null;
-            attachments: unknown | null;
+            /** @description Further headers of the message. */
+            headers: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Files of the message. */
+            attachments: {
+                [key: string]: unknown;
+            }[] | null;
+            /** @description What sent it. */
             sourceType: string;
+            /** @description The template; null without one. */
             templateId: string | null;
+            /** @description The campaign it belongs to; null without one. */
             campaignId: string | null;
+            /** @description The execution of a workflow that sent it; null for others. */
             workflowExecutionId: string | null;
+            /** @description The step execution that sent it; null for others. */
             workflowStepExecutionId: string | null;
+            /** @description The ID of the message at the provider. */
             messageId: string | null;
+            /** @description The status. */
             status: string;
+            /** @description When it was sent; null before. */
             sentAt: string | null;
+            /** @description When it was delivered; null before. */
             deliveredAt: string | null;
+            /** @description When it was first opened; null before. */
             openedAt: string | null;
+            /** @description When a link was first clicked; null before. */
             clickedAt: string | null;
+            /** @description When it bounced; null unless it did. */
             bouncedAt: string | null;
+            /** @description When it was reported as spam; null unless it was. */
             complainedAt: string | null;
+            /** @description How often it was opened. */
             opens: number;
+            /** @description How often links were clicked. */
             clicks: number;
+            /** @description What went wrong; null when nothing did. */
             error: string | null;
+            /** @description The address of the recipient. */
             recipientAddress: string;
+            /** @description The rule that suppressed it; null unless one did. */
             suppression: components["schemas"]["SuppressionMatch"];
+            /** @description When it was created. */
             createdAt: string;
+            /** @description When it last changed. */
             updatedAt: string;
         };
         SuppressionMatch: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The suppression rule.
+             */
             ruleId: string;
+            /** @description The name. */
             name: string;
-            /** @enum {string} */
+            /**
+             * @description What kind it is.
+             * @enum {string}
+             */
             kind: "ADDRESS" | "DOMAIN" | "PREFIX" | "SUFFIX" | "WILDCARD" | "KEY";
+            /** @description The pattern of the rule. */
             pattern: string;
+            /** @description Who gets it. */
             recipient: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the rule matched.
+             */
             matchedAt: string;
         };
         SuppressionRule: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
             id: string;
+            /** @description The name. */
             name: string;
-            /** @enum {string} */
+            /**
+             * @description What kind it is.
+             * @enum {string}
+             */
             kind: "ADDRESS" | "DOMAIN" | "PREFIX" | "SUFFIX" | "WILDCARD";
+            /** @description The pattern of the rule. */
             pattern: string;
+            /** @description Whether it is on. */
             enabled: boolean;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The project.
+             */
             projectId: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updatedAt: string;
         };
         SuppressionRuleRequest: {
+            /** @description The name. */
             name: string;
-            /** @enum {string} */
+            /**
+             * @description What kind it is.
+             * @enum {string}
+             */
             kind: "ADDRESS" | "DOMAIN" | "PREFIX" | "SUFFIX" | "WILDCARD";
+            /** @description The pattern of the rule. */
             pattern: string;
             /** @description Default: `true`. */
             enabled?: boolean;
+            /** @description Unique ID. */
             id?: unknown;
+            /** @description The project. */
             projectId?: unknown;
+            /** @description When it was created. */
             createdAt?: unknown;
+            /** @description When it last changed. */
             updatedAt?: unknown;
         };
         Template: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
             id: string;
+            /** @description The name. */
             name: string;
+            /** @description What it is for, in the words of its author. */
             description: string | null;
+            /** @description The subject, with Liquid variables. */
             subject: string;
+            /** @description The HTML, with Liquid variables. */
             body: string;
+            /** @description The blocks that `body` is compiled from; null for content written as HTML. */
             document: {
                 [key: string]: unknown;
             } | null;
+            /** @description The sender's address; its domain must be verified. */
             from: string;
+            /** @description The sender's name. */
             fromName: string | null;
+            /** @description The Reply-To address. */
             replyTo: string | null;
-            /** @enum {string} */
+            /**
+             * @description The type.
+             * @enum {string}
+             */
             type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+            /** @description Counts every edit; the `ETag` without its quotes. */
             revision: number;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The project.
+             */
             projectId: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updatedAt: string;
         };
         TemplatePage: {
+            /** @description The data. */
             data: components["schemas"]["Template"][];
+            /** @description The number of the page, from 1. */
             page: number;
+            /** @description How many items a page has. */
             pageSize: number;
+            /** @description How many there are. */
             total: number;
+            /** @description How many pages there are. */
             totalPages: number;
         };
         TestCampaignRequest: {
+            /** @description The email address. */
             email: string;
         };
         TestWebhookEndpointRequest: {
@@ -4848,86 +6284,141 @@ export interface components {
             type?: string;
         };
         TestWebhookEndpointResponse: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
             at: string;
+            /** @description The HTTP status. */
             statusCode: number | null;
+            /** @description How long it took, in milliseconds. */
             ms: number;
             /** @description The first 4 KB of the answer. */
             answer: string | null;
             /** @description Why there was no answer. */
             error: string | null;
+            /** @description What was delivered. */
             delivered: boolean;
+            /** @description The `webhook-id` of the call, the same for every repetition. */
             webhookId: string;
         };
         TrackEventRequest: {
+            /** @description The email address. */
             email: string;
+            /** @description The name of the event. */
             event: string;
+            /** @description Whether the contact gets marketing mail. */
             subscribed?: boolean;
+            /** @description Data of the event, stored on the contact too. */
             data?: {
                 [key: string]: unknown;
             } | null;
         };
         TrackEventResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description The data. */
             data: {
+                /** @description The contact. */
                 contact: string;
+                /** @description The ID of the event. */
                 event: string;
+                /** @description When it happened. */
                 timestamp: string;
             };
         };
         TriggerStepConfig: {
+            /** @description The name of the event. */
             eventName?: string | null;
         };
         UnarchiveCampaignResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description The data. */
             data: components["schemas"]["CampaignWithSegment"];
         };
         UpdateBillingLimitsRequest: {
+            /** @description The limit of workflow mail. */
             workflows: (number | string) | null;
+            /** @description Campaigns, or what concerns them. */
             campaigns: (number | string) | null;
+            /** @description The limit of transactional mail. */
             transactional: (number | string) | null;
+            /** @description The limit of received mail. */
             inbound: (number | string) | null;
         };
         UpdateCampaignRequest: {
+            /** @description The name. */
             name?: string;
+            /** @description What it is for, in the words of its author. */
             description?: string | null;
+            /** @description The subject, with Liquid variables. */
             subject?: string;
+            /** @description The HTML, with Liquid variables. */
             body?: string;
+            /** @description The blocks to compile the body from, in place of `body`; see the guide. Null keeps the HTML alone. */
             document?: {
                 [key: string]: unknown;
             } | null;
+            /** @description The sender's address; its domain must be verified. */
             from?: string;
+            /** @description The sender's name. */
             fromName?: string | null;
+            /** @description The Reply-To address. */
             replyTo?: string | null;
-            /** @enum {string} */
+            /**
+             * @description Who gets it: `ALL`, `SEGMENT` or `FILTERED`.
+             * @enum {string}
+             */
             audienceType?: "ALL" | "SEGMENT" | "FILTERED";
+            /** @description The condition of the audience type `FILTERED`. */
             audienceCondition?: {
                 [key: string]: unknown;
             } | null;
+            /** @description The segment of the audience type `SEGMENT`. */
             segmentId?: string | null;
-            /** @enum {string} */
+            /**
+             * @description The type.
+             * @enum {string}
+             */
             type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
         };
         UpdateCampaignResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description The data. */
             data: components["schemas"]["Campaign"];
         };
         UpdateCampaignsRequest: {
+            /** @description The IDs. */
             ids: string[];
+            /** @description Delete them. */
             delete?: boolean;
+            /** @description Whether it is archived; lists leave archived ones out. */
             archived?: boolean;
         };
         UpdateCampaignsResponse: {
+            /** @description How many were deleted. */
             deleted: number;
         } | {
+            /** @description How many were changed. */
             updated: number;
         };
         UpdateContactRequest: {
+            /** @description The email address. */
             email?: string;
+            /** @description Whether the contact gets marketing mail. */
             subscribed?: boolean;
+            /** @description Free-form data, merged into what is there; `null` deletes a key. */
             data?: {
                 [key: string]: unknown;
             } | null;
@@ -4935,9 +6426,11 @@ export interface components {
             reason?: string;
         };
         UpdateContactStepConfig: {
+            /** @description The keys of contact data to set. */
             updates?: {
                 [key: string]: unknown;
             } | null;
+            /** @description The data. */
             data?: {
                 [key: string]: unknown;
             } | null;
@@ -4952,156 +6445,269 @@ export interface components {
             scheduledFor: string;
         };
         UpdateProjectApiKeyResponse: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
             id: string;
+            /** @description The name. */
             name: string;
+            /** @description How the key begins. */
             prefix: string;
+            /** @description What the key may do. */
             scopes: ("emails:send" | "emails:read" | "events:write" | "contacts:read" | "contacts:write" | "templates" | "campaigns:read" | "campaigns:write" | "campaigns:send" | "workflows:read" | "workflows:write" | "webhooks" | "explain" | "audit")[];
+            /** @description Domains that `from` may have; null for all verified ones. */
             senderDomains: string[] | null;
+            /** @description The recipients. */
             recipients: {
+                /** @description Domains. */
                 domains: string[];
+                /** @description Email addresses. */
                 addresses: string[];
             } | null;
+            /** @description When the key stops working; null for never. */
             expiresAt: string | null;
+            /** @description Until when the key from before the last rotation works too. */
             overlapUntil: string | null;
+            /** @description When it was last used, to five minutes; null for never. */
             lastUsedAt: string | null;
+            /** @description Who created it; null when the account is gone. */
             createdBy: {
+                /** @description Unique ID. */
                 id: string;
+                /** @description The email address. */
                 email: string;
             } | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updatedAt: string;
         };
         UpdateProjectRequest: {
+            /** @description The name. */
             name?: string;
-            /** @enum {string} */
+            /**
+             * @description Whether opens and clicks are tracked.
+             * @enum {string}
+             */
             tracking?: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
+            /** @description The language of recipient pages and footers. */
             language?: string;
+            /** @description Whether stored contact data is HTML-escaped in HTML. */
             escapeContactData?: boolean;
+            /** @description Whether members do not see the secret key. */
             hideSecretKey?: boolean;
         };
         UpdateSavedBlockRequest: {
+            /** @description The name. */
             name?: string;
+            /** @description The content. */
             content?: {
                 [key: string]: unknown;
             }[];
         };
         UpdateSegmentRequest: {
+            /** @description The name. */
             name?: string;
+            /** @description What it is for, in the words of its author. */
             description?: string | null;
+            /** @description The condition tree. */
             condition?: components["schemas"]["Condition"] | null;
+            /** @description Whether members are stored, and each entry and exit is an event. */
             trackMembership?: boolean;
         };
         UpdateSuppressionRuleResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
         };
         UpdateTemplateRequest: {
+            /** @description The name. */
             name?: string;
+            /** @description What it is for, in the words of its author. */
             description?: string | null;
+            /** @description The subject, with Liquid variables. */
             subject?: string;
+            /** @description The HTML, with Liquid variables. */
             body?: string;
+            /** @description The blocks to compile the body from, in place of `body`; see the guide. Null keeps the HTML alone. */
             document?: {
                 [key: string]: unknown;
             } | null;
+            /** @description The sender's address; its domain must be verified. */
             from?: string;
+            /** @description The sender's name. */
             fromName?: string | null;
+            /** @description The Reply-To address. */
             replyTo?: string | null;
-            /** @enum {string} */
+            /**
+             * @description The type.
+             * @enum {string}
+             */
             type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
         };
         UpdateWebhookEndpointRequest: {
+            /** @description The address. */
             url?: string;
+            /** @description What it is for, in the words of its author. */
             description?: string | null;
+            /** @description Which events: names, prefixes such as `contact.*`, or `*`. */
             events?: string[];
-            /** @enum {string} */
+            /**
+             * @description What a call carries: the whole event (`full`), or what is needed to look it up (`thin`).
+             * @enum {string}
+             */
             payload?: "full" | "thin";
+            /** @description Whether events are delivered one at a time, in order. */
             ordered?: boolean;
             /** @description `false` also enables an endpoint that was disabled; it goes on where it stopped. */
             paused?: boolean;
         };
         UpdateWorkflowRequest: {
+            /** @description The name. */
             name?: string;
+            /** @description What it is for, in the words of its author. */
             description?: string | null;
-            /** @enum {string} */
+            /**
+             * @description What starts it: `EVENT`, `MANUAL` or `SCHEDULE`.
+             * @enum {string}
+             */
             triggerType?: "EVENT" | "MANUAL" | "SCHEDULE";
+            /** @description What starts it: the event, or the schedule with its audience. */
             triggerConfig?: {
                 [key: string]: unknown;
             } | null;
+            /** @description Whether it is on. */
             enabled?: boolean;
+            /** @description Whether a contact may enter again after leaving. */
             allowReentry?: boolean;
         };
         UpdateWorkflowStepRequest: {
+            /** @description The name. */
             name?: string;
+            /** @description Where it stands. */
             position?: {
+                /** @description Pixels from the left. */
                 x: number;
+                /** @description Pixels from the top. */
                 y: number;
             };
+            /** @description What the step does; which fields there are depends on its type. */
             config?: {
                 [key: string]: unknown;
             };
+            /** @description The template; null without one. */
             templateId?: string | null;
         };
         UploadedImage: {
+            /** @description The address. */
             url: string;
+            /** @description The key of the stored file. */
             key: string;
+            /** @description The name of the file. */
             filename: string;
+            /** @description The media type, such as `image/png`. */
             contentType: string;
+            /** @description The size in bytes. */
             size: number;
         };
         UpsertContactRequest: {
+            /** @description The email address. */
             email: string;
+            /** @description Whether the contact gets marketing mail. */
             subscribed?: boolean;
+            /** @description Free-form data, merged into what is there; `null` deletes a key. */
             data?: {
                 [key: string]: unknown;
             } | null;
         };
         UpsertContactResponse: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
             id: string;
+            /** @description The email address. */
             email: string;
+            /** @description Whether the contact gets marketing mail. */
             subscribed: boolean;
+            /** @description The data. */
             data: {
                 [key: string]: unknown;
             };
             /** @description The data is too large for this answer: `data` is empty here. */
             dataOmitted?: boolean;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The project.
+             */
             projectId: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updatedAt: string;
+            /** @description Whether the contact is new. */
             _meta: {
+                /** @description Whether the contact was created. */
                 isNew: boolean;
+                /** @description Whether the contact existed before. */
                 isUpdate: boolean;
             };
         };
         UsageLimit: {
+            /** @description The limit; null without one. */
             limit: number | null;
+            /** @description How much is used. */
             usage: number;
+            /** @description How much of the limit is used, in percent. */
             percentage: number;
+            /** @description Whether 80 % of the limit are used. */
             isWarning: boolean;
+            /** @description Whether the limit is reached. */
             isBlocked: boolean;
         };
         VerifyAddressRequest: {
+            /** @description The email address. */
             email: string;
         };
         VerifyAddressResponse: {
-            /** @constant */
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
             success: true;
+            /** @description The data. */
             data: components["schemas"]["AddressVerification"];
         };
         WaitForEventStepConfig: {
+            /** @description The name of the event. */
             eventName: string;
+            /** @description Seconds after which the wait ends; null for never. */
             timeout?: number | null;
         };
         WebhookAttempt: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
             at: string;
+            /** @description The HTTP status. */
             statusCode: number | null;
+            /** @description How long it took, in milliseconds. */
             ms: number;
             /** @description The first 4 KB of the answer. */
             answer: string | null;
@@ -5109,123 +6715,262 @@ export interface components {
             error: string | null;
         };
         WebhookDeliveriesPage: {
+            /** @description The data. */
             data: components["schemas"]["WebhookDelivery"][];
+            /** @description Pass it on to get the next page; null after the last one. */
             cursor: string | null;
+            /** @description Whether there is another page. */
             hasMore: boolean;
         };
         WebhookDelivery: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The event.
+             */
             eventId: string;
+            /** @description The `webhook-id` of the call, the same for every repetition. */
             webhookId: string;
+            /** @description Counts the events of the endpoint, without a gap. */
             sequence: number;
+            /** @description The type. */
             type: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the event happened.
+             */
             eventAt: string;
-            /** @enum {string} */
+            /**
+             * @description The status.
+             * @enum {string}
+             */
             status: "PENDING" | "DELIVERED" | "FAILED";
+            /** @description How often it was tried. */
             attempts: number;
+            /** @description When it is tried again; null when it is not. */
             nextAttemptAt: string | null;
         };
         WebhookDeliveryWithAttempts: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The event.
+             */
             eventId: string;
+            /** @description The `webhook-id` of the call, the same for every repetition. */
             webhookId: string;
+            /** @description Counts the events of the endpoint, without a gap. */
             sequence: number;
+            /** @description The type. */
             type: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the event happened.
+             */
             eventAt: string;
-            /** @enum {string} */
+            /**
+             * @description The status.
+             * @enum {string}
+             */
             status: "PENDING" | "DELIVERED" | "FAILED";
+            /** @description How often it was tried. */
             attempts: number;
+            /** @description When it is tried again; null when it is not. */
             nextAttemptAt: string | null;
+            /** @description What the endpoint is called with; null when the event was deleted. */
+            body: string | null;
+            /** @description The attempts, the latest first. */
             log: components["schemas"]["WebhookAttempt"][];
         };
         WebhookEndpoint: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
             id: string;
+            /** @description The address. */
             url: string;
+            /** @description What it is for, in the words of its author. */
             description: string | null;
+            /** @description Which events: names, prefixes such as `contact.*`, or `*`. */
             events: string[];
-            /** @enum {string} */
+            /**
+             * @description What a call carries: the whole event (`full`), or what is needed to look it up (`thin`).
+             * @enum {string}
+             */
             payload: "full" | "thin";
+            /** @description Whether events are delivered one at a time, in order. */
             ordered: boolean;
-            /** @enum {string} */
+            /**
+             * @description The status.
+             * @enum {string}
+             */
             status: "ENABLED" | "PAUSED" | "DISABLED";
+            /** @description Why it is disabled; null while it is not. */
             disabledReason: string | null;
             /** @description How many events were queued for this endpoint so far. */
             lastSequence: number;
+            /** @description Since when every call fails; null while calls succeed. */
             failingSince: string | null;
             /** @description The endpoint asked for a pause (429, 502, 503, 504 or Retry-After); it is called again after this. */
             restingUntil: string | null;
-            /** Format: date-time */
+            /** @description With `include=health`: deliveries by the hour of their event, of the last 24 hours, the oldest first. */
+            health?: {
+                /**
+                 * Format: date-time
+                 * @description When it happened.
+                 */
+                at: string;
+                /** @description What was delivered. */
+                delivered: number;
+                /** @description How many failed. */
+                failed: number;
+                /** @description How many are pending. */
+                pending: number;
+            }[];
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updatedAt: string;
         };
         WebhookEndpointAudit: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
             from: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Up to when.
+             */
             until: string;
             /** @description Events that the endpoint subscribes to. */
             events: number;
+            /** @description What was delivered. */
             delivered: number;
+            /** @description How many failed. */
             failed: number;
+            /** @description How many are pending. */
             pending: number;
+            /** @description Whether everything is accounted for. */
             addsUp: boolean;
+            /** @description The first sequence of the span. */
             firstSequence: number | null;
+            /** @description The last sequence of the span. */
             lastSequence: number | null;
         };
         WebhookEndpointWithSecret: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
             id: string;
+            /** @description The address. */
             url: string;
+            /** @description What it is for, in the words of its author. */
             description: string | null;
+            /** @description Which events: names, prefixes such as `contact.*`, or `*`. */
             events: string[];
-            /** @enum {string} */
+            /**
+             * @description What a call carries: the whole event (`full`), or what is needed to look it up (`thin`).
+             * @enum {string}
+             */
             payload: "full" | "thin";
+            /** @description Whether events are delivered one at a time, in order. */
             ordered: boolean;
-            /** @enum {string} */
+            /**
+             * @description The status.
+             * @enum {string}
+             */
             status: "ENABLED" | "PAUSED" | "DISABLED";
+            /** @description Why it is disabled; null while it is not. */
             disabledReason: string | null;
             /** @description How many events were queued for this endpoint so far. */
             lastSequence: number;
+            /** @description Since when every call fails; null while calls succeed. */
             failingSince: string | null;
             /** @description The endpoint asked for a pause (429, 502, 503, 504 or Retry-After); it is called again after this. */
             restingUntil: string | null;
-            /** Format: date-time */
+            /** @description With `include=health`: deliveries by the hour of their event, of the last 24 hours, the oldest first. */
+            health?: {
+                /**
+                 * Format: date-time
+                 * @description When it happened.
+                 */
+                at: string;
+                /** @description What was delivered. */
+                delivered: number;
+                /** @description How many failed. */
+                failed: number;
+                /** @description How many are pending. */
+                pending: number;
+            }[];
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updatedAt: string;
+            /** @description The secret key; null when it is hidden or cannot be decrypted. */
             secret: string;
         };
         WebhookReplay: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
             id: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description From when on.
+             */
             since: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Up to when.
+             */
             until: string;
+            /** @description The events. */
             events: string[];
-            /** @enum {string} */
+            /**
+             * @description Deliver `failed` or `all` events of the span.
+             * @enum {string}
+             */
             only: "failed" | "all";
-            /** @enum {string} */
+            /**
+             * @description The status.
+             * @enum {string}
+             */
             status: "RUNNING" | "DONE";
             /** @description How many events were queued again so far. */
             requeued: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
         };
         WebhookStepConfig: {
+            /** @description The address. */
             url: string;
             /**
              * @description Default: `"POST"`.
              * @enum {string}
              */
             method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+            /** @description Further headers of the message. */
             headers?: {
                 [key: string]: string;
             } | null;
+            /** @description The HTML, with Liquid variables. */
             body?: unknown;
             /** @description Default: `false`. */
             failOnError?: boolean;
@@ -5233,325 +6978,657 @@ export interface components {
             retries?: number;
         };
         Workflow: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
             id: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The project.
+             */
             projectId: string;
+            /** @description The name. */
             name: string;
+            /** @description What it is for, in the words of its author. */
             description: string | null;
+            /** @description Whether it is on. */
             enabled: boolean;
-            /** @enum {string} */
+            /**
+             * @description What starts it: `EVENT`, `MANUAL` or `SCHEDULE`.
+             * @enum {string}
+             */
             triggerType: "EVENT" | "MANUAL" | "SCHEDULE";
+            /** @description What starts it: the event, or the schedule with its audience. */
             triggerConfig: {
                 [key: string]: unknown;
             } | null;
+            /** @description Whether a contact may enter again after leaving. */
             allowReentry: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updatedAt: string;
         };
         WorkflowExecution: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
             id: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The workflow.
+             */
             workflowId: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The contact.
+             */
             contactId: string;
-            /** @enum {string} */
+            /**
+             * @description The status.
+             * @enum {string}
+             */
             status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
+            /** @description The step the contact is at; null after the end. */
             currentStepId: string | null;
+            /** @description Why the contact left; null while inside. */
             exitReason: string | null;
+            /** @description Data of the event that started the execution. */
             context: {
                 [key: string]: unknown;
             } | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
             startedAt: string;
+            /** @description When it ended; null while it runs. */
             completedAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updatedAt: string;
         };
         WorkflowExecutionStory: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
             id: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The workflow.
+             */
             workflowId: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The contact.
+             */
             contactId: string;
-            /** @enum {string} */
+            /**
+             * @description The status.
+             * @enum {string}
+             */
             status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
+            /** @description The step the contact is at; null after the end. */
             currentStepId: string | null;
+            /** @description Why the contact left; null while inside. */
             exitReason: string | null;
+            /** @description Data of the event that started the execution. */
             context: {
                 [key: string]: unknown;
             } | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
             startedAt: string;
+            /** @description When it ended; null while it runs. */
             completedAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updatedAt: string;
+            /** @description The workflow. */
             workflow: components["schemas"]["Workflow"];
+            /** @description The contact. */
             contact: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description Unique ID.
+                 */
                 id: string;
+                /** @description The email address. */
                 email: string;
             };
+            /** @description The step the contact is at. */
             currentStep: components["schemas"]["WorkflowStep"] | null;
+            /** @description Every step the contact was at, in order. */
             stepExecutions: components["schemas"]["WorkflowStepExecution"][];
+            /** @description What the contact waits for; null when nothing. */
             waitingFor: string | null;
+            /** @description Until when the contact waits at most. */
             waitingUntil: string | null;
+            /** @description Since when the contact waits. */
             waitingSince: string | null;
+            /** @description The number of the version. */
             version: number;
+            /** @description The version the contact goes on with at the next step. */
             nextVersion: number | null;
+            /** @description The execution in Temporal, with the address of its page. */
             temporal: {
+                /** @description The workflow. */
                 workflowId: string;
+                /** @description The address. */
                 url: string;
             };
         };
         WorkflowGraphChanges: {
+            /** @description The steps, or how many there are. */
             steps: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description Unique ID.
+                 */
                 id: string;
+                /** @description The name. */
                 name: string;
-                /** @enum {string} */
+                /**
+                 * @description The type.
+                 * @enum {string}
+                 */
                 type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
-                /** @enum {string} */
+                /**
+                 * @description What became of it: added, removed or changed.
+                 * @enum {string}
+                 */
                 change: "added" | "removed" | "changed" | "moved";
+                /** @description The fields. */
                 fields: string[];
             }[];
+            /** @description The paths between steps. */
             transitions: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The step that the path leaves.
+                 */
                 fromStepId: string;
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The step that it leads to.
+                 */
                 toStepId: string;
+                /** @description The branch of a condition that this path is for; null for plain steps. */
                 branch: string | null;
+                /** @description Which end of a wait the path is for: `EVENT` or `TIMEOUT`; null for both. */
                 waitOutcome: ("EVENT" | "TIMEOUT") | null;
-                /** @enum {string} */
+                /**
+                 * @description What became of it: added, removed or changed.
+                 * @enum {string}
+                 */
                 change: "added" | "removed";
             }[];
         };
         WorkflowGraphPreview: {
-            /** @constant */
+            /**
+             * @description Whether this only tells what would happen.
+             * @constant
+             */
             dryRun: true;
+            /** @description Counts every edit; the `ETag` without its quotes. */
             revision: number;
+            /** @description The IDs. */
             ids: {
                 [key: string]: string;
             };
+            /** @description What the new graph changes. */
             changes: components["schemas"]["WorkflowGraphChanges"];
+            /** @description What keeps the workflow from being enabled. */
             issues: components["schemas"]["WorkflowIssue"][];
+            /** @description How many contacts each rule matches. */
             people: components["schemas"]["WorkflowMigrationPreview"];
         };
         WorkflowIssue: {
+            /** @description The step. */
             stepId: string | null;
+            /** @description The field. */
             field: string;
+            /** @description What happened, for people. */
             message: string;
         };
         WorkflowMigration: {
+            /** @description Unique ID. */
             id: string;
+            /** @description The workflow. */
             workflowId: string;
-            /** @enum {string} */
+            /**
+             * @description The state of the job.
+             * @enum {string}
+             */
             state: "waiting" | "active" | "completed" | "cancelled" | "failed";
+            /** @description The version contacts are migrated to. */
             toVersion: number;
+            /** @description How much is done, in percent. */
             progress: number;
+            /** @description How many contacts the plan matched. */
             expected: number;
+            /** @description Contacts who had finished before their turn. */
             finished: number;
+            /** @description Contacts who go on in the new graph at their next step. */
             movedAtNextStep: number;
+            /** @description Contacts who were moved at once. */
             movedNow: number;
+            /** @description Contacts who left by the plan. */
             exited: number;
+            /** @description Contacts that were left where they are. */
             passedOver: number;
+            /** @description Why it failed as a whole; null unless it did. */
             failedReason: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updatedAt: string;
+            /** @description When it ended; null while it runs. */
             completedAt: string | null;
         };
         WorkflowMigrationPreview: {
-            /** @constant */
+            /**
+             * @description Whether this only tells what would happen.
+             * @constant
+             */
             dryRun: true;
+            /** @description The version contacts are migrated to. */
             toVersion: number;
+            /** @description How many contacts each rule matches. */
             people: number;
+            /** @description The rules of the plan, each with how many contacts it matches. */
             rules: {
+                /** @description The step. */
                 stepId: string | null;
+                /** @description The name of the step. */
                 stepName: string | null;
+                /** @description The type of the step. */
                 stepType: ("TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT") | null;
-                /** @enum {string} */
+                /**
+                 * @description What was done, or what is to happen.
+                 * @enum {string}
+                 */
                 action: "finish" | "moveAtNextStep" | "moveNow" | "exit";
+                /** @description The step that it leads to. */
                 toStepId: string | null;
+                /** @description How many contacts each rule matches. */
                 people: number;
             }[];
         };
         WorkflowStep: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
             id: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The workflow.
+             */
             workflowId: string;
-            /** @enum {string} */
+            /**
+             * @description The type.
+             * @enum {string}
+             */
             type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+            /** @description The name. */
             name: string;
+            /** @description Where it stands. */
             position: {
+                /** @description Pixels from the left. */
                 x: number;
+                /** @description Pixels from the top. */
                 y: number;
             };
+            /** @description What the step does; which fields there are depends on its type. */
             config: components["schemas"]["WorkflowStepConfig"];
+            /** @description The template; null without one. */
             templateId: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updatedAt: string;
         };
         WorkflowStepConfig: components["schemas"]["TriggerStepConfig"] | components["schemas"]["SendEmailStepConfig"] | components["schemas"]["DelayStepConfig"] | components["schemas"]["WaitForEventStepConfig"] | components["schemas"]["WebhookStepConfig"] | components["schemas"]["UpdateContactStepConfig"] | components["schemas"]["ExitStepConfig"] | components["schemas"]["BinaryConditionStepConfig"] | components["schemas"]["MultiConditionStepConfig"];
         WorkflowStepExecution: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
             id: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The execution.
+             */
             executionId: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The step.
+             */
             stepId: string;
-            /** @enum {string} */
+            /**
+             * @description The status.
+             * @enum {string}
+             */
             status: "PENDING" | "SCHEDULED" | "WAITING" | "RUNNING" | "COMPLETED" | "SKIPPED" | "FAILED";
+            /** @description When it is to be sent. */
             scheduledFor: string | null;
+            /** @description When the step goes on. */
             executeAfter: string | null;
+            /** @description What the step got. */
             input: {
                 [key: string]: unknown;
             } | null;
+            /** @description What the step produced. */
             output: {
                 [key: string]: unknown;
             } | null;
+            /** @description What went wrong; null when nothing did. */
             error: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
             startedAt: string;
+            /** @description When it ended; null while it runs. */
             completedAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updatedAt: string;
+            /** @description How long it took, in milliseconds. */
             durationMs: number;
+            /** @description The step. */
             step: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description Unique ID.
+                 */
                 id: string;
+                /** @description The name. */
                 name: string;
-                /** @enum {string} */
+                /**
+                 * @description The type.
+                 * @enum {string}
+                 */
                 type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
             };
         };
         WorkflowTransition: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
             id: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The step that the path leaves.
+             */
             fromStepId: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The step that it leads to.
+             */
             toStepId: string;
+            /** @description The condition tree. */
             condition: {
+                /** @description The branch of a condition that this path is for; null for plain steps. */
                 branch: string;
             } | null;
+            /** @description The branch of a condition that this path is for; null for plain steps. */
             branch: string | null;
+            /** @description Which end of a wait the path is for: `EVENT` or `TIMEOUT`; null for both. */
             waitOutcome: ("EVENT" | "TIMEOUT") | null;
+            /** @description The order among several. */
             priority: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updatedAt: string;
         };
         WorkflowVersion: {
+            /** @description The number of the version. */
             version: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
+            /** @description Whether it is the version that new contacts enter. */
             isCurrent: boolean;
+            /** @description The steps, or how many there are. */
             steps: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description Unique ID.
+                 */
                 id: string;
-                /** @enum {string} */
+                /**
+                 * @description The type.
+                 * @enum {string}
+                 */
                 type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+                /** @description The name. */
                 name: string;
+                /** @description What the step does; which fields there are depends on its type. */
                 config: components["schemas"]["WorkflowStepConfig"];
+                /** @description The template; null without one. */
                 templateId: string | null;
+                /** @description Where it stands. */
                 position: {
+                    /** @description Pixels from the left. */
                     x: number;
+                    /** @description Pixels from the top. */
                     y: number;
                 } | null;
+                /** @description The template that the step sends. */
                 template: {
-                    /** Format: uuid */
+                    /**
+                     * Format: uuid
+                     * @description Unique ID.
+                     */
                     id: string;
+                    /** @description The name. */
                     name: string;
                 } | null;
             }[];
+            /** @description The paths between steps. */
             transitions: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description Unique ID.
+                 */
                 id: string;
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The step that the path leaves.
+                 */
                 fromStepId: string;
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The step that it leads to.
+                 */
                 toStepId: string;
+                /** @description The branch of a condition that this path is for; null for plain steps. */
                 branch: string | null;
+                /** @description Which end of a wait the path is for: `EVENT` or `TIMEOUT`; null for both. */
                 waitOutcome: ("EVENT" | "TIMEOUT") | null;
+                /** @description The order among several. */
                 priority: number;
             }[];
         };
         WorkflowWithGraph: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
             id: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The project.
+             */
             projectId: string;
+            /** @description The name. */
             name: string;
+            /** @description What it is for, in the words of its author. */
             description: string | null;
+            /** @description Whether it is on. */
             enabled: boolean;
-            /** @enum {string} */
+            /**
+             * @description What starts it: `EVENT`, `MANUAL` or `SCHEDULE`.
+             * @enum {string}
+             */
             triggerType: "EVENT" | "MANUAL" | "SCHEDULE";
+            /** @description What starts it: the event, or the schedule with its audience. */
             triggerConfig: {
                 [key: string]: unknown;
             } | null;
+            /** @description Whether a contact may enter again after leaving. */
             allowReentry: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
             updatedAt: string;
+            /** @description Counts every edit; the `ETag` without its quotes. */
             revision: number;
+            /** @description When somebody last edited it. */
             editedAt: string | null;
+            /** @description Who last edited it. */
             editedBy: ({
-                /** @constant */
+                /**
+                 * @description What kind it is.
+                 * @constant
+                 */
                 kind: "user";
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description Unique ID.
+                 */
                 id: string;
+                /** @description The email address. */
                 email: string;
             } | {
-                /** @constant */
+                /**
+                 * @description What kind it is.
+                 * @constant
+                 */
                 kind: "key";
             }) | null;
+            /** @description The steps, or how many there are. */
             steps: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description Unique ID.
+                 */
                 id: string;
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The workflow.
+                 */
                 workflowId: string;
-                /** @enum {string} */
+                /**
+                 * @description The type.
+                 * @enum {string}
+                 */
                 type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+                /** @description The name. */
                 name: string;
+                /** @description Where it stands. */
                 position: {
+                    /** @description Pixels from the left. */
                     x: number;
+                    /** @description Pixels from the top. */
                     y: number;
                 };
+                /** @description What the step does; which fields there are depends on its type. */
                 config: components["schemas"]["WorkflowStepConfig"];
+                /** @description The template; null without one. */
                 templateId: string | null;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When it was created.
+                 */
                 createdAt: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When it last changed.
+                 */
                 updatedAt: string;
+                /** @description The template that the step sends. */
                 template: {
-                    /** Format: uuid */
+                    /**
+                     * Format: uuid
+                     * @description Unique ID.
+                     */
                     id: string;
+                    /** @description The name. */
                     name: string;
                 } | null;
+                /** @description The paths that leave the step. */
                 outgoingTransitions: components["schemas"]["WorkflowTransition"][];
+                /** @description The paths that lead to the step. */
                 incomingTransitions: components["schemas"]["WorkflowTransition"][];
             }[];
+            /** @description The paths between steps. */
             transitions: components["schemas"]["WorkflowTransition"][];
+            /** @description What keeps the workflow from being enabled. */
             issues: components["schemas"]["WorkflowIssue"][];
         };
-        undefined: unknown;
     };
     responses: {
         /** @description The request is malformed. */
@@ -5566,6 +7643,16 @@ export interface components {
         };
         /** @description The key or the session is missing or not valid. */
         Error401: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description A limit of the project is reached. */
+        Error402: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
                 [name: string]: unknown;
@@ -5634,8 +7721,19 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The rate limit of the project is used up; repeat after `Retry-After` seconds. */
+        /** @description Too many requests; repeat after `Retry-After` seconds. */
         Error429: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Something the request needs is away; repeat after `Retry-After` seconds. */
+        Error503: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
                 "Retry-After": components["headers"]["Retry-After"];
@@ -5736,7 +7834,9 @@ export interface operations {
             };
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
+            402: components["responses"]["Error402"];
             403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
             409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
@@ -5797,7 +7897,9 @@ export interface operations {
             };
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
+            402: components["responses"]["Error402"];
             403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
             409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
@@ -5900,6 +8002,7 @@ export interface operations {
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
@@ -5972,7 +8075,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The name. */
                         name: string;
+                        /** @description How many. */
                         count: number;
                     }[];
                 };
@@ -6029,6 +8134,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description The contact. */
                 contactId: string;
             };
             cookie?: never;
@@ -6065,6 +8171,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description The name of the event. */
                 eventName: string;
             };
             cookie?: never;
@@ -6101,6 +8208,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description The name of the event. */
                 eventName: string;
             };
             cookie?: never;
@@ -6336,6 +8444,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the contact. */
                 id: string;
             };
             cookie?: never;
@@ -6372,6 +8481,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the contact. */
                 id: string;
             };
             cookie?: never;
@@ -6406,6 +8516,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the contact. */
                 id: string;
             };
             cookie?: never;
@@ -6442,6 +8553,7 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
@@ -6461,6 +8573,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the contact. */
                 id: string;
             };
             cookie?: never;
@@ -6533,6 +8646,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description The field. */
                 field: string;
             };
             cookie?: never;
@@ -6569,6 +8683,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description The field. */
                 field: string;
             };
             cookie?: never;
@@ -6605,6 +8720,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description The field. */
                 field: string;
             };
             cookie?: never;
@@ -6646,7 +8762,10 @@ export interface operations {
         requestBody: {
             content: {
                 "multipart/form-data": {
-                    /** Format: binary */
+                    /**
+                     * Format: binary
+                     * @description The file.
+                     */
                     file: string;
                 };
             };
@@ -6682,6 +8801,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description The job, to ask for its progress. */
                 jobId: string;
             };
             cookie?: never;
@@ -6859,6 +8979,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description The job, to ask for its progress. */
                 jobId: string;
             };
             cookie?: never;
@@ -7022,6 +9143,8 @@ export interface operations {
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
@@ -7036,6 +9159,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the template. */
                 id: string;
             };
             cookie?: never;
@@ -7073,6 +9197,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the template. */
                 id: string;
             };
             cookie?: never;
@@ -7094,6 +9219,7 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
             default: components["responses"]["Failure"];
@@ -7109,6 +9235,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the template. */
                 id: string;
             };
             cookie?: never;
@@ -7158,6 +9285,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the template. */
                 id: string;
             };
             cookie?: never;
@@ -7194,6 +9322,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the template. */
                 id: string;
             };
             cookie?: never;
@@ -7230,6 +9359,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the template. */
                 id: string;
             };
             cookie?: never;
@@ -7266,7 +9396,9 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the template. */
                 id: string;
+                /** @description The number of the version. */
                 version: string;
             };
             cookie?: never;
@@ -7305,7 +9437,9 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the template. */
                 id: string;
+                /** @description The number of the version. */
                 version: string;
             };
             cookie?: never;
@@ -7378,6 +9512,7 @@ export interface operations {
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
@@ -7543,6 +9678,7 @@ export interface operations {
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
+            409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
@@ -7557,6 +9693,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the saved block. */
                 id: string;
             };
             cookie?: never;
@@ -7591,6 +9728,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the saved block. */
                 id: string;
             };
             cookie?: never;
@@ -7720,6 +9858,7 @@ export interface operations {
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
@@ -7734,6 +9873,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the campaign. */
                 id: string;
             };
             cookie?: never;
@@ -7773,6 +9913,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the campaign. */
                 id: string;
             };
             cookie?: never;
@@ -7822,6 +9963,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the campaign. */
                 id: string;
             };
             cookie?: never;
@@ -7858,6 +10000,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the campaign. */
                 id: string;
             };
             cookie?: never;
@@ -7894,7 +10037,9 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the campaign. */
                 id: string;
+                /** @description The number of the version. */
                 version: string;
             };
             cookie?: never;
@@ -7933,7 +10078,9 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the campaign. */
                 id: string;
+                /** @description The number of the version. */
                 version: string;
             };
             cookie?: never;
@@ -7972,6 +10119,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the campaign. */
                 id: string;
             };
             cookie?: never;
@@ -8008,6 +10156,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the campaign. */
                 id: string;
             };
             cookie?: never;
@@ -8055,6 +10204,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the campaign. */
                 id: string;
             };
             cookie?: never;
@@ -8091,6 +10241,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the campaign. */
                 id: string;
             };
             cookie?: never;
@@ -8127,6 +10278,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the campaign. */
                 id: string;
             };
             cookie?: never;
@@ -8163,6 +10315,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the campaign. */
                 id: string;
             };
             cookie?: never;
@@ -8199,6 +10352,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the campaign. */
                 id: string;
             };
             cookie?: never;
@@ -8246,6 +10400,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the template. */
                 id: string;
             };
             cookie?: never;
@@ -8293,6 +10448,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the campaign. */
                 id: string;
             };
             cookie?: never;
@@ -8329,6 +10485,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the campaign. */
                 id: string;
             };
             cookie?: never;
@@ -8412,6 +10569,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the campaign. */
                 id: string;
             };
             cookie?: never;
@@ -8448,6 +10606,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the campaign. */
                 id: string;
             };
             cookie?: never;
@@ -8495,6 +10654,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the campaign. */
                 id: string;
             };
             cookie?: never;
@@ -8696,6 +10856,8 @@ export interface operations {
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
@@ -8710,6 +10872,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the workflow. */
                 id: string;
             };
             cookie?: never;
@@ -8749,6 +10912,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the workflow. */
                 id: string;
             };
             cookie?: never;
@@ -8770,6 +10934,7 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             412: components["responses"]["Error412"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
@@ -8786,6 +10951,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the workflow. */
                 id: string;
             };
             cookie?: never;
@@ -8820,6 +10986,7 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             412: components["responses"]["Error412"];
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
@@ -8840,6 +11007,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the workflow. */
                 id: string;
             };
             cookie?: never;
@@ -8876,7 +11044,9 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the workflow. */
                 id: string;
+                /** @description The number of the version. */
                 version: string;
             };
             cookie?: never;
@@ -8913,6 +11083,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the workflow. */
                 id: string;
             };
             cookie?: never;
@@ -8951,6 +11122,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the workflow. */
                 id: string;
             };
             cookie?: never;
@@ -9014,7 +11186,9 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the workflow. */
                 id: string;
+                /** @description The step. */
                 stepId: string;
             };
             cookie?: never;
@@ -9036,6 +11210,7 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             412: components["responses"]["Error412"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
@@ -9052,7 +11227,9 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the workflow. */
                 id: string;
+                /** @description The step. */
                 stepId: string;
             };
             cookie?: never;
@@ -9090,6 +11267,7 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             412: components["responses"]["Error412"];
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
@@ -9107,6 +11285,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the workflow. */
                 id: string;
             };
             cookie?: never;
@@ -9159,7 +11338,9 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the workflow. */
                 id: string;
+                /** @description ID of the transition. */
                 transitionId: string;
             };
             cookie?: never;
@@ -9181,6 +11362,7 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             412: components["responses"]["Error412"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
@@ -9197,7 +11379,9 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the workflow. */
                 id: string;
+                /** @description ID of the transition. */
                 transitionId: string;
             };
             cookie?: never;
@@ -9263,6 +11447,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the workflow. */
                 id: string;
             };
             cookie?: never;
@@ -9299,6 +11484,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the workflow. */
                 id: string;
             };
             cookie?: never;
@@ -9332,6 +11518,7 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
@@ -9346,6 +11533,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the workflow. */
                 id: string;
             };
             cookie?: never;
@@ -9382,7 +11570,9 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the workflow. */
                 id: string;
+                /** @description The execution. */
                 executionId: string;
             };
             cookie?: never;
@@ -9419,7 +11609,9 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the workflow. */
                 id: string;
+                /** @description The execution. */
                 executionId: string;
             };
             cookie?: never;
@@ -9456,6 +11648,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the workflow. */
                 id: string;
             };
             cookie?: never;
@@ -9492,6 +11685,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the workflow. */
                 id: string;
             };
             cookie?: never;
@@ -9541,6 +11735,7 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
@@ -9555,7 +11750,9 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the workflow. */
                 id: string;
+                /** @description ID of the migration. */
                 migrationId: string;
             };
             cookie?: never;
@@ -9592,7 +11789,9 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the workflow. */
                 id: string;
+                /** @description ID of the migration. */
                 migrationId: string;
             };
             cookie?: never;
@@ -9631,6 +11830,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the workflow. */
                 id: string;
             };
             cookie?: never;
@@ -9713,6 +11913,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description The project. */
                 projectId: string;
             };
             cookie?: never;
@@ -9782,6 +11983,7 @@ export interface operations {
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -9793,6 +11995,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the domain. */
                 id: string;
             };
             cookie?: never;
@@ -9829,6 +12032,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the domain. */
                 id: string;
             };
             cookie?: never;
@@ -9852,6 +12056,7 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
             default: components["responses"]["Failure"];
@@ -9870,7 +12075,10 @@ export interface operations {
         requestBody: {
             content: {
                 "multipart/form-data": {
-                    /** Format: binary */
+                    /**
+                     * Format: binary
+                     * @description The image: JPEG, PNG, GIF or WebP.
+                     */
                     image: string;
                 };
             };
@@ -9944,6 +12152,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the image. */
                 id: string;
             };
             cookie?: never;
@@ -9980,6 +12189,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the image. */
                 id: string;
             };
             cookie?: never;
@@ -10003,16 +12213,19 @@ export interface operations {
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
     openCheckout: {
         parameters: {
             query?: {
+                /** @description The currency, such as `usd`. */
                 currency?: string;
             };
             header?: never;
             path: {
+                /** @description ID of the project. */
                 id: string;
             };
             cookie?: never;
@@ -10038,6 +12251,7 @@ export interface operations {
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -10046,6 +12260,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the project. */
                 id: string;
             };
             cookie?: never;
@@ -10079,6 +12294,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the project. */
                 id: string;
             };
             cookie?: never;
@@ -10112,6 +12328,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the project. */
                 id: string;
             };
             cookie?: never;
@@ -10159,6 +12376,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the project. */
                 id: string;
             };
             cookie?: never;
@@ -10192,6 +12410,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the project. */
                 id: string;
             };
             cookie?: never;
@@ -10376,6 +12595,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the segment. */
                 id: string;
             };
             cookie?: never;
@@ -10413,6 +12633,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the segment. */
                 id: string;
             };
             cookie?: never;
@@ -10434,6 +12655,7 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
             default: components["responses"]["Failure"];
@@ -10449,6 +12671,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the segment. */
                 id: string;
             };
             cookie?: never;
@@ -10503,6 +12726,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the segment. */
                 id: string;
             };
             cookie?: never;
@@ -10539,6 +12763,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the segment. */
                 id: string;
             };
             cookie?: never;
@@ -10589,6 +12814,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the segment. */
                 id: string;
             };
             cookie?: never;
@@ -10638,6 +12864,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the segment. */
                 id: string;
             };
             cookie?: never;
@@ -10674,6 +12901,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the segment. */
                 id: string;
             };
             cookie?: never;
@@ -10789,6 +13017,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the suppression rule. */
                 id: string;
             };
             cookie?: never;
@@ -10839,6 +13068,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the suppression rule. */
                 id: string;
             };
             cookie?: never;
@@ -10912,11 +13142,15 @@ export interface operations {
     listEmails: {
         parameters: {
             query?: {
+                /** @description The contact. */
                 contactId?: string;
+                /** @description The recipient. */
                 to?: string;
                 /** @description `name:value`: mail that was sent with this tag. */
                 tag?: string;
+                /** @description The status. */
                 status?: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "RECEIVED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SUPPRESSED" | "CANCELLED";
+                /** @description What sent it: a request, a campaign, a workflow; or received mail. */
                 source?: "TRANSACTIONAL" | "CAMPAIGN" | "WORKFLOW" | "INBOUND";
                 /** @description Mail that waits for the time its sender chose, the next to leave first. No person, tag or span is needed. */
                 scheduled?: "true";
@@ -10959,10 +13193,12 @@ export interface operations {
     getEmail: {
         parameters: {
             query?: {
+                /** @description `body` adds the HTML and the text part. */
                 include?: "body";
             };
             header?: never;
             path: {
+                /** @description ID of the email. */
                 id: string;
             };
             cookie?: never;
@@ -10996,6 +13232,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the email. */
                 id: string;
             };
             cookie?: never;
@@ -11029,6 +13266,7 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
@@ -11040,6 +13278,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the email. */
                 id: string;
             };
             cookie?: never;
@@ -11063,6 +13302,7 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
             default: components["responses"]["Failure"];
@@ -11073,6 +13313,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the email. */
                 id: string;
             };
             cookie?: never;
@@ -11096,6 +13337,7 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
             default: components["responses"]["Failure"];
@@ -11111,6 +13353,7 @@ export interface operations {
                 "Idempotency-Mode"?: components["parameters"]["IdempotencyMode"];
             };
             path: {
+                /** @description ID of the email. */
                 id: string;
             };
             cookie?: never;
@@ -11198,6 +13441,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the email. */
                 id: string;
             };
             cookie?: never;
@@ -11447,10 +13691,15 @@ export interface operations {
                     "application/json": {
                         /** Format: date-time */
                         date: string;
+                        /** @description Email addresses. */
                         emails: number;
+                        /** @description How often it was opened. */
                         opens: number;
+                        /** @description How often links were clicked. */
                         clicks: number;
+                        /** @description Permanent bounces. */
                         bounces: number;
+                        /** @description What was delivered. */
                         delivered: number;
                     }[];
                 };
@@ -11493,12 +13742,19 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description Unique ID. */
                         id: string;
+                        /** @description The subject, with Liquid variables. */
                         subject: string;
+                        /** @description Mail that was sent. */
                         sentCount: number;
+                        /** @description Mail that was opened. */
                         openedCount: number;
+                        /** @description Mail in which a link was clicked. */
                         clickedCount: number;
+                        /** @description Opened mail, in percent. */
                         openRate: number;
+                        /** @description Clicked mail, in percent. */
                         clickRate: number;
                     }[];
                 };
@@ -11579,7 +13835,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The name. */
                         name: string;
+                        /** @description How many. */
                         count: number;
                         trend: number;
                     }[];
@@ -11648,6 +13906,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description The `permalink` of an earlier answer. */
                 permalink: string;
             };
             cookie?: never;
@@ -11681,6 +13940,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the project. */
                 id: string;
             };
             cookie?: never;
@@ -11714,6 +13974,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the project. */
                 id: string;
             };
             cookie?: never;
@@ -11747,6 +14008,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the project. */
                 id: string;
             };
             cookie?: never;
@@ -11777,7 +14039,10 @@ export interface operations {
     };
     listWebhookEndpoints: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `body` adds the HTML and the text part. */
+                include?: "health";
+            };
             header?: {
                 /** @description The project, for sessions. Keys name their own. */
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
@@ -11850,6 +14115,7 @@ export interface operations {
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
+            409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
@@ -11864,6 +14130,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the webhook endpoint. */
                 id: string;
             };
             cookie?: never;
@@ -11900,6 +14167,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the webhook endpoint. */
                 id: string;
             };
             cookie?: never;
@@ -11934,6 +14202,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the webhook endpoint. */
                 id: string;
             };
             cookie?: never;
@@ -11981,6 +14250,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the webhook endpoint. */
                 id: string;
             };
             cookie?: never;
@@ -12028,6 +14298,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the webhook endpoint. */
                 id: string;
             };
             cookie?: never;
@@ -12075,6 +14346,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the webhook endpoint. */
                 id: string;
             };
             cookie?: never;
@@ -12124,6 +14396,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the webhook endpoint. */
                 id: string;
             };
             cookie?: never;
@@ -12155,6 +14428,7 @@ export interface operations {
     listWebhookEndpointDeliveries: {
         parameters: {
             query?: {
+                /** @description The status. */
                 status?: "PENDING" | "DELIVERED" | "FAILED";
                 /** @description Items of a page; 20 when absent. Default: `20`. */
                 limit?: number;
@@ -12166,6 +14440,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the webhook endpoint. */
                 id: string;
             };
             cookie?: never;
@@ -12202,7 +14477,9 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the webhook endpoint. */
                 id: string;
+                /** @description The event. */
                 eventId: string;
             };
             cookie?: never;
@@ -12239,7 +14516,9 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the webhook endpoint. */
                 id: string;
+                /** @description The event. */
                 eventId: string;
             };
             cookie?: never;
@@ -12271,7 +14550,9 @@ export interface operations {
     getWebhookEndpointAudit: {
         parameters: {
             query?: {
+                /** @description The sender's address; its domain must be verified. */
                 from?: string;
+                /** @description Up to when. */
                 until?: string;
             };
             header?: {
@@ -12279,6 +14560,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
+                /** @description ID of the webhook endpoint. */
                 id: string;
             };
             cookie?: never;
@@ -12342,6 +14624,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the project. */
                 id: string;
             };
             cookie?: never;
@@ -12387,6 +14670,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the project. */
                 id: string;
             };
             cookie?: never;
@@ -12450,6 +14734,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the project. */
                 id: string;
             };
             cookie?: never;
@@ -12483,6 +14768,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the project. */
                 id: string;
             };
             cookie?: never;
@@ -12520,13 +14806,16 @@ export interface operations {
                 action?: string;
                 /** @description ID of what was changed. */
                 target?: string;
+                /** @description The limit; null without one. */
                 limit?: string;
                 /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
                 cursor?: string;
+                /** @description `csv` answers a file. */
                 format?: "json" | "csv";
             };
             header?: never;
             path: {
+                /** @description ID of the project. */
                 id: string;
             };
             cookie?: never;
@@ -12561,6 +14850,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the project. */
                 id: string;
             };
             cookie?: never;
@@ -12594,6 +14884,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the project. */
                 id: string;
             };
             cookie?: never;
@@ -12627,6 +14918,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description ID of the project. */
                 id: string;
             };
             cookie?: never;

@@ -93,6 +93,7 @@ export const contactRoutes = [
   route({
     method: 'PATCH',
     path: '/contacts/:id',
+    refusals: [409],
     scope: 'contacts:write',
     access: 'dashboard',
     summary: 'Update a contact',

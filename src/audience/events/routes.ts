@@ -53,6 +53,7 @@ export const eventRoutes = [
   route({
     method: 'POST',
     path: '/events/track',
+    refusals: [404],
     scope: 'events:write',
     access: 'dashboard',
     summary: 'Record an event',

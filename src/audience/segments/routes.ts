@@ -110,6 +110,7 @@ export const segmentRoutes = [
   route({
     method: 'DELETE',
     path: '/segments/:id',
+    refusals: [409],
     scope: 'contacts:write',
     access: 'dashboard',
     summary: 'Delete a segment',

@@ -12,6 +12,7 @@ export const automationMigrationRoutes = [
   route({
     method: 'POST',
     path: '/workflows/:id/migrate',
+    refusals: [409],
     scope: 'workflows:write',
     access: 'dashboard',
     tag,

@@ -20,6 +20,7 @@ export const blockRoutes = [
     ...shared,
     method: 'POST',
     path: '/blocks',
+    refusals: [409],
     summary: 'Save blocks under a name',
     operationId: 'createSavedBlock',
     description: 'The editor offers them in its menus and copies them into an email.',

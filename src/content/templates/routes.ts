@@ -78,6 +78,7 @@ export const templateRoutes = [
   route({
     method: 'POST',
     path: '/templates/bulk-update',
+    refusals: [404, 409],
     scope: 'templates',
     access: 'dashboard',
     summary: 'Delete several templates',
@@ -117,6 +118,7 @@ export const templateRoutes = [
   route({
     method: 'DELETE',
     path: '/templates/:id',
+    refusals: [409],
     scope: 'templates',
     access: 'dashboard',
     summary: 'Delete a template',
@@ -186,6 +188,7 @@ export const templateRoutes = [
   route({
     method: 'POST',
     path: '/templates/preview',
+    refusals: [404],
     scope: 'templates',
     access: 'dashboard',
     summary: 'Preview content as a recipient would see it',

@@ -48,6 +48,7 @@ export const uploadRoutes = [
   route({
     method: 'DELETE',
     path: '/uploads/:id',
+    refusals: [503],
     scope: 'templates',
     access: 'dashboard',
     summary: 'Delete an uploaded image',

@@ -1,6 +1,7 @@
 import { toJsonSchemaDefs } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
 import { namedSchemas, shapeOf } from '../lib/named-schemas.ts';
+import descriptions from './field-descriptions.json' with { type: 'json' };
 
 export type JsonSchema = Record<string, unknown>;
 export type Mode = 'input' | 'output';
@@ -71,15 +72,21 @@ export class ComponentSchemas {
       else this.#useAll(value, mode);
   }
 
+  #nameOf(shape: v.GenericSchema): string {
+    const name = this.#names.get(shape);
+    if (name === undefined) throw new Error('A schema that describes others needs a name');
+    return name;
+  }
+
   #make(definitions: Record<string, v.GenericSchema>, typeMode: Mode): Record<string, JsonSchema> {
-    return toJsonSchemaDefs(definitions, {
+    const made = toJsonSchemaDefs(definitions, {
       target: 'draft-2020-12',
       typeMode,
       errorMode: 'ignore',
       overrideRef: ({ referenceId }) => `${prefix}${referenceId}`,
       overrideSchema: ({ valibotSchema, jsonSchema }) => {
         const shape = shapeOf(valibotSchema as v.GenericSchema);
-        if (shape !== undefined) return { $ref: `${prefix}${this.#names.get(shape)}` };
+        if (shape !== undefined) return { $ref: `${prefix}${this.#nameOf(shape)}` };
         const made = jsonSchema as JsonSchema;
         // A custom check has no JSON Schema of its own; the objects among ours say what they are.
         if (valibotSchema.type === 'custom') return { ...made, type: 'object', additionalProperties: true };
@@ -97,7 +104,38 @@ export class ComponentSchemas {
         return undefined;
       },
     }) as Record<string, JsonSchema>;
+    for (const [name, schema] of Object.entries(made)) describeFields(schema, name);
+    return made;
   }
+}
+
+/**
+ * What a field means, where its schema does not say: what its name means everywhere, or in this component. `name` and
+ * `Component.name` are the keys of field-descriptions.json.
+ */
+export function fieldDescription(name: string, component = ''): string | undefined {
+  const known: Readonly<Record<string, string>> = descriptions;
+  return known[`${component}.${name}`] ?? known[name];
+}
+
+function describeFields(node: unknown, component: string): void {
+  if (typeof node !== 'object' || node === null) return;
+  const { properties } = node as { properties?: Record<string, JsonSchema> };
+  for (const [name, field] of Object.entries(properties ?? {})) {
+    const words = field.description ?? takeDescription(field) ?? fieldDescription(name, component);
+    if (words !== undefined) field.description = words;
+  }
+  for (const part of Object.values(node)) describeFields(part, component);
+}
+
+// What is said of the one form of a field that may also be null, is said of the field.
+function takeDescription({ anyOf = [] }: JsonSchema): unknown {
+  const described = (anyOf as JsonSchema[]).filter(({ description }) => description !== undefined);
+  const [only] = described;
+  if (only === undefined || described.length > 1) return undefined;
+  const { description } = only;
+  delete only.description;
+  return description;
 }
 
 // Generators of types take a property with a default for one that is always there, in requests too.

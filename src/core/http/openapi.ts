@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { nameSchemas } from '../lib/named-schemas.ts';
 import { sessionCookie } from '../lib/session-cookie.ts';
 import { bodyLimits, sizeText } from './body.ts';
-import { ComponentSchemas, type JsonSchema } from './openapi-schemas.ts';
+import { ComponentSchemas, fieldDescription, type JsonSchema } from './openapi-schemas.ts';
 import { operationIds } from './operation-id.ts';
 import type { Route } from './route.ts';
 import { tags } from './tags.ts';
@@ -32,13 +32,16 @@ nameSchemas({ Error: ErrorEnvelope, BareError, FieldProblem });
 const errorTexts: Readonly<Record<string, string>> = {
   400: 'The request is malformed.',
   401: 'The key or the session is missing or not valid.',
+  402: 'A limit of the project is reached.',
   403: 'The caller is known and may not do this.',
   404: 'There is no such resource in this project.',
   409: 'The state of the resource, or an Idempotency-Key used before, forbids it.',
   412: 'Somebody else was faster: read again and repeat the edit.',
   413: 'The body is too large.',
   422: 'Fields are missing or wrong; `errors` names each.',
-  429: 'The rate limit of the project is used up; repeat after `Retry-After` seconds.',
+  429: 'Too many requests; repeat after `Retry-After` seconds.',
+  502: 'Another service answered something else than it should; repeat later.',
+  503: 'Something the request needs is away; repeat after `Retry-After` seconds.',
   default: 'Any other failure; 5xx may be repeated with the same Idempotency-Key.',
 };
 
@@ -106,6 +109,8 @@ class DocumentWriter {
   readonly #routes: readonly Route[];
   readonly #ids: Map<unknown, string>;
   readonly #schemas: ComponentSchemas;
+  /** The errors that operations refer to. */
+  readonly #sharedErrors = new Set<string>();
 
   constructor(routes: readonly Route[]) {
     this.#routes = routes;
@@ -127,6 +132,7 @@ class DocumentWriter {
         title: 'Posthorn',
         version: '1',
         description,
+        contact: { name: 'Posthorn docs', url: `${serverUrl}/docs` },
         license: { name: 'MIT', identifier: 'MIT' },
       },
       servers: [{ url: serverUrl }],
@@ -137,7 +143,7 @@ class DocumentWriter {
         headers,
         parameters,
         responses: Object.fromEntries(
-          Object.keys(errorTexts).map((code) => [responseName(code), this.#errorResponse(code)]),
+          [...this.#sharedErrors].sort().map((code) => [responseName(code), this.#errorResponse(code)]),
         ),
         securitySchemes: {
           secretKey: { type: 'http', scheme: 'bearer', description: 'Secret key of a project, `sk_…`' },
@@ -199,10 +205,10 @@ class DocumentWriter {
     const codes = errorCodesOf(route);
     return Object.fromEntries(
       codes.map((code) => {
-        const isPage = route.textReply === 'text/html' && code === 'default';
-        if (route.errorReply === undefined && !isPage)
-          return [code, { $ref: `#/components/responses/${responseName(code)}` }];
-        return [code, this.#errorResponse(code, route)];
+        const isPage = route.textReply === 'text/html' && route.access === 'none';
+        if (route.errorReply !== undefined || isPage) return [code, this.#errorResponse(code, route)];
+        this.#sharedErrors.add(code);
+        return [code, { $ref: `#/components/responses/${responseName(code)}` }];
       }),
     );
   }
@@ -212,7 +218,10 @@ class DocumentWriter {
     const forms = [this.#schemas.of(ErrorEnvelope, 'output')];
     if (['400', '403', '404', 'default'].includes(code)) forms.push(this.#schemas.of(BareError, 'output'));
     if (errorReply !== undefined) forms.push(this.#schemas.of(errorReply, 'output'));
-    const named: HeaderName[] = ['X-Request-ID', ...(code === '429' ? (['Retry-After'] as const) : [])];
+    const named: HeaderName[] = [
+      'X-Request-ID',
+      ...(code === '429' || code === '503' ? (['Retry-After'] as const) : []),
+    ];
     return {
       description: errorTexts[code] ?? `Error ${code}`,
       headers: refsTo(named),
@@ -259,6 +268,7 @@ class DocumentWriter {
       name,
       in: 'path',
       required: true,
+      description: pathDescription(route, name),
       schema: { type: 'string', ...(route.ids?.[name] ? { format: 'uuid' } : {}) },
     }));
     const schema = route.query ? this.#schemas.whole(route.query, 'input') : {};
@@ -282,6 +292,16 @@ class DocumentWriter {
   }
 }
 
+// `/campaigns/:id/send`: what stands before a parameter says of what it is.
+function pathDescription({ path, ids }: Route, name: string): string | undefined {
+  if (name !== 'id') return fieldDescription(name, 'Path');
+  const kind = ids?.id;
+  if (kind !== undefined && kind !== '422') return `ID of the ${kind}.`;
+  const [, owner = ''] = /([\w-]+)\/:id\b/.exec(path) ?? [];
+  const isRecipientPage = /^(unsubscribe|subscribe|manage)$/.test(owner);
+  return `ID of the ${isRecipientPage ? 'contact' : owner.replaceAll('-', ' ').replace(/s$/, '')}.`;
+}
+
 function tagKey(route: Route): string {
   return route.tag ?? route.path.split('/').find((segment) => segment !== '' && segment !== 'v1') ?? 'service';
 }
@@ -296,13 +316,27 @@ function hasRevision({ guarded, method }: Route): boolean {
 }
 
 function errorCodesOf(route: Route): string[] {
-  if (route.access === 'none') return ['default'];
-  const codes = ['400', '401', '403'];
+  const own = (route.refusals ?? []).map(String);
+  if (route.access === 'none') return inOrder([...openErrorCodes(route), ...own]);
+  const codes = ['400', '401', '403', '422', '429', ...own];
   if (route.path.includes(':')) codes.push('404');
   if (route.idempotent) codes.push('409');
   if (isGuardedEdit(route)) codes.push('412');
   if (route.body !== undefined || route.bodyKind !== undefined) codes.push('413');
-  return [...codes, '422', '429', 'default'];
+  return inOrder(codes);
+}
+
+function inOrder(codes: readonly string[]): string[] {
+  return [...[...new Set(codes)].sort(), 'default'];
+}
+
+// What needs no key refuses a path, a query or a body, and too many requests.
+function openErrorCodes({ path, query, body, bodyKind, bodyForm }: Route): string[] {
+  const hasBody = body !== undefined || bodyKind !== undefined || bodyForm !== undefined;
+  const codes = hasBody ? ['400', '413'] : [];
+  if (path.includes(':')) codes.push('404');
+  if (hasBody || query !== undefined) codes.push('422');
+  return codes.length === 0 ? codes : [...codes, '429'];
 }
 
 function responseName(code: string): string {
@@ -328,7 +362,11 @@ function refsTo(names: readonly HeaderName[]): JsonSchema {
 }
 
 function objectOf(fields: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  return { type: 'object', properties: fields, required: Object.keys(fields) };
+  const described = Object.entries(fields).map(([name, field]) => [
+    name,
+    { description: fieldDescription(name, 'Form'), ...field },
+  ]);
+  return { type: 'object', properties: Object.fromEntries(described), required: Object.keys(fields) };
 }
 
 function securityOf({ access, refusesKeys }: Route): JsonSchema[] {

@@ -98,6 +98,8 @@ export interface RouteOptions<
   status?: number;
   /** Another status of success with the same reply, for the API reference. */
   alsoStatus?: number;
+  /** Statuses of failures beyond those that every route of its kind may answer, for the API reference. */
+  refusals?: readonly number[];
   /** Reads `Idempotency-Key` (contract page 1, 1.8): the handler makes its writes through `writeOnce`, in one call, and calls `keepAnswer` in it. */
   idempotent?: boolean;
   /** Answers with an `ETag`; an edit reads `If-Match` and refuses with 412. */

@@ -52,6 +52,7 @@ export const webhookEndpointRoutes = [
     ...shared,
     method: 'POST',
     path: '/webhook-endpoints',
+    refusals: [409],
     scope: 'webhooks',
     summary: 'Create a webhook endpoint',
     description:

@@ -12,6 +12,7 @@ export const authRoutes = [
   route({
     method: 'POST',
     path: '/auth/login',
+    refusals: [401, 422, 429],
     access: 'none',
     summary: 'Sign in with a password',
     operationId: 'signIn',

@@ -18,6 +18,7 @@ export const oauthRoutes = [
   route({
     ...redirect,
     path: '/oauth/:provider/outbound',
+    refusals: [404],
     summary: 'Start signing in with GitHub or Google',
     operationId: 'startOAuth',
     handle({ app, params }) {
@@ -31,6 +32,7 @@ export const oauthRoutes = [
   route({
     ...redirect,
     path: '/oauth/:provider/callback',
+    refusals: [404],
     summary: 'Finish signing in with GitHub or Google',
     operationId: 'finishOAuth',
     description:

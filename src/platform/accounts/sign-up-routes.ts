@@ -14,6 +14,7 @@ export const signUpRoutes = [
   route({
     ...open,
     path: '/auth/signup',
+    refusals: [403, 409, 422, 429],
     summary: 'Sign up with a password',
     operationId: 'signUp',
     description:
@@ -33,6 +34,7 @@ export const signUpRoutes = [
   route({
     ...open,
     path: '/auth/verify-email',
+    refusals: [400, 422],
     summary: 'Confirm an address with the token from the email',
     operationId: 'confirmAddress',
     body: VerifyEmail,
@@ -62,6 +64,7 @@ export const signUpRoutes = [
   route({
     ...open,
     path: '/auth/request-password-reset',
+    refusals: [422],
     summary: 'Request a password reset',
     operationId: 'requestPasswordReset',
     description: 'The answer is the same whether or not the address has an account.',
@@ -76,6 +79,7 @@ export const signUpRoutes = [
   route({
     ...open,
     path: '/auth/reset-password',
+    refusals: [400],
     summary: 'Set a new password with the token from the email',
     operationId: 'resetPassword',
     description: 'Ends every session of the account. Does not sign in.',

@@ -19,6 +19,7 @@ export const billingRoutes = [
     ...paid,
     method: 'POST',
     path: '/users/@me/projects/:id/checkout',
+    refusals: [503],
     role: 'ADMIN',
     summary: 'Get the URL of the checkout page',
     operationId: 'openCheckout',
@@ -113,6 +114,7 @@ export const billingRoutes = [
   route({
     method: 'POST',
     path: '/webhooks/incoming/:processor',
+    refusals: [400, 404],
     access: 'none',
     summary: 'Receive webhooks of the payment processor',
     operationId: 'receivePaymentWebhook',

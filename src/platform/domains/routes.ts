@@ -21,6 +21,7 @@ export const domainRoutes = [
   route({
     method: 'POST',
     path: '/domains',
+    refusals: [503],
     access: 'dashboard',
     role: 'ADMIN',
     findProject: async ({ body }) => projectNamedIn(await body()),
@@ -46,6 +47,7 @@ export const domainRoutes = [
   route({
     method: 'DELETE',
     path: '/domains/:id',
+    refusals: [409],
     access: 'dashboard',
     role: 'ADMIN',
     findProject: ({ app, params, userId }) => projectOfDomain(app.db, params.id, userId),

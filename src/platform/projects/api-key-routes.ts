@@ -23,6 +23,7 @@ export const apiKeyRoutes = [
     ...change,
     method: 'POST',
     path: '/users/@me/projects/:id/api-keys',
+    refusals: [409],
     summary: 'Create an API key with scopes',
     description: 'Returns the key once. A project has at most 100.',
     status: 201,

@@ -21,6 +21,7 @@ export const memberRoutes = [
     ...changes,
     method: 'POST',
     path: '/projects/:id/members',
+    refusals: [409],
     summary: 'Add a member by the address of their account',
     operationId: 'addProjectMember',
     body: AddMember,

@@ -77,6 +77,7 @@ export const campaignRoutes = [
   route({
     method: 'POST',
     path: '/campaigns',
+    refusals: [404],
     scope: 'campaigns:write',
     access: 'dashboard',
     summary: 'Create a campaign',

@@ -64,7 +64,7 @@ export const CampaignBody = v.object({
   status: v.picklist(campaignStatuses),
   audienceType: AudienceTypeField,
   // What came with another kind of audience is kept as it was, whatever it is.
-  audienceCondition: v.nullable(describedBy(AnyObject, v.union([ConditionShape, AnyObject]))),
+  audienceCondition: v.nullable(AnyObject),
   segmentId: v.nullable(Uuid),
   scheduledFor: v.nullable(Instant),
   ...campaignCounts,

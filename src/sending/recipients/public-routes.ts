@@ -13,6 +13,7 @@ export const publicContactRoutes = [
     ...common,
     method: 'GET',
     path: '/contacts/public/:id',
+    refusals: [404],
     summary: 'Get a recipient’s own subscription',
     operationId: 'getOwnSubscription',
     description:

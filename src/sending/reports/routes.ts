@@ -86,6 +86,7 @@ export const webhookRoutes: readonly Route[] = [
   route({
     ...ofPostmark,
     path: '/webhooks/postmark',
+    refusals: [400, 401, 503],
     summary: 'Receive webhooks of Postmark, with HTTP Basic credentials',
     operationId: 'receivePostmarkWebhook',
     handle: (call) => postmark(call, null),
@@ -93,6 +94,7 @@ export const webhookRoutes: readonly Route[] = [
   route({
     ...ofPostmark,
     path: '/webhooks/postmark/:token',
+    refusals: [401],
     summary: 'Receive webhooks of Postmark, with a token in the path',
     operationId: 'receivePostmarkWebhookByToken',
     handle: (call) => postmark(call, call.params.token),
@@ -100,6 +102,7 @@ export const webhookRoutes: readonly Route[] = [
   route({
     ...shared,
     path: '/webhooks/sns',
+    refusals: [400, 403, 413, 502, 503],
     summary: 'Receive events and mail of Amazon SES through Amazon SNS',
     operationId: 'receiveSnsWebhook',
     description:

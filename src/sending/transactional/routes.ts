@@ -15,6 +15,7 @@ export const transactionalRoutes = [
   route({
     method: 'POST',
     path: '/v1/send',
+    refusals: [402, 404],
     scope: 'emails:send',
     access: 'secret',
     summary: 'Send an email',
@@ -53,6 +54,7 @@ export const transactionalRoutes = [
   route({
     method: 'POST',
     path: '/v1/emails/batch',
+    refusals: [402, 404],
     scope: 'emails:send',
     access: 'secret',
     summary: 'Send up to 100 emails in one request',
