@@ -207,6 +207,16 @@ test('a campaign whose condition the contact does not match names the filter and
   });
 });
 
+test('a campaign is explained with the data of then, by the history of the contact', async () => {
+  const campaignId = await begun(wanted(pro));
+  await api.call(project.secretKey, 'PATCH', `/contacts/${contact}`, { data: { plan: 'pro' } });
+  const { sentence, decisions } = await explained({ campaignId });
+  expect(sentence).toBe('"data.plan" is "pro": no, it is "free".');
+  const campaign = await database.db.row<{ at: string }>(sql`
+    select to_char(sent_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at from campaigns where id = ${campaignId}`);
+  expect(decisions.at(-1)).toMatchObject({ actual: 'free', basis: 'evaluated', dataAsOf: campaign?.at });
+});
+
 test('of a condition with OR only what failed it is a stop', async () => {
   const groups = [
     { filters: [{ field: 'data.visits', operator: 'greaterThan', value: 2 }, bought] },
@@ -259,7 +269,8 @@ test('causes of campaigns', async () => {
   expect(await told({ campaignId: earlier })).toEqual(['did_not', 'The contact was only created on <date>.']);
 
   const changed = await begun({});
-  await db.count(sql`update contacts set updated_at = now() + interval '1 second' where id = ${contact}`);
+  await db.count(sql`update campaigns set sent_at = '2026-06-01' where id = ${changed}`);
+  await db.count(sql`update contacts set created_at = '2026-01-01' where id = ${contact}`);
   expect(await told({ campaignId: changed })).toEqual([
     'did_not',
     'The contact was not in the audience when it was frozen, although it would match today. The contact has changed since, on <date>.',

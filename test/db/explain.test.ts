@@ -75,6 +75,7 @@ test('an explanation says of everybody what the ledger says, and always why not'
         projectId,
         await contactOf(contactId),
         campaign,
+        90,
       );
       const isIn = mailed.has(contactId);
       expect([contactId, verdict]).toEqual([contactId, isIn ? 'will' : 'did_not']);

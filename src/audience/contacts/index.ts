@@ -6,6 +6,7 @@ export { listFields } from './fields-service.ts';
 export { flipEvents, leftBefore } from './flip-queries.ts';
 export { groupedContactCtes } from './grouped-queries.ts';
 export { removeOldHistory } from './history-queries.ts';
+export { getContactAt } from './history-service.ts';
 export {
   ContactDataError,
   contactDataError,

@@ -5,7 +5,7 @@ import { needsSubscription } from '../../sending/campaigns/index.ts';
 import { traceCondition } from './condition.ts';
 import { evaluated, type Finding, finding, onDate, recorded } from './finding.ts';
 import { campaignSource, explainMail, fix, unsubscribedBefore } from './mail.ts';
-import { type CampaignFacts, type ContactFacts, findMail, flipsAround, memberSince } from './queries.ts';
+import { type CampaignFacts, type ContactFacts, contactAsOf, findMail, flipsAround, memberSince } from './queries.ts';
 import type { Decision } from './schema.ts';
 
 /** Why a contact got a campaign, gets it, or does not. The ledger says what happened, the audience's rules say why. */
@@ -14,6 +14,7 @@ export async function explainCampaign(
   projectId: string,
   contact: ContactFacts,
   campaign: CampaignFacts,
+  keptDays: number,
 ): Promise<Finding> {
   const { sentAt, status } = campaign;
   const source = campaignSource(campaign.id);
@@ -53,7 +54,8 @@ export async function explainCampaign(
   async function withoutRow(): Promise<Finding> {
     const decisions: Decision[] = [begun, existed(contact, sentAt ?? '')];
     if (decisions.some(({ outcome }) => outcome === 'stop')) return finding('did_not', decisions);
-    decisions.push(...(await audienceDecisions(db, projectId, contact, campaign, sentAt ?? '')));
+    const then = await contactAsOf(db, projectId, contact, sentAt ?? '', keptDays);
+    decisions.push(...(await audienceDecisions(db, projectId, then, campaign, sentAt ?? '')));
     const isLeftOut = decisions.some(({ outcome }) => outcome === 'stop');
     if (!campaign.expanded && status === 'SENDING') {
       if (isLeftOut) return finding('will_not', decisions);
@@ -67,9 +69,9 @@ export async function explainCampaign(
       const sentence = `The campaign was stopped${when} before the contact's turn came.`;
       decisions.push(recorded('campaign.stopped', 'stop', sentence, { at: campaign.cancelledAt, source }));
     } else if (!isLeftOut) {
-      const changed =
-        contact.updatedAt > (sentAt ?? '') ? ` The contact has changed since, on ${onDate(contact.updatedAt)}.` : '';
-      const sentence = `The contact was not in the audience when it was frozen, although it would match today.${changed}`;
+      const isOlder = !then.isFormer && contact.updatedAt > (sentAt ?? '');
+      const changed = isOlder ? ` The contact has changed since, on ${onDate(contact.updatedAt)}.` : '';
+      const sentence = `The contact was not in the audience when it was frozen, although it ${isOlder ? 'would match today' : 'matches its rules'}.${changed}`;
       decisions.push(recorded('audience.frozen', 'stop', sentence, { at: sentAt, source }));
     }
     return finding('did_not', decisions);

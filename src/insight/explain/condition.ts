@@ -1,7 +1,7 @@
 import type * as v from 'valibot';
 import { type Condition, type ConditionShape, compileCondition, type Filter } from '../../audience/conditions/index.ts';
 import { storedDefinition } from '../../audience/segments/index.ts';
-import { type Database, join, raw, sql } from '../../core/database/sql.ts';
+import { type Database, join, type Query, raw, sql } from '../../core/database/sql.ts';
 import { evaluated, onDate } from './finding.ts';
 import type { ContactFacts } from './queries.ts';
 import type { Decision } from './schema.ts';
@@ -26,7 +26,7 @@ export interface Trace {
 
 /**
  * Evaluates a stored condition for one contact by the SQL that finds audiences, filter by filter. Events, mail and memberships
- * count up to `asOf`, the data of the contact is that of today. A filter is a stop when the condition fails because of it.
+ * count up to `asOf`, the contact is the one that is given. A filter is a stop when the condition fails because of it.
  * @throws AppError for a condition that can no longer be read
  */
 export async function traceCondition(
@@ -44,9 +44,9 @@ export async function traceCondition(
     const alone: Condition = { logic: 'AND', groups: [{ filters: [filter], nested: null }] };
     return sql`coalesce((${compileCondition(alone, options)}), false)`;
   });
-  const row = await db.row<{ held: boolean[] }>(
-    sql`select array[${join(tests, ', ')}] as held from contacts c where c.id = ${contact.id} and c.project_id = ${projectId}`,
-  );
+  const row = await db.row<{ held: boolean[] }>(sql`
+    select array[${join(tests, ', ')}] as held from ${contact.isFormer ? formerContact(contact) : raw('contacts')} c
+    where c.id = ${contact.id} and c.project_id = ${projectId}`);
   const held = new Map(leaves.map((leaf, place) => [leaf, row?.held[place] ?? false]));
   const actual = await actualValues(db, projectId, contact, leaves, asOf);
   const outcomes = new Map<Leaf, Decision['outcome']>();
@@ -81,6 +81,13 @@ export async function traceCondition(
       },
     );
   }
+}
+
+function formerContact({ id, email, subscribed, data, updatedAt }: ContactFacts): Query {
+  return sql`(
+    select id, project_id, created_at, ${email} as email, ${subscribed}::boolean as subscribed, ${data}::jsonb as data,
+      ${updatedAt}::timestamptz as updated_at
+    from contacts where id = ${id})`;
 }
 
 // Rows with instants are read as they were; columns of the contact as they are.

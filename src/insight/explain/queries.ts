@@ -1,5 +1,7 @@
+import { getContactAt } from '../../audience/contacts/index.ts';
 import { isoInstant, isoText } from '../../core/database/columns.ts';
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
+import { AppError } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
 import { type LedgerVerdict, verdictSql } from '../../sending/campaigns/index.ts';
 import type { Reason } from '../../sending/ledger/index.ts';
@@ -14,8 +16,10 @@ export interface ContactFacts {
   data: Record<string, unknown>;
   createdAt: string;
   updatedAt: string;
-  /** When this was read. */
+  /** When the contact was like this. */
   readAt: string;
+  /** Whether it is different now. */
+  isFormer: boolean;
 }
 
 /** The contact of an id or an address, or null. */
@@ -23,8 +27,26 @@ export function contactFacts(db: Database, projectId: string, contact: string): 
   const isIt = isUuid(contact) ? sql`c.id = ${contact.toLowerCase()}` : sql`c.email = ${contact.toLowerCase()}`;
   return db.row(sql`
     select c.id, c.email, c.subscribed, c.data, ${iso('c.created_at')} as "createdAt", ${iso('c.updated_at')} as "updatedAt",
-      ${iso('now()')} as "readAt"
+      ${iso('now()')} as "readAt", false as "isFormer"
     from contacts c where c.project_id = ${projectId} and ${isIt}`);
+}
+
+/** The contact as it was at an instant; as it is now where its history does not reach back so far. */
+export async function contactAsOf(
+  db: Database,
+  projectId: string,
+  contact: ContactFacts,
+  at: string,
+  keptDays: number,
+): Promise<ContactFacts> {
+  if (contact.updatedAt <= at) return contact;
+  try {
+    const { email, subscribed, data, updatedAt } = await getContactAt(db, projectId, contact.id, at, keptDays);
+    return { ...contact, email, subscribed, data: data ?? {}, updatedAt, readAt: at, isFormer: true };
+  } catch (error) {
+    if (error instanceof AppError) return contact;
+    throw error;
+  }
 }
 
 /** A campaign with its current send. */

@@ -17,7 +17,7 @@ export const explainRoutes = [
     body: ExplainRequest,
     example: { contact: 'ada@example.com', about: { topic: 'any' } },
     reply: Explanation,
-    handle: ({ db, project, body }) => explain(db, project.id, body),
+    handle: ({ app, db, project, body }) => explain(db, project.id, body, app.config.CONTACT_HISTORY_DAYS),
   }),
   route({
     method: 'GET',
@@ -29,6 +29,7 @@ export const explainRoutes = [
     description: 'With what is known today: the question names an instant, and nothing is stored.',
     tag: 'explain',
     reply: Explanation,
-    handle: ({ db, project, params }) => explain(db, project.id, requestOf(params.permalink)),
+    handle: ({ app, db, project, params }) =>
+      explain(db, project.id, requestOf(params.permalink), app.config.CONTACT_HISTORY_DAYS),
   }),
 ];

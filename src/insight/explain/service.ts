@@ -14,14 +14,20 @@ const mostPerMinute = 60;
 
 /**
  * Why a contact got something, or did not (contract page 5).
+ * `keptDays` is the setting CONTACT_HISTORY_DAYS.
  * @throws 404 for a contact, campaign, workflow or mail that is not of the project; 429 after 60 explanations in a minute
  */
-export async function explain(db: Database, projectId: string, request: ExplainRequest): Promise<Explanation> {
+export async function explain(
+  db: Database,
+  projectId: string,
+  request: ExplainRequest,
+  keptDays: number,
+): Promise<Explanation> {
   const attempt = { scope: 'explain', subject: projectId, limit: mostPerMinute, seconds: 60 } as const;
   await takeAttempt(db, attempt, `A project gets ${mostPerMinute} explanations a minute`);
   const contact = await contactFacts(db, projectId, request.contact);
   if (contact === null) throw notFound('contact', request.contact);
-  const { decisions, ...found } = await findingOf(db, projectId, contact, request);
+  const { decisions, ...found } = await findingOf(db, projectId, contact, request, keptDays);
   const { about, at } = request;
   return {
     ...found,
@@ -49,11 +55,12 @@ async function findingOf(
   projectId: string,
   contact: ContactFacts,
   { about, at = contact.readAt }: ExplainRequest,
+  keptDays: number,
 ): Promise<Finding> {
   if ('campaignId' in about) {
     const campaign = await findCampaign(db, projectId, about.campaignId);
     if (campaign === null) throw notFound('campaign', about.campaignId);
-    return explainCampaign(db, projectId, contact, campaign);
+    return explainCampaign(db, projectId, contact, campaign, keptDays);
   }
   if ('workflowId' in about)
     return explainWorkflow(db, projectId, contact, about.workflowId, new Date(at).toISOString());
