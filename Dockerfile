@@ -9,6 +9,7 @@ FROM node:24-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY dashboard/package.json dashboard/
+COPY packages/address-verification/package.json packages/address-verification/
 COPY packages/docs/package.json packages/docs/
 COPY packages/drill/package.json packages/drill/
 COPY packages/email-document/package.json packages/email-document/

@@ -1,3 +1,4 @@
+import { dnsResolver, type Resolver } from '@posthorn/address-verification';
 import type { Mailer } from '@posthorn/mail-providers';
 import { createSnsClient, type GetText } from '@posthorn/mail-providers';
 import type { Logger } from 'pino';
@@ -21,7 +22,6 @@ import { authenticate } from '../platform/access/authenticate.ts';
 import { createOAuthProviders, type OAuthEndpoints, type OAuthName } from '../platform/accounts/oauth.ts';
 import { createProjectDirectory } from '../platform/projects/directory.ts';
 import { cachedResolver } from '../platform/verification/cached-resolver.ts';
-import { dnsResolver, type Resolver } from '../platform/verification/resolver.ts';
 import { poolerWarnings, requestDatabase, sessionUrl } from './database-settings.ts';
 import { entities } from './entities.ts';
 import { openHealth } from './health.ts';

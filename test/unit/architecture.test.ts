@@ -34,13 +34,12 @@ describe('the project', () => {
       expect([...sources.keys()].filter((path) => path.startsWith(folder)).length, folder).toBeGreaterThan(0);
     }
     const imports = runtimeImports(
-      'src/platform/verification/service.ts',
-      sources.get('src/platform/verification/service.ts') ?? '',
+      'packages/address-verification/src/verify.ts',
+      sources.get('packages/address-verification/src/verify.ts') ?? '',
     );
     expect(imports.map(({ file, specifier }) => file ?? specifier).sort()).toEqual([
-      'src/core/lib/email-address.ts',
-      'src/platform/verification/lists.ts',
-      'src/platform/verification/typo.ts',
+      'packages/address-verification/src/lists.ts',
+      'packages/address-verification/src/typo.ts',
       'tldts',
     ]);
   });

@@ -1,6 +1,6 @@
+import { dnsResolver, type RecordType, type Resolver } from '@posthorn/address-verification';
 import { describe, expect, test } from 'vitest';
 import { cachedResolver } from '../../src/platform/verification/cached-resolver.ts';
-import { dnsResolver, type RecordType, type Resolver } from '../../src/platform/verification/resolver.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 
 const everyType: RecordType[] = ['NS', 'MX', 'A', 'AAAA'];

@@ -1,5 +1,5 @@
+import { editDistance } from '@posthorn/address-verification';
 import { type Database, sql } from '../../core/database/sql.ts';
-import { editDistance } from '../../core/lib/edit-distance.ts';
 import { notFound } from '../../core/lib/errors.ts';
 import { conditionDecisions } from './campaign.ts';
 import { evaluated, type Finding, finding, onDate, recorded } from './finding.ts';

@@ -1,5 +1,5 @@
+import { verifyAddress } from '@posthorn/address-verification';
 import { route } from '../../core/http/route.ts';
-import { verifyByShippedLists } from '../verification/index.ts';
 import { requestPasswordReset, requestVerification, resetPassword, verifyEmail } from './confirm-service.ts';
 import { Credentials, MessageReply, RequestReset, ResetPassword, SignedIn, VerifyEmail } from './schema.ts';
 import { signedIn } from './sign-in.ts';
@@ -24,7 +24,7 @@ export const signUpRoutes = [
     example: { email: 'grace@acme.com', password: 'correct horse battery' },
     reply: SignedIn,
     async handle({ app, db, body, ip, header }) {
-      const verify = (email: string) => verifyByShippedLists(email, app.resolver);
+      const verify = (email: string) => verifyAddress(email, app);
       const deps = { db, settings: app.config, verify, ip, language: header('accept-language') };
       const { user, tickets } = await signUp(deps, body);
       app.outbox.dispatchSoon(...tickets);

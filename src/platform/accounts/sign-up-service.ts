@@ -1,3 +1,4 @@
+import type { Verification } from '@posthorn/address-verification';
 import type { Config } from '../../core/config/config.ts';
 import type { Database } from '../../core/database/sql.ts';
 import { conflict, forbidden, invalidField } from '../../core/lib/errors.ts';
@@ -5,7 +6,6 @@ import { newId } from '../../core/lib/ids.ts';
 import { networkOf } from '../../core/lib/network.ts';
 import { noSoonerThan } from '../../core/lib/time.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
-import type { Verification } from '../verification/index.ts';
 import { countAttempt, takeAttempt } from './attempt-queries.ts';
 import { type AccountMailSettings, mailLimit, queueTakenMail, queueTokenMail, sameAnswerMs } from './mail-service.ts';
 import { hashPassword } from './passwords.ts';

@@ -1,5 +1,12 @@
+import type { Resolver } from '@posthorn/address-verification';
 import { RecentResults } from '../../core/lib/recent-results.ts';
-import type { Resolver } from './resolver.ts';
+
+declare module '../../core/http/context.ts' {
+  interface App {
+    /** Asks the DNS about the domains of addresses. */
+    resolver: Resolver;
+  }
+}
 
 /** How much to remember and for how long. Times are milliseconds. */
 interface CacheOptions {

@@ -1,6 +1,6 @@
+import { verifyAddress } from '@posthorn/address-verification';
 import { route } from '../../core/http/route.ts';
 import { VerifyBody, VerifyReply } from './schema.ts';
-import { verifyByShippedLists } from './service.ts';
 
 /** Checks of addresses before they are written to. */
 export const verificationRoutes = [
@@ -17,6 +17,6 @@ export const verificationRoutes = [
     body: VerifyBody,
     example: { email: 'ada@gmial.com' },
     reply: VerifyReply,
-    handle: async ({ app, body }) => ({ success: true, data: await verifyByShippedLists(body.email, app.resolver) }),
+    handle: async ({ app, body }) => ({ success: true, data: await verifyAddress(body.email, app) }),
   }),
 ];

@@ -9,7 +9,7 @@ export const VerifyBody = v.object({
 });
 
 /** What is known about an address (contract page 1, 2.10). */
-export const Verification = v.object({
+const AddressVerification = v.object({
   email: v.string(),
   valid: v.boolean(),
   isDisposable: v.boolean(),
@@ -24,9 +24,8 @@ export const Verification = v.object({
   suggestedEmail: v.optional(v.string()),
   reasons: v.array(v.string()),
 });
-export type Verification = v.InferOutput<typeof Verification>;
 
 /** The answer of `POST /v1/verify`. */
-export const VerifyReply = v.object({ success: v.literal(true), data: Verification });
+export const VerifyReply = v.object({ success: v.literal(true), data: AddressVerification });
 
-nameSchemas({ AddressVerification: Verification });
+nameSchemas({ AddressVerification });

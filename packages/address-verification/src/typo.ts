@@ -1,5 +1,5 @@
 import { getPublicSuffix, parse } from 'tldts';
-import { editDistance } from '../../core/lib/edit-distance.ts';
+import { editDistance } from './edit-distance.ts';
 import type { Lists } from './lists.ts';
 
 // Endings that do not exist are repaired towards these. Short country codes are too near to one another for anything

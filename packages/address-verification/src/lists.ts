@@ -6,7 +6,7 @@ interface PopularDomain {
   misspellings: readonly string[];
 }
 
-/** The domain lists that ship with the service, lower-cased, matched on the whole domain. */
+/** The domain lists that ship with the package, lower-cased, matched on the whole domain. */
 export interface Lists {
   /** Throw-away mailboxes. */
   disposable: ReadonlySet<string>;
@@ -39,7 +39,7 @@ export function loadLists(folder: URL = shipped): Lists {
 
 let shippedOnce: Lists | undefined;
 
-/** The lists that ship with the service, read once and never changed. */
+/** The lists that ship with the package, read once and never changed. */
 export function shippedLists(): Lists {
   shippedOnce ??= loadLists();
   return shippedOnce;

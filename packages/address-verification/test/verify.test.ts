@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { loadLists } from '../../src/platform/verification/lists.ts';
-import type { RecordType, Resolver } from '../../src/platform/verification/resolver.ts';
-import { verifyAddress } from '../../src/platform/verification/service.ts';
+import { loadLists } from '../src/lists.ts';
+import type { RecordType, Resolver } from '../src/resolver.ts';
+import { verifyAddress } from '../src/verify.ts';
 
 const lists = loadLists();
 

@@ -1,11 +1,5 @@
 import { Resolver as DnsResolver } from 'node:dns/promises';
-import { within } from '../../core/lib/time.ts';
-
-declare module '../../core/http/context.ts' {
-  interface App {
-    resolver: Resolver;
-  }
-}
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The record types that tell whether a domain lives and takes mail. */
 export type RecordType = 'NS' | 'MX' | 'A' | 'AAAA';
@@ -35,7 +29,7 @@ export function dnsResolver({ servers = [], timeoutMs = defaultTimeoutMs }: DnsO
     async hasRecord(name, type) {
       try {
         // The library's own timeout is for each attempt and server, so that several would add up beyond the promised one.
-        return await within(timeoutMs, ask(dns, name, type), false);
+        return await Promise.race([ask(dns, name, type), sleep(timeoutMs, false, { ref: false })]);
       } catch {
         return false;
       }

@@ -1,14 +1,26 @@
 import { getDomain } from 'tldts';
-import { domainOf, localPartOf } from '../../core/lib/email-address.ts';
 import { type Lists, shippedLists } from './lists.ts';
 import type { Resolver } from './resolver.ts';
-import type { Verification } from './schema.ts';
 import { suggestDomain } from './typo.ts';
 
-/** What verification needs: a way to ask the DNS, and the domain lists. */
+/** What verification needs: a way to ask the DNS, and the domain lists; those that ship with the package when absent. */
 interface VerificationDeps {
   resolver: Resolver;
-  lists: Lists;
+  lists?: Lists;
+}
+
+/** What is known about an address. */
+export interface Verification extends DomainFacts {
+  email: string;
+  valid: boolean;
+  isDisposable: boolean;
+  isAlias: boolean;
+  isTypo: boolean;
+  isPlusAddressed: boolean;
+  isPersonalEmail: boolean;
+  /** Only when `isTypo`. */
+  suggestedEmail?: string;
+  reasons: string[];
 }
 
 interface DomainFacts {
@@ -18,14 +30,17 @@ interface DomainFacts {
 }
 
 /**
- * Tells whether mail to the address can arrive, and what kind of address it is (contract page 1, 2.10). Expects a
+ * Tells whether mail to the address can arrive, and what kind of address it is. Expects a
  * well-formed address in any letter case, blanks around it allowed, and repeats it as it was given. Never rejects
  * because of the DNS.
  */
-export async function verifyAddress(address: string, { resolver, lists }: VerificationDeps): Promise<Verification> {
+export async function verifyAddress(
+  address: string,
+  { resolver, lists = shippedLists() }: VerificationDeps,
+): Promise<Verification> {
   const asSent = address.trim();
-  const localPart = localPartOf(asSent);
-  const domain = domainOf(asSent).toLowerCase();
+  const at = asSent.lastIndexOf('@');
+  const [localPart, domain] = [asSent.slice(0, at), asSent.slice(at + 1).toLowerCase()];
   const meant = suggestDomain(domain, lists);
   const facts = await lookUp(domain, resolver);
   const valid = facts.domainExists && facts.hasMxRecords;
@@ -41,11 +56,6 @@ export async function verifyAddress(address: string, { resolver, lists }: Verifi
     ...(meant === undefined ? {} : { suggestedEmail: `${localPart}@${meant}` }),
     reasons: reasonsFor(facts, meant),
   };
-}
-
-/** `verifyAddress` with the lists that ship with the service. */
-export function verifyByShippedLists(address: string, resolver: Resolver): Promise<Verification> {
-  return verifyAddress(address, { resolver, lists: shippedLists() });
 }
 
 async function lookUp(domain: string, resolver: Resolver): Promise<DomainFacts> {

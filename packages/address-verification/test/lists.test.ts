@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { isEmail } from '../../src/core/lib/email-address.ts';
-import { loadLists } from '../../src/platform/verification/lists.ts';
+import { loadLists } from '../src/lists.ts';
 
 async function folder(files: Record<string, string>): Promise<URL> {
   const path = await mkdtemp(join(tmpdir(), 'lists-'));
@@ -39,7 +38,7 @@ test('every line that ships is a domain in lower case, and no domain is on two l
   const { disposable, personal, alias, notTypos, popular } = loadLists();
   const kinds = [...disposable, ...personal, ...alias];
   const all = [...kinds, ...notTypos, ...popular.flatMap((p) => [p.domain, ...p.misspellings])];
-  expect(all.filter((domain) => !isEmail(`a@${domain}`) || domain !== domain.toLowerCase())).toEqual([]);
+  expect(all.filter((domain) => !/^[a-z\d-]+(\.[a-z\d-]+)+$/.test(domain))).toEqual([]);
   expect(new Set(kinds).size).toBe(kinds.length);
 });
 

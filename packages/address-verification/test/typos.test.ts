@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { editDistance } from '../../src/core/lib/edit-distance.ts';
-import { loadLists } from '../../src/platform/verification/lists.ts';
-import { suggestDomain } from '../../src/platform/verification/typo.ts';
+import { editDistance } from '../src/edit-distance.ts';
+import { loadLists } from '../src/lists.ts';
+import { suggestDomain } from '../src/typo.ts';
 
 const lists = loadLists();
 
