@@ -14,6 +14,7 @@ export const longTests = [
 /** Files that run in both, in `npm run test:soak` with more or larger input (`isLong`). */
 export const longForms = [
   'test/api/hostile-bodies.test.ts',
+  'test/api/smtp-in.test.ts',
   'test/db/explain.test.ts',
   'test/workflows/automation-migration.test.ts',
 ];

@@ -1,6 +1,7 @@
 import type { Database } from '../core/database/sql.ts';
 import { AppError, badRequest, conflict, invalidField, notFound } from '../core/lib/errors.ts';
 import { isUuid, newId } from '../core/lib/ids.ts';
+import { recordChange } from '../platform/audit/index.ts';
 import { maxSteps, reachableFrom } from './graph.ts';
 import {
   deleteSteps,
@@ -39,7 +40,10 @@ export function edit<T>(
     await checkRevision(tx, automation, ifMatch);
     const draft = { automation, steps: await draftSteps(tx, id), transitions: await transitionsOf(tx, id) };
     const body = await work(tx, draft);
-    return { body, revision: await reviseGraphOf(tx, id, userId) };
+    const revision = await reviseGraphOf(tx, id, userId);
+    const change = { before: { revision: automation.revision }, after: { revision } };
+    await recordChange(tx, projectId, { action: 'workflow.graph_edited', target: id, ...change });
+    return { body, revision };
   });
 }
 

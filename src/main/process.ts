@@ -83,6 +83,7 @@ const portSettings = [
   'API_METRICS_PORT',
   'SMTP_IN_PORT',
   'SMTP_IN_TLS_PORT',
+  'SMTP_IN_METRICS_PORT',
   'WORKER_METRICS_PORT',
   'SANDBOX_PORT',
 ] as const;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
 import { openTemporal } from '../../temporal/connection.ts';
 import { createSuppressionRuleCache } from '../audience/suppressions/cache.ts';
 import { createTemplateCache } from '../content/templates/cache.ts';
@@ -15,6 +16,9 @@ import { SmtpIn, type SmtpInDeps } from '../sending/smtp-in/index.ts';
 import { requestDatabase, sessionUrl } from './database-settings.ts';
 import { entities } from './entities.ts';
 import { createMailer } from './mail.ts';
+import { type MetricsServer, serveMetrics } from './metrics-server.ts';
+import { measurePool } from './pool-metrics.ts';
+import { createSmtpMetrics } from './smtp-metrics.ts';
 import { temporalSettings } from './temporal-settings.ts';
 
 /** A process for SMTP submission. */
@@ -23,6 +27,8 @@ export interface RunningSmtp extends AsyncDisposable {
   ports: { plain: number | null; tls: number | null };
   /** Connections at the moment. */
   readonly connections: number;
+  /** What `/metrics` shows on SMTP_IN_METRICS_PORT. */
+  readonly metrics: Registry;
   /** Takes nothing new, lets messages that are being read finish for up to SHUTDOWN_GRACE_SECONDS, and lets go of everything. */
   close(): Promise<void>;
 }
@@ -51,8 +57,12 @@ export async function startSmtp(config: Config, log: Logger, overrides: SmtpOver
   const waker = createDeliveryWaker({ temporal, queuePrefix: config.TEMPORAL_TASK_QUEUE, log });
   const limiter = new RateLimiter(store.db, config.RATE_LIMIT_PER_MINUTE);
   const mailer = await createMailer(config, log, store.db);
+  const servers: SmtpIn[] = [];
+  const metrics = createSmtpMetrics(() => servers.reduce((sum, one) => sum + one.connections, 0));
+  measurePool(metrics.registry, store.db.pool);
   const deps: SmtpInDeps = {
     config,
+    counting: metrics,
     db: store.db,
     log,
     writeOnceWith,
@@ -80,7 +90,7 @@ export async function startSmtp(config: Config, log: Logger, overrides: SmtpOver
     });
   const plain = plainPort === null ? null : server(false);
   const tls = tlsPort === null ? null : server(true);
-  const servers = [plain, tls].filter((one) => one !== null);
+  servers.push(...[plain, tls].filter((one) => one !== null));
   const renewal = setInterval(() => {
     const renewed = readCertificate(config, log);
     if (renewed === null || (renewed.cert.equals(certificate?.cert ?? renewed.cert) && certificate !== null)) return;
@@ -92,9 +102,16 @@ export async function startSmtp(config: Config, log: Logger, overrides: SmtpOver
     clearInterval(renewal);
     await Promise.all(servers.map((one) => one.stop()));
     await Promise.allSettled([waker.drain(), limiter.close()]);
-    await Promise.allSettled([changes.close(), temporal.close(), store.close()]);
+    await Promise.allSettled([metricsServer?.close(), changes.close(), temporal.close(), store.close()]);
   };
+  let metricsServer: MetricsServer | null = null;
   try {
+    const { registry } = metrics;
+    if (config.SMTP_IN_METRICS_PORT !== null)
+      metricsServer = await serveMetrics(config.SMTP_IN_METRICS_PORT, config.METRICS_HOST ?? config.HOST, {
+        contentType: registry.contentType,
+        text: () => registry.metrics(),
+      });
     const ports = {
       plain: (await plain?.listen(plainPort ?? 0, config.SMTP_IN_HOST)) ?? null,
       tls: (await tls?.listen(tlsPort ?? 0, config.SMTP_IN_HOST)) ?? null,
@@ -104,6 +121,7 @@ export async function startSmtp(config: Config, log: Logger, overrides: SmtpOver
       get connections() {
         return servers.reduce((sum, one) => sum + one.connections, 0);
       },
+      metrics: registry,
       close,
       [Symbol.asyncDispose]: close,
     };

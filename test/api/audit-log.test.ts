@@ -138,6 +138,44 @@ describe('the log', () => {
     expect(after).toEqual({ reason: 'asked by phone' });
   });
 
+  test('has suppression rules, limits, edits of graphs, exports and contacts that are subscribed again by their address', async () => {
+    const rule = { name: 'Tests', kind: 'DOMAIN', pattern: 'test.example' };
+    const id = await succeeds(withKey('POST', '/suppressions', rule));
+    await succeeds(withKey('PUT', `/suppressions/${id}`, { ...rule, enabled: false }));
+    await succeeds(withKey('PUT', `/suppressions/${id}`, { ...rule, enabled: false }));
+    const limits = { workflows: null, campaigns: 5, transactional: null, inbound: null };
+    await succeeds(asAdmin('PUT', `${settings()}/billing-limits`, limits));
+    const person = { email: 'pia.stern@example.org' };
+    for (const subscribed of [true, false, true, true])
+      await succeeds(withKey('POST', '/contacts', { ...person, subscribed }));
+    const workflow = await anAutomation(database.db, project.id, {
+      steps: { pause: ['DELAY', { amount: 1, unit: 'days' }] },
+    });
+    const steps = `/workflows/${workflow.id}/steps`;
+    await succeeds(withKey('PATCH', `${steps}/${workflow.steps.pause}`, { name: 'Wait' }));
+    const campaign = await succeeds(
+      withKey('POST', '/campaigns', {
+        ...{ name: 'News', subject: 'News', body: '<p>News</p>', from: project.sender, audienceType: 'ALL' },
+      }),
+    );
+    await succeeds(withKey('GET', `/campaigns/${campaign}/recipients?format=csv`));
+    await succeeds(asAdmin('GET', `/projects/${project.id}/audit-log?format=csv`));
+    expect(await actions()).toEqual([
+      ...['suppression_rule.created', 'suppression_rule.updated', 'project.limits_changed', 'contact.resubscribed'],
+      ...['workflow.graph_edited', 'campaign.recipients_exported', 'audit_log.exported'],
+    ]);
+    const changesOf = async (action: string) => {
+      const [{ before, after }] = (await log(`?action=${action}`)).data;
+      return { before, after };
+    };
+    expect(await changesOf('suppression_rule.updated')).toEqual({
+      before: { enabled: true },
+      after: { enabled: false },
+    });
+    expect(await changesOf('project.limits_changed')).toEqual({ before: { campaigns: null }, after: { campaigns: 5 } });
+    expect(await verify()).toMatchObject({ valid: true });
+  });
+
   test('has nothing of what is sent and tracked, nor of what was refused', async () => {
     await succeeds(
       withKey('POST', '/v1/send', { to: 'a@example.org', from: project.sender, subject: 'Hi', body: '<p>Hi</p>' }),

@@ -196,7 +196,7 @@ describe('systemd', () => {
   test('names of settings are settings, and make a configuration', () => {
     const env = envFile('systemd/posthorn.env');
     expect(unknown(Object.keys(env))).toEqual([]);
-    expect(units).toHaveLength(4);
+    expect(units).toHaveLength(5);
     for (const unit of units) {
       const own = valuesOf(unit, 'Environment').map((line) => line.split('='));
       expect(unknown(own.map(([name = '']) => name)), unit).toEqual([]);
@@ -215,13 +215,20 @@ describe('systemd', () => {
       'posthorn-api.service': `${node} src/main/api.ts`,
       'posthorn-backup.service': '/opt/posthorn/current/deploy/backup.sh /var/backups/posthorn',
       'posthorn-migrate.service': `${node} src/main/migrate.ts`,
+      'posthorn-smtp.service': `${node} src/main/smtp.ts`,
       'posthorn-worker@.service': `${node} ${workerNodeOptions.join(' ')} src/main/worker.ts`,
     });
-    for (const unit of ['posthorn-api.service', 'posthorn-worker@.service']) {
+    for (const unit of ['posthorn-api.service', 'posthorn-smtp.service', 'posthorn-worker@.service']) {
       for (const key of ['Requires', 'After']) expect(valuesOf(unit, key)).toEqual(['posthorn-migrate.service']);
       expect(Number(valuesOf(unit, 'TimeoutStopSec'))).toBeGreaterThanOrEqual(20);
     }
-    for (const file of ['src/main/api.ts', 'src/main/worker.ts', 'src/main/migrate.ts', 'deploy/backup.sh'])
+    for (const file of [
+      'src/main/api.ts',
+      'src/main/smtp.ts',
+      'src/main/worker.ts',
+      'src/main/migrate.ts',
+      'deploy/backup.sh',
+    ])
       expect(existsSync(join(root, file)), file).toBe(true);
   });
 

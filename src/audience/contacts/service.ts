@@ -26,7 +26,16 @@ export function upsertContact(
 ): Promise<ContactBody & { isNew: boolean }> {
   const { set, remove } = splitData(data ?? {});
   const change = { email, subscribed: subscribed ?? null, set, remove };
-  return upsertContactRow(db, projectId, change, because(db, 'contact'));
+  if (subscribed !== true) return upsertContactRow(db, projectId, change, because(db, 'contact'));
+  return db.transaction(async (tx) => {
+    const before = await tx.row<{ subscribed: boolean }>(
+      sql`select subscribed from contacts where project_id = ${projectId} and email = ${email} for no key update`,
+    );
+    const row = await upsertContactRow(tx, projectId, change, because(db, 'contact'));
+    if (before?.subscribed === false)
+      await recordChange(tx, projectId, { action: 'contact.resubscribed', target: row.id, after: { reason: null } });
+    return row;
+  });
 }
 
 /** One contact. @throws 404 CONTACT_NOT_FOUND */

@@ -30,24 +30,42 @@ export function allRules(db: Database, projectId: string): Promise<RuleBody[]> {
 export async function createRule(db: Database, projectId: string, body: WriteRule): Promise<RuleBody> {
   const rule = await db.transaction(async (tx) => {
     await tx.rows(sql`select pg_advisory_xact_lock(hashtextextended('suppressions ' || ${projectId}, 0))`);
-    return tx.row<RuleBody>(sql`
+    const added = await tx.row<RuleBody>(sql`
       insert into suppression_rules (id, project_id, name, kind, pattern, enabled, created_at)
       select ${newId()}, ${projectId}, ${body.name}, ${body.kind}, ${body.pattern}, ${body.enabled}, clock_timestamp()
       where (select count(*) from suppression_rules where project_id = ${projectId}) < ${mostRules}
       returning ${columns}`);
+    if (added !== null)
+      await recordChange(tx, projectId, {
+        action: 'suppression_rule.created',
+        target: added.id,
+        after: settingsOf(added),
+      });
+    return added;
   });
   if (rule === null) throw badRequest(`A project can have at most ${mostRules} suppression rules`);
   return rule;
 }
 
 /** Replaces a rule; its place in the order stays. @throws 404 */
-export async function replaceRule(db: Database, projectId: string, id: string, body: WriteRule): Promise<void> {
+export function replaceRule(db: Database, projectId: string, id: string, body: WriteRule): Promise<void> {
   const { name, kind, pattern, enabled } = body;
-  const count = await db.count(sql`
-    update suppression_rules set name = ${name}, kind = ${kind}, pattern = ${pattern}, enabled = ${enabled},
-      updated_at = now()
-    where project_id = ${projectId} and id = ${id}`);
-  if (count === 0) throw notFound('suppression rule', id);
+  return db.transaction(async (tx) => {
+    const before = await tx.row<RuleBody>(
+      sql`select ${columns} from suppression_rules where project_id = ${projectId} and id = ${id} for update`,
+    );
+    if (before === null) throw notFound('suppression rule', id);
+    await tx.count(sql`
+      update suppression_rules set name = ${name}, kind = ${kind}, pattern = ${pattern}, enabled = ${enabled},
+        updated_at = now()
+      where project_id = ${projectId} and id = ${id}`);
+    const change = { before: settingsOf(before), after: settingsOf(body) };
+    await recordChange(tx, projectId, { action: 'suppression_rule.updated', target: id, ...change });
+  });
+}
+
+function settingsOf({ name, kind, pattern, enabled }: WriteRule) {
+  return { name, kind, pattern, enabled };
 }
 
 /** Deletes a rule. Mail that it suppressed stays suppressed, and still names the rule. @throws 404 */

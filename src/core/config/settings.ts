@@ -354,6 +354,7 @@ export const settings = {
       'File with the certificate chain (PEM), read again every hour. Without one only clients on the same machine can sign in.',
     ),
     SMTP_IN_TLS_KEY: optional(text, 'File with the key of that certificate (PEM).'),
+    SMTP_IN_METRICS_PORT: optional(port, 'Port on which it serves `/metrics` and `/health`.'),
     SMTP_IN_CONNECTIONS: setting(integer(1, 100_000), 1000, 'Most connections to one of these ports at once.'),
   }),
   ...group('Automations', {

@@ -1,5 +1,6 @@
 import { reply, route } from '../../core/http/route.ts';
 import { auditCsv, listAudit, verifyAudit } from './queries.ts';
+import { recordChange } from './record.ts';
 import { AuditPage, AuditVerification, ListAudit } from './schema.ts';
 
 const shared = { access: 'project', role: 'ADMIN', tag: 'audit log', scope: 'audit' } as const;
@@ -17,7 +18,9 @@ export const auditRoutes = [
     textReply: 'text/csv',
     async handle({ db, project, query }) {
       if (query.format !== 'csv') return listAudit(db, project.id, query);
-      return reply(200, await auditCsv(db, project.id, query), {
+      const file = await auditCsv(db, project.id, query);
+      await db.transaction((tx) => recordChange(tx, project.id, { action: 'audit_log.exported', target: project.id }));
+      return reply(200, file, {
         'Content-Type': 'text/csv; charset=utf-8; header=present',
         'Content-Disposition': 'attachment; filename="audit-log.csv"',
       });

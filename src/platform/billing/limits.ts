@@ -1,5 +1,6 @@
 import type { App } from '../../core/http/context.ts';
 import { bareBadRequest } from '../../core/lib/errors.ts';
+import { recordChange } from '../audit/index.ts';
 import type { UsageCategory } from '../projects/index.ts';
 import { type BillingProject, billingProject, writeLimits } from './project-queries.ts';
 import type { BillingLimits, ChangeLimits, UsageLimit } from './schema.ts';
@@ -37,6 +38,14 @@ export async function changeLimits(deps: LimitDeps, projectId: string, limits: C
   await deps.db.transaction(async (tx) => {
     await writeLimits(tx, projectId, limits);
     await stopCounting(tx, projectId);
+    const {
+      CAMPAIGN: campaigns,
+      INBOUND: inbound,
+      TRANSACTIONAL: transactional,
+      WORKFLOW: workflows,
+    } = project.billing.limits;
+    const before = { workflows, campaigns, transactional, inbound };
+    await recordChange(tx, projectId, { action: 'project.limits_changed', target: projectId, before, after: limits });
   });
   await deps.directory.forgetEverywhere(projectId);
   // Others may have let mail in by the old limits until now; counting begins anew with what is there.

@@ -1,4 +1,5 @@
 import { reply, route } from '../../core/http/route.ts';
+import { recordChange } from '../../platform/audit/index.ts';
 import { listRecipients, recipientsCsv } from './recipients.ts';
 import { ListRecipients, RecipientsPage } from './report-schema.ts';
 
@@ -20,7 +21,15 @@ export const campaignRecipientRoutes = [
       const id = params.id;
       const asFile = query.format === 'csv' || (query.format === undefined && wantsCsv(header('accept')));
       if (!asFile) return listRecipients(db, project.id, id, query);
-      return reply(200, await recipientsCsv(db, project.id, id, query), {
+      const file = await recipientsCsv(db, project.id, id, query);
+      await db.transaction((tx) =>
+        recordChange(tx, project.id, {
+          action: 'campaign.recipients_exported',
+          target: id,
+          after: { verdict: query.verdict },
+        }),
+      );
+      return reply(200, file, {
         'Content-Type': 'text/csv; charset=utf-8; header=present',
         'Content-Disposition': `attachment; filename="campaign-${id}-recipients.csv"`,
         'Cache-Control': 'no-store',

@@ -24,7 +24,9 @@ export async function collect(stream: SMTPServerDataStream, limit: number, hold:
       else refusal = new SmtpReply(451, '4.3.1', 'Too many large messages at the moment, try again in a few seconds');
     }
     if (refusal !== null) {
+      // The rest is only read past, however slowly it comes: others may have the memory.
       bytes = Buffer.alloc(0);
+      hold.release();
       continue;
     }
     piece.copy(bytes, length);

@@ -14,8 +14,15 @@ import { SignIn, type SignInDeps } from './sign-in.ts';
 export interface SmtpInDeps extends AcceptDeps, Omit<SignInDeps, 'directory'> {
   directory: AcceptDeps['directory'] & SignInDeps['directory'];
   log: Logger;
+  counting: SmtpCounting;
   /** Limits the memory of messages that are being read. */
   budget: BodyBudget;
+}
+
+/** Hears what becomes of messages and of attempts to hand one over. */
+export interface SmtpCounting {
+  onAccepted(): void;
+  onRefused(code: number): void;
 }
 
 /** How a server listens. */
@@ -96,10 +103,17 @@ export class SmtpIn {
       onMailFrom: (_address, session, done) => {
         done(session.user ? null : new SmtpReply(530, '5.7.0', 'Sign in first, over TLS'));
       },
-      onRcptTo: ({ address }, _session, done) => done(refusalOfRecipient(address)),
+      onRcptTo: ({ address }, _session, done) => {
+        const refusal = refusalOfRecipient(address);
+        if (refusal !== null) deps.counting.onRefused(refusal.responseCode);
+        done(refusal);
+      },
       onData: (stream, session, done) => {
         void this.#receive(stream, session).then(
-          (ids) => done(null, `2.0.0 Queued ${ids.join(' ')}`),
+          (ids) => {
+            deps.counting.onAccepted();
+            done(null, `2.0.0 Queued ${ids.join(' ')}`);
+          },
           (error: unknown) => done(this.#refusal(error, session)),
         );
       },
@@ -190,7 +204,9 @@ export class SmtpIn {
     const reply = replyTo(error);
     if (reply === null) this.#deps.log.error({ err: error }, 'a message by SMTP could not be accepted');
     else this.#deps.log.info({ reply: `${reply.responseCode} ${reply.message}`, remoteAddress }, 'SMTP refused');
-    return reply ?? unforeseen();
+    const answer = reply ?? unforeseen();
+    this.#deps.counting.onRefused(answer.responseCode);
+    return answer;
   }
 
   #setDeadline({ id }: SMTPServerSession, ms: number): void {
