@@ -97,8 +97,14 @@ const parameters = {
 const description = `Email delivery and audience service whose long-running work is durable.
 
 Requests carry \`Authorization: Bearer sk_…\`, the secret key of a project. Errors come in one envelope (\`Error\`); some older
-routes answer 400 and 404 with \`{ "error": "…" }\`. Lists return a \`cursor\`: pass it unchanged to get the next page. Send an
-\`Idempotency-Key\` with every request that sends mail, and a request that is repeated sends it once.`;
+routes answer 400 and 404 with \`{ "error": "…" }\`.
+
+**Pages.** Lists that answer a \`cursor\` are read page by page: pass it unchanged, with the same filters, until \`hasMore\` is false or the
+cursor is null. Lists that answer \`totalPages\` take \`page\`, from 1. \`limit\` or \`pageSize\` says how long a page is.
+
+**Repetitions.** Send an \`Idempotency-Key\` with every request that sends mail, and a request that is repeated sends it once.
+
+**Limits.** A project has a number of requests a minute (\`RateLimit-*\` headers); beyond it the answer is 429 with \`Retry-After\`.`;
 
 /** The OpenAPI 3.1 document of the routes, made from the schemas that validate the requests. */
 export function openApiDocument(routes: readonly Route[], serverUrl: string): JsonSchema {
