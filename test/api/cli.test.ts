@@ -104,6 +104,16 @@ test('sends a mail once for one idempotency key, and looks it up', async () => {
   ).toEqual([sent.email]);
 });
 
+test('explains why a contact gets no mail', async () => {
+  const to = 'explained@example.com';
+  await run(['send', '--from', project.sender, '--to', to, '--subject', 'Tides', '--body', 'High at six']);
+  const { code, out } = await run(['explain', to]);
+  expect([code, out.split('\n')[0]]).toEqual([0, expect.stringMatching(/^will: The email is pending/)]);
+  const missing = await run(['explain', to, '--campaign', '0192f6a0-0000-7000-8000-000000000000']);
+  expect(missing.code).toBe(1);
+  expect((await run(['explain', to, '--campaign', 'a', '--email', 'b'])).code).toBe(2);
+});
+
 test('says what is wrong in words and by its exit code', async () => {
   const refused = await run(sending('nobody'));
   expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/ {2}to\.0: .*\n {2}Request: [0-9a-f-]{36}/)]);

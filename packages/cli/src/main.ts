@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { campaignCommands } from './commands/campaigns.ts';
 import { emailCommands } from './commands/emails.ts';
+import { explainCommand } from './commands/explain.ts';
 import { loginCommand } from './commands/login.ts';
 import { sendCommand } from './commands/send.ts';
 import { templateCommands } from './commands/templates.ts';
@@ -25,6 +26,7 @@ for (const command of [
   loginCommand(),
   sendCommand(),
   emailCommands(),
+  explainCommand(),
   campaignCommands(),
   workflowCommands(),
   templateCommands(),

@@ -1,0 +1,36 @@
+import type { Body } from '@posthorn/sdk';
+import { Command, Option } from 'commander';
+import { print, table } from '../output.ts';
+import { clientOf } from '../settings.ts';
+
+interface Options {
+  campaign?: string;
+  workflow?: string;
+  email?: string;
+}
+
+const only = (flags: string, description: string, ...others: string[]) =>
+  new Option(flags, description).conflicts(others);
+
+/** `posthorn explain`. */
+export function explainCommand(): Command {
+  return new Command('explain')
+    .description('why a contact got something, or did not')
+    .argument('<contact>', 'address or id')
+    .addOption(only('--campaign <id>', 'ask about a campaign', 'workflow', 'email'))
+    .addOption(only('--workflow <id>', 'ask about a workflow', 'campaign', 'email'))
+    .addOption(only('--email <id>', 'ask about an email', 'campaign', 'workflow'))
+    .action(async (contact: string, options: Options, command: Command) => {
+      const found = await clientOf(command).call('explain', { body: { contact, about: aboutOf(options) } });
+      const marks = { pass: '+', stop: '!', info: ' ' };
+      const decisions = table(found.decisions.map(({ outcome, at, sentence }) => [marks[outcome], at, sentence]));
+      const next = found.next === null ? '' : `\n\nNext: ${found.next.what}`;
+      print(command, found, `${found.verdict}: ${found.sentence}\n\n${decisions}${next}`);
+    });
+}
+
+function aboutOf({ campaign, workflow, email }: Options): Body<'explain'>['about'] {
+  if (campaign !== undefined) return { campaignId: campaign };
+  if (workflow !== undefined) return { workflowId: workflow };
+  return email === undefined ? { topic: 'any' } : { emailId: email };
+}
