@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
+import type { paths } from '../../api/schema.d.ts';
 import { useProjectId } from '../../app/address.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
@@ -60,29 +61,7 @@ export function HistoryDialog({
             <Empty title="No versions yet">The first version is kept with the next save.</Empty>
           ) : (
             <div className="history">
-              <fieldset aria-label="Versions">
-                {all.map((each) => (
-                  <label key={each.version}>
-                    <input
-                      type="radio"
-                      name="version"
-                      checked={each.version === version}
-                      onChange={() => setChosen(each.version)}
-                    />
-                    <span className="stack">
-                      <span>
-                        <strong>Version {each.version}</strong> {each.version === newest ? '(current)' : null}
-                      </span>
-                      <span className="muted break">
-                        <Timestamp at={each.createdAt} /> · {authorName(each.author)}
-                      </span>
-                      {each.restoredFrom === null ? null : (
-                        <span className="muted">Restored from version {each.restoredFrom}</span>
-                      )}
-                    </span>
-                  </label>
-                ))}
-              </fieldset>
+              <VersionList versions={all} chosen={version} onChoose={setChosen} />
               <VersionPreview key={version} saved={saved} version={version} />
             </div>
           )
@@ -102,6 +81,45 @@ export function HistoryDialog({
         </Button>
       </footer>
     </Dialog>
+  );
+}
+
+type Version =
+  paths['/templates/{id}/versions']['get']['responses'][200]['content']['application/json']['data'][number];
+
+function VersionList({
+  versions,
+  chosen,
+  onChoose,
+}: {
+  versions: readonly Version[];
+  chosen: number;
+  onChoose: (version: number) => void;
+}) {
+  return (
+    <fieldset aria-label="Versions">
+      {versions.map((each) => (
+        <label key={each.version}>
+          <input
+            type="radio"
+            name="version"
+            checked={each.version === chosen}
+            onChange={() => onChoose(each.version)}
+          />
+          <span className="stack">
+            <span>
+              <strong>Version {each.version}</strong> {each === versions[0] ? '(current)' : null}
+            </span>
+            <span className="muted break">
+              <Timestamp at={each.createdAt} /> · {authorName(each.author)}
+            </span>
+            {each.restoredFrom === null ? null : (
+              <span className="muted">Restored from version {each.restoredFrom}</span>
+            )}
+          </span>
+        </label>
+      ))}
+    </fieldset>
   );
 }
 
@@ -145,7 +163,7 @@ function textOf(value: unknown): string {
   );
 }
 
-function authorName(author: { kind: string; name: string | null } | null): string {
+function authorName(author: Version['author']): string {
   if (author?.name) return author.name;
   const names: Record<string, string> = { user: 'Deleted user', key: 'API key', system: 'Posthorn' };
   return names[author?.kind ?? ''] ?? 'Unknown author';

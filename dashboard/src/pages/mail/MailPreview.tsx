@@ -61,28 +61,8 @@ export function RenderedMail({ content }: { content: MailContent }) {
           value={search}
           onChange={(event) => setSearch(event.target.value)}
         />
-        <SelectField
-          label="Appearance"
-          value={appearance}
-          onChange={(event) => setAppearance(event.target.value as keyof typeof appearances)}
-        >
-          {Object.entries(appearances).map(([value, name]) => (
-            <option key={value} value={value}>
-              {name}
-            </option>
-          ))}
-        </SelectField>
-        <SelectField
-          label="View"
-          value={width}
-          onChange={(event) => setWidth(event.target.value as keyof typeof widths)}
-        >
-          {Object.entries(widths).map(([value, name]) => (
-            <option key={value} value={value}>
-              {name}
-            </option>
-          ))}
-        </SelectField>
+        <Choice label="Appearance" value={appearance} choices={appearances} onChange={setAppearance} />
+        <Choice label="View" value={width} choices={widths} onChange={setWidth} />
       </div>
       {preview.error ? <Problem error={preview.error} /> : null}
       {preview.data ? (
@@ -112,6 +92,28 @@ export function RenderedMail({ content }: { content: MailContent }) {
         <Loading />
       )}
     </>
+  );
+}
+
+function Choice<Value extends string>({
+  label,
+  value,
+  choices,
+  onChange,
+}: {
+  label: string;
+  value: Value;
+  choices: Readonly<Record<Value, string>>;
+  onChange: (value: Value) => void;
+}) {
+  return (
+    <SelectField label={label} value={value} onChange={(event) => onChange(event.target.value as Value)}>
+      {Object.entries<string>(choices).map(([each, name]) => (
+        <option key={each} value={each}>
+          {name}
+        </option>
+      ))}
+    </SelectField>
   );
 }
 

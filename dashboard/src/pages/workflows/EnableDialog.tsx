@@ -7,10 +7,11 @@ import { Dialog } from '../../ui/Dialog.tsx';
 import { Note, Shown } from '../../ui/States.tsx';
 import { counted } from '../../words/numbers.ts';
 import { ChangeList } from './ChangeList.tsx';
+import { dryRunQuery, Issues } from './dry-run.tsx';
 import { blockedBy, type Editing } from './editing.ts';
 import { hasAction } from './graph/graph.ts';
 import { readKept } from './kept.ts';
-import { putGraph, type Workflow } from './workflow.ts';
+import type { Workflow } from './workflow.ts';
 
 /** What is to be enabled. */
 export type Enabling = 'published' | 'edit';
@@ -39,7 +40,11 @@ export function EnableDialog({
   const { name } = workflow;
   const changes = editing?.changes ?? 0;
   const [busy, setBusy] = useState<Enabling | null>(null);
-  const preview = usePreview(workflow, editing);
+  const project = useProjectId();
+  const preview = useQuery({
+    ...dryRunQuery(project, workflow.id, editing, null, 'enable'),
+    enabled: changes > 0,
+  });
   const enable = async (what: Enabling) => {
     setBusy(what);
     // What was refused is shown by the page behind.
@@ -78,16 +83,7 @@ export function EnableDialog({
       ) : null}
       <Warnings workflow={workflow} editing={editing} />
       {blocked || issues.length > 0 ? (
-        <Note tone="bad">
-          <p>{blocked ?? 'Fix these before you publish and enable:'}</p>
-          <ul>
-            {issues.map(({ field, message }) => (
-              <li key={`${field} ${message}`} className="break">
-                {message}
-              </li>
-            ))}
-          </ul>
-        </Note>
+        <Issues tone="bad" title={blocked ?? 'Fix these before you publish and enable:'} issues={issues} />
       ) : null}
       <footer>
         <Button onClick={onClose}>{editing ? 'Keep editing' : 'Cancel'}</Button>
@@ -112,24 +108,6 @@ export function EnableDialog({
       </footer>
     </Dialog>
   );
-}
-
-/** What a publication of the edit would change, without doing it. */
-function usePreview(workflow: Workflow, editing: Editing | undefined) {
-  const project = useProjectId();
-  return useQuery({
-    queryKey: ['workflows', project, workflow.id, 'enable', editing?.revision, editing?.graph],
-    enabled: editing !== undefined && editing.changes > 0,
-    staleTime: 0,
-    gcTime: 0,
-    retry: false,
-    queryFn: async () => {
-      if (editing === undefined) throw new Error('There is no edit to preview');
-      const told = await putGraph(workflow.id, editing.revision, editing.graph, { dryRun: true });
-      if (!told.dryRun) throw new Error('The service has published where it was only asked');
-      return told;
-    },
-  });
 }
 
 function Warnings({ workflow, editing }: { workflow: Workflow; editing: Editing | undefined }) {

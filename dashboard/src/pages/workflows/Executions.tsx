@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
+import type { paths } from '../../api/schema.d.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
 import { Address } from '../../ui/Address.tsx';
 import { Badge } from '../../ui/Badge.tsx';
@@ -27,11 +28,11 @@ export function Executions() {
   return <Shown query={workflow}>{(loaded) => <List workflow={loaded} />}</Shown>;
 }
 
-function List({ workflow: { id, name, enabled, steps } }: { workflow: Workflow }) {
+function List({ workflow }: { workflow: Workflow }) {
+  const { id, name, enabled, steps } = workflow;
   const project = useProjectId();
   const [{ status, stepId, page }, change] = useFilters();
   const [dialog, setDialog] = useState<'start' | 'cancel' | null>(null);
-  const queries = useQueryClient();
   const people = useQuery(peopleQuery(project, id));
   const executions = useQuery({
     queryKey: ['workflows', project, id, 'executions', { status, stepId, page }],
@@ -73,32 +74,7 @@ function List({ workflow: { id, name, enabled, steps } }: { workflow: Workflow }
         </>
       }
     >
-      <div className="filters">
-        <SelectField
-          label="Status"
-          value={status ?? ''}
-          onChange={(event) => change({ status: event.target.value, page: undefined })}
-        >
-          <option value="">All</option>
-          {Object.entries(executionStates).map(([value, { name: title }]) => (
-            <option key={value} value={value}>
-              {title}
-            </option>
-          ))}
-        </SelectField>
-        <SelectField
-          label="Current step"
-          value={stepId ?? ''}
-          onChange={(event) => change({ stepId: event.target.value, page: undefined })}
-        >
-          <option value="">Any step</option>
-          {steps.map((step) => (
-            <option key={step.id} value={step.id}>
-              {step.name}
-            </option>
-          ))}
-        </SelectField>
-      </div>
+      <Filters steps={steps} />
       <Shown query={executions}>
         {(found) =>
           found.total === 0 ? (
@@ -111,69 +87,116 @@ function List({ workflow: { id, name, enabled, steps } }: { workflow: Workflow }
             </Empty>
           ) : (
             <>
-              <Table
-                label="Executions"
-                rows={found.data}
-                rowKey={({ id: execution }) => execution}
-                columns={[
-                  {
-                    key: 'contact',
-                    title: 'Contact',
-                    cell: ({ id: execution, contact }) => (
-                      <Link
-                        to="/app/$project/workflows/$workflow/executions/$execution"
-                        params={{ project, workflow: id, execution }}
-                      >
-                        <Address>{contact.email}</Address>
-                      </Link>
-                    ),
-                  },
-                  {
-                    key: 'status',
-                    title: 'Status',
-                    cell: (each) => (
-                      <Badge tone={executionStates[each.status].tone}>{executionStates[each.status].name}</Badge>
-                    ),
-                  },
-                  {
-                    key: 'step',
-                    title: 'At',
-                    cell: ({ currentStep }) => <span dir="auto">{currentStep?.name ?? '–'}</span>,
-                  },
-                  { key: 'since', title: 'Since', cell: ({ currentStepSince }) => <Timestamp at={currentStepSince} /> },
-                  { key: 'started', title: 'Entered', cell: ({ startedAt }) => <Timestamp at={startedAt} /> },
-                  { key: 'ended', title: 'Ended', cell: ({ completedAt }) => <Timestamp at={completedAt} /> },
-                  {
-                    key: 'reason',
-                    title: 'Reason',
-                    cell: ({ exitReason }) => <span dir="auto">{exitReason ?? ''}</span>,
-                  },
-                ]}
-              />
+              <ExecutionTable workflow={id} rows={found.data} />
               <Pager found={found} onChange={(next) => change({ page: String(next) })} />
             </>
           )
         }
       </Shown>
       {dialog === 'start' ? <StartDialog workflow={id} onClose={() => setDialog(null)} /> : null}
-      {dialog === 'cancel' ? (
-        <ConfirmDialog
-          title={`Cancel all executions of ${name}?`}
-          action={`Cancel ${counted(active, 'execution')}`}
-          wayOut="Keep running"
-          onConfirm={async () => {
-            const { cancelled } = await answer(
-              api.POST('/workflows/{id}/executions/cancel-all', { params: { path: { id } } }),
-            );
-            toast(`${counted(cancelled, 'execution')} canceled`);
-            await refreshWorkflows(queries, project);
-          }}
-          onClose={() => setDialog(null)}
-        >
-          {counted(active, 'contact exits', 'contacts exit')} {name} at the current step. No further step is taken for
-          them. The workflow stays {enabled ? 'enabled' : 'disabled'}.
-        </ConfirmDialog>
-      ) : null}
+      {dialog === 'cancel' ? <CancelAll workflow={workflow} active={active} onClose={() => setDialog(null)} /> : null}
     </Page>
+  );
+}
+
+function Filters({ steps }: { steps: Workflow['steps'] }) {
+  const [{ status, stepId }, change] = useFilters();
+  return (
+    <div className="filters">
+      <SelectField
+        label="Status"
+        value={status ?? ''}
+        onChange={(event) => change({ status: event.target.value, page: undefined })}
+      >
+        <option value="">All</option>
+        {Object.entries(executionStates).map(([value, { name: title }]) => (
+          <option key={value} value={value}>
+            {title}
+          </option>
+        ))}
+      </SelectField>
+      <SelectField
+        label="Current step"
+        value={stepId ?? ''}
+        onChange={(event) => change({ stepId: event.target.value, page: undefined })}
+      >
+        <option value="">Any step</option>
+        {steps.map((step) => (
+          <option key={step.id} value={step.id}>
+            {step.name}
+          </option>
+        ))}
+      </SelectField>
+    </div>
+  );
+}
+
+type Execution =
+  paths['/workflows/{id}/executions']['get']['responses'][200]['content']['application/json']['data'][number];
+
+function ExecutionTable({ workflow, rows }: { workflow: string; rows: readonly Execution[] }) {
+  const project = useProjectId();
+  return (
+    <Table
+      label="Executions"
+      rows={rows}
+      rowKey={({ id: execution }) => execution}
+      columns={[
+        {
+          key: 'contact',
+          title: 'Contact',
+          cell: ({ id: execution, contact }) => (
+            <Link
+              to="/app/$project/workflows/$workflow/executions/$execution"
+              params={{ project, workflow, execution }}
+            >
+              <Address>{contact.email}</Address>
+            </Link>
+          ),
+        },
+        {
+          key: 'status',
+          title: 'Status',
+          cell: (each) => <Badge tone={executionStates[each.status].tone}>{executionStates[each.status].name}</Badge>,
+        },
+        {
+          key: 'step',
+          title: 'At',
+          cell: ({ currentStep }) => <span dir="auto">{currentStep?.name ?? '–'}</span>,
+        },
+        { key: 'since', title: 'Since', cell: ({ currentStepSince }) => <Timestamp at={currentStepSince} /> },
+        { key: 'started', title: 'Entered', cell: ({ startedAt }) => <Timestamp at={startedAt} /> },
+        { key: 'ended', title: 'Ended', cell: ({ completedAt }) => <Timestamp at={completedAt} /> },
+        {
+          key: 'reason',
+          title: 'Reason',
+          cell: ({ exitReason }) => <span dir="auto">{exitReason ?? ''}</span>,
+        },
+      ]}
+    />
+  );
+}
+
+function CancelAll({ workflow, active, onClose }: { workflow: Workflow; active: number; onClose: () => void }) {
+  const project = useProjectId();
+  const queries = useQueryClient();
+  const { id, name, enabled } = workflow;
+  return (
+    <ConfirmDialog
+      title={`Cancel all executions of ${name}?`}
+      action={`Cancel ${counted(active, 'execution')}`}
+      wayOut="Keep running"
+      onConfirm={async () => {
+        const { cancelled } = await answer(
+          api.POST('/workflows/{id}/executions/cancel-all', { params: { path: { id } } }),
+        );
+        toast(`${counted(cancelled, 'execution')} canceled`);
+        await refreshWorkflows(queries, project);
+      }}
+      onClose={onClose}
+    >
+      {counted(active, 'contact exits', 'contacts exit')} {name} at the current step. No further step is taken for them.
+      The workflow stays {enabled ? 'enabled' : 'disabled'}.
+    </ConfirmDialog>
   );
 }

@@ -1,16 +1,17 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ComponentProps, useState } from 'react';
 import { ApiError } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
-import { Note, Problem, Shown } from '../../ui/States.tsx';
+import { Problem, Shown } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { counted } from '../../words/numbers.ts';
 import { ChangeList } from './ChangeList.tsx';
+import { dryRunQuery, Issues } from './dry-run.tsx';
 import type { Editing } from './editing.ts';
 import { isUnfinished, MovePlan, MoveProgress, type MoveRules, planOf } from './MovePlan.tsx';
-import { putGraph, refreshWorkflows, type Workflow } from './workflow.ts';
+import { refreshWorkflows, type Workflow } from './workflow.ts';
 
 /** Publishes the edit of a graph: what changes, whom it meets, what becomes of them, and how far their move is. */
 export function PublishDialog({
@@ -25,24 +26,16 @@ export function PublishDialog({
   const project = useProjectId();
   const queries = useQueryClient();
   const { id, name, enabled } = workflow;
-  const { graph, revision } = editing;
+  const { graph } = editing;
   const [rules, setRules] = useState<MoveRules>({});
   const [job, setJob] = useState<string | null>(null);
   const migrate = planOf(rules);
-  const dryRun = (plan: typeof migrate, key: unknown) => ({
-    queryKey: ['workflows', project, id, 'publish', revision, graph, key],
-    staleTime: 0,
-    gcTime: 0,
-    retry: false,
-    queryFn: async () => {
-      const told = await putGraph(id, revision, graph, { dryRun: true, migrate: plan });
-      if (!told.dryRun) throw new Error('The service has published where it was only asked');
-      return told;
-    },
-  });
-  const preview = useQuery(dryRun(null, 'as it is'));
+  const preview = useQuery(dryRunQuery(project, id, editing, null, 'publish'));
   // Says at once what cannot work; with nobody to move there is nothing to ask.
-  const plan = useQuery({ ...dryRun(migrate, migrate), enabled: migrate !== null && !isUnfinished(rules) });
+  const plan = useQuery({
+    ...dryRunQuery(project, id, editing, migrate, migrate),
+    enabled: migrate !== null && !isUnfinished(rules),
+  });
   const publish = useMutation({
     mutationFn: () => editing.publish(migrate),
     onSuccess: ({ migration }) => {
@@ -85,34 +78,15 @@ export function PublishDialog({
               <ChangeList changes={told.changes} graph={graph} ids={told.ids} workflow={workflow} />
             </section>
             {issues.length > 0 ? (
-              <Note tone={enabled ? 'bad' : 'warn'}>
-                <p>
-                  {enabled
-                    ? 'Fix these problems before you publish:'
-                    : 'Fix these problems before you enable the workflow:'}
-                </p>
-                <ul>
-                  {issues.map(({ field, message }) => (
-                    <li key={`${field} ${message}`} className="break">
-                      {message}
-                    </li>
-                  ))}
-                </ul>
-              </Note>
+              <Issues
+                tone={enabled ? 'bad' : 'warn'}
+                title={`Fix these problems before you ${enabled ? 'publish' : 'enable the workflow'}:`}
+                issues={issues}
+              />
             ) : null}
             <section className="stack" aria-label="Contacts in this workflow">
               <h3>Contacts in this workflow</h3>
-              {told.people.people === 0 ? (
-                <p>No contacts are in an older version.</p>
-              ) : (
-                <>
-                  <p>
-                    {counted(told.people.people, 'contact is', 'contacts are')} in an older version. By default they
-                    finish there.
-                  </p>
-                  <MovePlan standing={told.people.rules} steps={graph.steps} rules={rules} onChange={setRules} />
-                </>
-              )}
+              <People people={told.people} steps={graph.steps} rules={rules} onChange={setRules} />
               {plan.error && migrate ? <Problem error={plan.error} /> : null}
             </section>
           </div>
@@ -131,5 +105,21 @@ export function PublishDialog({
         </Button>
       </footer>
     </Dialog>
+  );
+}
+
+function People({
+  people: { people, rules: standing },
+  ...plan
+}: { people: { people: number; rules: ComponentProps<typeof MovePlan>['standing'] } } & Omit<
+  ComponentProps<typeof MovePlan>,
+  'standing'
+>) {
+  if (people === 0) return <p>No contacts are in an older version.</p>;
+  return (
+    <>
+      <p>{counted(people, 'contact is', 'contacts are')} in an older version. By default they finish there.</p>
+      <MovePlan standing={standing} {...plan} />
+    </>
   );
 }
