@@ -51,7 +51,7 @@ describe('a request that has to wait', () => {
     const client = new Client({ connectionString: database.url });
     await client.connect();
     // A contact that somebody else is adding, which everybody in the same statement waits for.
-    await client.query('begin');
+    await client.query(`begin; set local posthorn.cause = '{"type":"unknown"}'`);
     await client.query(
       `insert into contacts (id, project_id, email, subscribed, subscription_before) values (uuidv7(), $1, $2, true, true)`,
       [project.id, `0.${name}@kunde.example`],
@@ -100,7 +100,7 @@ describe('a request that has to wait', () => {
       'Every connection to the database is in use',
     );
     expect((await api.call(null, 'GET', '/health')).status).toBe(200);
-    expect((await api.call(null, 'GET', '/ready')).body).toMatchObject({ status: 'ok', checks: { postgres: 'ok' } });
+    expect((await ready(api)).body).toMatchObject({ status: 'ok', checks: { postgres: 'ok' } });
     const figures = await api.call(metricsToken, 'GET', '/metrics');
     expect(figures.status).toBe(200);
     expect(figures.body).toContain('posthorn_queue_depth{queue="email_queue"}');
@@ -142,8 +142,8 @@ describe('readiness', () => {
     const through = Object.assign(new URL(database.url), { host: wire.address }).href;
     await using api = await testApi(database, { DATABASE_URL: through, METRICS_TOKEN: metricsToken });
     await wire.cut();
-    const ready = await api.call(null, 'GET', '/ready');
-    expect([ready.status, ready.body.status]).toEqual([503, 'unavailable']);
+    const answer = await ready(api);
+    expect([answer.status, answer.body.status]).toEqual([503, 'unavailable']);
     expectUnavailable(await api.call(project.secretKey, 'GET', '/contacts'), 'The database cannot be reached');
     const figures = await api.call(metricsToken, 'GET', '/metrics');
     expect(figures.status).toBe(200);
@@ -151,7 +151,7 @@ describe('readiness', () => {
     expect(figures.body).toContain('posthorn_database_up 0');
     expect(figures.body).not.toContain('posthorn_queue_depth{');
     await wire.mend();
-    expect((await api.call(null, 'GET', '/ready')).status).toBe(200);
+    await expect.poll(async () => (await ready(api)).status).toBe(200);
   });
 
   test('is refused on a schema that is too new or too old, on none, and on a server that takes no writes', async () => {
@@ -159,7 +159,7 @@ describe('readiness', () => {
     await using api = await testApi(own);
     await using lenient = await testApi(own, { READY_ON_NEWER_SCHEMA: 'true' });
     const readiness = async (of: TestApi) => {
-      const { status, body } = await of.call(null, 'GET', '/ready');
+      const { status, body } = await ready(of);
       return [status, body.checks.postgres];
     };
     const name = new URL(own.url).pathname.slice(1);
@@ -203,6 +203,14 @@ describe('readiness', () => {
     expect(await database.db.rows("select from pg_database where datname = 'posthorn_nowhere'")).toEqual([]);
   });
 });
+
+/** What `/ready` says once a busy machine has let Postgres answer in time. */
+async function ready(api: TestApi) {
+  for (;;) {
+    const answer = await api.call(null, 'GET', '/ready');
+    if (answer.body.checks.postgres !== 'no answer within a second') return answer;
+  }
+}
 
 async function aContact(api: TestApi): Promise<string> {
   const email = `waits-${Math.random().toString(36).slice(2)}@kunde.example`;

@@ -33,7 +33,7 @@ describe.skipIf(programs.length === 0).each(programs.length === 0 ? ['pgbouncer'
         DATABASE_URL: pooler.url(database.url),
         DIRECT_DATABASE_URL: database.url,
       });
-      expect((await api.call(null, 'GET', '/ready')).body.checks.postgres).toBe('ok');
+      await expect.poll(async () => (await api.call(null, 'GET', '/ready')).body.checks.postgres).toBe('ok');
       const calls = Array.from({ length: 120 }, async (_, index) => {
         const email = `p${index % 40}.pooled@kunde.example`;
         const event = { email, event: 'pooled', data: { index } };
