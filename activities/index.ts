@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { removeOldHistory } from '../src/audience/contacts/index.ts';
-import { recoverableJobs, removeLostParts, removeOldJobs } from '../src/audience/jobs/index.ts';
+import { recoverableJobs, removeLostParts, removeOldJobs, removeOldTrash } from '../src/audience/jobs/index.ts';
 import {
   createOrphanCheck,
   recoverableMigrations,
@@ -202,7 +202,11 @@ function retentionRules({ db, config, clock }: ActivityDeps): RetentionRule[] {
       removeSome: (limit) => removeOldHistory(db, config.CONTACT_HISTORY_DAYS, limit),
     },
     { name: 'outbox', removeSome: (limit) => removeDone(db, config.OUTBOX_RETENTION_HOURS, limit) },
-    { name: 'jobs', removeSome: (limit) => removeOldJobs(db, keepJobsHours, limit) },
+    {
+      name: 'jobs',
+      removeSome: (limit) => removeOldJobs(db, Math.max(keepJobsHours, 24 * config.CONTACT_HISTORY_DAYS), limit),
+    },
+    { name: 'contacts that an undo deleted', removeSome: (limit) => removeOldTrash(db, limit) },
     { name: 'files of cut-off uploads', removeSome: (limit) => removeLostParts(db, limit) },
     { name: 'visits of recipient pages', removeSome: (limit) => removeOldVisits(db, limit) },
     { name: 'attempts', removeSome: (limit) => removeOldAttempts(db, limit) },

@@ -41,6 +41,7 @@ import { Migration20261122009000_smtp_in } from './Migration20261122009000_smtp_
 import { Migration20261122009500_email_tags } from './Migration20261122009500_email_tags.ts';
 import { Migration20261122009501_scheduled_mail } from './Migration20261122009501_scheduled_mail.ts';
 import { Migration20261122011000_contact_history } from './Migration20261122011000_contact_history.ts';
+import { Migration20261122011001_contacts_trash } from './Migration20261122011001_contacts_trash.ts';
 import { Migration20261122012000_email_resends } from './Migration20261122012000_email_resends.ts';
 import { Migration20261122012001_replayed_answers } from './Migration20261122012001_replayed_answers.ts';
 import { Migration20261122013000_content_versions } from './Migration20261122013000_content_versions.ts';
@@ -92,6 +93,7 @@ export const migrations = [
   { name: 'Migration20261122009500_email_tags', class: Migration20261122009500_email_tags },
   { name: 'Migration20261122009501_scheduled_mail', class: Migration20261122009501_scheduled_mail },
   { name: 'Migration20261122011000_contact_history', class: Migration20261122011000_contact_history },
+  { name: 'Migration20261122011001_contacts_trash', class: Migration20261122011001_contacts_trash },
   { name: 'Migration20261122012000_email_resends', class: Migration20261122012000_email_resends },
   { name: 'Migration20261122012001_replayed_answers', class: Migration20261122012001_replayed_answers },
   { name: 'Migration20261122013000_content_versions', class: Migration20261122013000_content_versions },

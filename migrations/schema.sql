@@ -520,6 +520,21 @@ create trigger contacts_inserted_together after insert on contacts referencing n
 create trigger contacts_lost after delete on contacts referencing old table as lost for each statement execute function note_lost_contacts();
 create trigger contacts_runs_forgotten after delete on contacts referencing old table as gone for each statement execute function forget_runs_of_contacts();
 
+create table contacts_trash (
+  id uuid not null,
+  project_id uuid not null,
+  job_id text not null,
+  deleted_at timestamp(3) with time zone default now() not null,
+  email text not null,
+  subscribed boolean not null,
+  data jsonb not null,
+  created_at timestamp(3) with time zone not null,
+  constraint contacts_trash_pkey primary key (id)
+);
+create index contacts_trash_deleted on contacts_trash using btree (deleted_at);
+create index contacts_trash_job on contacts_trash using btree (job_id, id);
+create index contacts_trash_project on contacts_trash using btree (project_id);
+
 create table content_versions (
   project_id uuid not null,
   item_id uuid not null,

@@ -9,7 +9,7 @@ import {
   FullCatalogue,
 } from '../audience/contacts/entity.ts';
 import { ActivityCount, Event, EventCount, EventCountsState } from '../audience/events/entity.ts';
-import { ImportFilePart, Job, JobError } from '../audience/jobs/entity.ts';
+import { ImportFilePart, Job, JobError, TrashedContact } from '../audience/jobs/entity.ts';
 import { ContactLoss, Segment, SegmentMembership } from '../audience/segments/entity.ts';
 import { SuppressionRule } from '../audience/suppressions/entity.ts';
 import {
@@ -98,6 +98,7 @@ export const entities: EntityName[] = [
   SuppressionRule,
   Job,
   JobError,
+  TrashedContact,
   ImportFilePart,
   Upload,
   Brand,

@@ -153,6 +153,8 @@ export const operationTable = {
   testWebhookEndpoint: ['POST', '/webhook-endpoints/{id}/test'],
   trackEvent: ['POST', '/v1/track', 'once'],
   unarchiveCampaign: ['POST', '/campaigns/{id}/unarchive'],
+  undoBulkJob: ['POST', '/contacts/bulk/{jobId}/undo'],
+  undoImport: ['POST', '/contacts/import/{jobId}/undo'],
   unsubscribeContacts: ['POST', '/contacts/bulk-unsubscribe'],
   updateBillingLimits: ['PUT', '/users/@me/projects/{id}/billing-limits'],
   updateBrand: ['PUT', '/brand'],

@@ -1,9 +1,10 @@
 import type { Database } from '../../core/database/sql.ts';
-import { type ContactFilter, countContacts } from '../contacts/index.ts';
+import { type ContactFilter, countContacts, foldContactChanges } from '../contacts/index.ts';
 import { deleteSome, matchingContacts, subscribeSome } from './bulk-queries.ts';
 import { advanceJob, findJob, finishJob, type JobRow, lockJobAt, markActive } from './queries.ts';
-import type { BulkOperation, BulkSelector } from './schema.ts';
+import type { BulkOperation, BulkSelector, UndoSelector } from './schema.ts';
 import { goneReport, progressOf, type Share, type ShareReport, shareReportOf, superseded } from './share.ts';
+import { undoSome } from './undo-queries.ts';
 
 const contactsPerStep = 1_000;
 // A contact is deleted with its events and mail, which may be many.
@@ -28,6 +29,8 @@ export async function changeContacts(db: Database, jobId: string, share: Share):
   const job = await findJob(db, jobId);
   if (job === null) return goneReport;
   if (!(await markActive(db, jobId))) return shareReportOf(job, 'finished');
+  // What is undone is read from the history.
+  if (job.spec.operation === 'undo') await foldContactChanges(db, job.projectId);
   for (let { position } = job; ; ) {
     const step = await db.transaction((tx) => takeStep(tx, jobId, position));
     const { report } = step;
@@ -51,7 +54,10 @@ interface Step {
 async function takeStep(tx: Database, jobId: string, from: string): Promise<Step> {
   const job = await lockJobAt(tx, jobId, from);
   if (job === null) return { report: await superseded(tx, jobId), position: from, isLast: false };
-  const { operation, selector } = job.spec as unknown as { operation: BulkOperation; selector: BulkSelector };
+  const { operation, selector } = job.spec as unknown as
+    | { operation: BulkOperation; selector: BulkSelector }
+    | { operation: 'undo'; selector: UndoSelector };
+  if (operation === 'undo') return takeBack(tx, job, selector);
   const size = operation === 'delete' ? deletionsPerStep : contactsPerStep;
   const { ids, place, progress, isLast, ...portion } =
     selector.mode === 'ids' ? listed(job, selector.contactIds, size) : await matched(tx, job, selector, size);
@@ -78,6 +84,24 @@ async function takeStep(tx: Database, jobId: string, from: string): Promise<Step
     })),
   });
   return { report, position, isLast };
+}
+
+async function takeBack(tx: Database, job: JobRow, { jobId, conflicts }: UndoSelector): Promise<Step> {
+  const undone = { projectId: job.projectId, jobId, restoresConflicts: conflicts === 'restore' };
+  const { after, expected = (await findJob(tx, jobId))?.total ?? 0 } = job.place as Portion['place'];
+  const { last, contacts, changed } = await undoSome(tx, undone, job.id, after ?? null, contactsPerStep);
+  const position = Number(job.position) + contacts;
+  const report = await advanceJob(tx, job, {
+    // The last step moves the job as well.
+    position: String(last === null ? position + 1 : position),
+    place: last === null ? job.place : { after: last, expected },
+    progress: progressOf(position, expected),
+    created: 0,
+    updated: changed,
+    unchanged: contacts - changed,
+    errors: [],
+  });
+  return { report, position: String(position), isLast: last === null };
 }
 
 function listed(job: JobRow, contactIds: readonly string[], size: number): Portion {

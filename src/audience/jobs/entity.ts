@@ -70,3 +70,27 @@ const ImportFilePartSchema = defineEntity({
 /** A part of an uploaded file. Parts are written before their job, so only the id ties them to it. */
 export class ImportFilePart extends ImportFilePartSchema.class {}
 ImportFilePartSchema.setClass(ImportFilePart);
+
+const TrashedContactSchema = defineEntity({
+  name: 'TrashedContact',
+  tableName: 'contacts_trash',
+  properties: {
+    id: p.uuid().primary(),
+    projectId: p.uuid(),
+    jobId: p.text(),
+    deletedAt: p.datetime(3).defaultRaw('now()'),
+    email: p.text(),
+    subscribed: p.boolean(),
+    data: p.json<unknown>(),
+    createdAt: p.datetime(3),
+  },
+  indexes: [
+    { name: 'contacts_trash_deleted', properties: ['deletedAt'] },
+    { name: 'contacts_trash_job', properties: ['jobId', 'id'] },
+    { name: 'contacts_trash_project', properties: ['projectId'] },
+  ],
+});
+
+/** A contact that an undo has deleted, for a week. */
+export class TrashedContact extends TrashedContactSchema.class {}
+TrashedContactSchema.setClass(TrashedContact);

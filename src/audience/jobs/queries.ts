@@ -28,6 +28,7 @@ export interface JobRow {
   /** How many rows failed for which reason. */
   reasons: Record<string, number>;
   failedReason: string | null;
+  createdAt: string;
 }
 
 /** One thing that could not be done: the row of a file or the number of a contact in the request, and why. */
@@ -41,16 +42,17 @@ export interface JobErrorRow {
 
 const columns = raw(`id, project_id as "projectId", kind, spec, state, position::text as position, place, progress,
   total_count as total, created_count as created, updated_count as updated, unchanged_count as unchanged,
-  failure_count as failed, reasons, failed_reason as "failedReason"`);
+  failure_count as failed, reasons, failed_reason as "failedReason", created_at as "createdAt"`);
 
 /** What starts a job. */
 export type NewJob = Pick<JobRow, 'id' | 'projectId' | 'kind' | 'spec'>;
 
 /** Inserts a new job. */
 export async function insertJob(db: Database, { id, projectId, kind, spec }: NewJob): Promise<void> {
+  const type = spec.operation === 'undo' ? 'undo' : kind;
   await db.count(sql`
     insert into jobs (id, project_id, kind, spec, cause)
-    values (${id}, ${projectId}, ${kind}, ${spec}, ${causeText(db, kind, id)}::jsonb)`);
+    values (${id}, ${projectId}, ${kind}, ${spec}, ${causeText(db, type, id)}::jsonb)`);
 }
 
 /** A job by its id, or null. */

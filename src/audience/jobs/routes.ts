@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { reply, route } from '../../core/http/route.ts';
 import { bareInvalid } from '../../core/lib/errors.ts';
-import { BulkBody, BulkJobBody, bulkOperations, ImportJobBody, QueuedJob } from './schema.ts';
-import { getBulkJob, getImportJob, queueBulk, queueImport } from './service.ts';
+import { BulkBody, BulkJobBody, bulkOperations, ImportJobBody, QueuedJob, UndoBody, UndoReply } from './schema.ts';
+import { getBulkJob, getImportJob, queueBulk, queueImport, queueUndo } from './service.ts';
 
 const verbs = { subscribe: 'Subscribe', unsubscribe: 'Unsubscribe', delete: 'Delete' } as const;
 
@@ -36,6 +36,29 @@ export const jobRoutes = [
     reply: ImportJobBody,
     handle: ({ db, project, params }) => getImportJob(db, project.id, params.jobId),
   }),
+  ...(['import', 'bulk'] as const).map((kind) =>
+    route({
+      method: 'POST',
+      path: `/contacts/${kind}/:jobId/undo`,
+      scope: 'contacts:write',
+      access: 'dashboard',
+      summary: kind === 'import' ? 'Undo an import' : 'Undo a bulk change',
+      operationId: kind === 'import' ? 'undoImport' : 'undoBulkJob',
+      description:
+        'Restores fields that still have the value of the job, deletes contacts it created and that nothing happened to, and takes subscriptions back. 200 for a dry run; otherwise 202 with a bulk job, which can be undone itself.',
+      status: 202,
+      alsoStatus: 200,
+      body: UndoBody,
+      example: { dryRun: true },
+      reply: UndoReply,
+      async handle({ app, db, project, params, body }) {
+        const days = app.config.CONTACT_HISTORY_DAYS;
+        const undo = await queueUndo(db, project.id, { kind, jobId: params.jobId }, body, days);
+        if (undo.ticket !== null) app.outbox.dispatchSoon(undo.ticket);
+        return reply(undo.ticket === null ? 200 : 202, undo.reply);
+      },
+    }),
+  ),
   ...bulkOperations.map((operation) =>
     route({
       method: 'POST',

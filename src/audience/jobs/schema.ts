@@ -10,6 +10,7 @@ export const jobStates = ['waiting', 'active', 'delayed', 'completed', 'failed']
 /** What a bulk job does to contacts. */
 export const bulkOperations = ['subscribe', 'unsubscribe', 'delete'] as const;
 export type BulkOperation = (typeof bulkOperations)[number];
+const bulkJobOperations = [...bulkOperations, 'undo'] as const;
 
 const Id = v.pipe(v.string('must be a UUID'), v.uuid('must be a UUID'), v.toLowerCase());
 
@@ -56,6 +57,42 @@ export type BulkSelector =
   | { mode: 'ids'; contactIds: string[] }
   | { mode: 'query'; filter: { search?: string; subscribed?: boolean }; excludeIds: string[] };
 
+/** `POST /contacts/import/{jobId}/undo` and `/contacts/bulk/{jobId}/undo`. */
+export const UndoBody = v.object({
+  dryRun: v.pipe(
+    v.optional(v.boolean('must be true or false'), false),
+    v.description('Only tells what would be done.'),
+  ),
+  conflicts: v.pipe(
+    v.optional(v.picklist(['keep', 'restore'], 'must be "keep" or "restore"'), 'keep'),
+    v.description('What becomes of fields that were changed since: kept, or restored as well.'),
+  ),
+});
+export type UndoBody = v.InferOutput<typeof UndoBody>;
+
+/** What an undo does; `jobId` is null for a dry run. */
+export const UndoReply = v.object({
+  jobId: v.nullable(v.string()),
+  deletes: v.pipe(v.number(), v.description('Contacts that the job created and that nothing has happened to since.')),
+  restores: v.pipe(v.number(), v.description('Contacts whose fields or subscription go back, or that come back.')),
+  conflicts: v.pipe(
+    v.array(v.object({ key: v.string(), count: v.number() })),
+    v.description('Fields that were changed since, with the number of contacts.'),
+  ),
+  keeps: v.pipe(
+    v.array(v.object({ reason: v.string(), count: v.number() })),
+    v.description('Contacts or subscriptions that stay as they are, by reason.'),
+  ),
+});
+export type UndoReply = v.InferOutput<typeof UndoReply>;
+
+/** The job that an undo takes back, as the row of the undo keeps it. */
+export interface UndoSelector {
+  mode: 'undo';
+  jobId: string;
+  conflicts: UndoBody['conflicts'];
+}
+
 /** A job that was queued. */
 export const QueuedJob = v.object({ message: v.string(), jobId: v.string() });
 export type QueuedJob = v.InferOutput<typeof QueuedJob>;
@@ -87,7 +124,7 @@ export const BulkJobBody = v.object({
   ...head,
   result: v.nullable(
     v.object({
-      operation: v.picklist(bulkOperations),
+      operation: v.picklist(bulkJobOperations),
       totalRequested: v.number(),
       successCount: v.number(),
       unchangedCount: v.number(),
@@ -100,11 +137,17 @@ export const BulkJobBody = v.object({
   ),
   data: v.object({
     projectId: v.string(),
-    operation: v.picklist(bulkOperations),
+    operation: v.picklist(bulkJobOperations),
     selector: v.record(v.string(), v.unknown()),
   }),
   failedReason: v.nullable(v.string()),
 });
 export type BulkJobBody = v.InferOutput<typeof BulkJobBody>;
 
-nameSchemas({ QueuedJob, ImportJob: ImportJobBody, BulkJob: BulkJobBody, BulkSelection: BulkBody });
+nameSchemas({
+  QueuedJob,
+  ImportJob: ImportJobBody,
+  BulkJob: BulkJobBody,
+  BulkSelection: BulkBody,
+  UndoPreview: UndoReply,
+});

@@ -1,13 +1,26 @@
 import type { IncomingMessage } from 'node:http';
 import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
 import type { Database } from '../../core/database/sql.ts';
-import { bareNotFound } from '../../core/lib/errors.ts';
+import { AppError, bareNotFound, conflict, invalidField } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
+import { dayMs } from '../../core/lib/span.ts';
 import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
 import type { RecoverableKind } from '../../core/outbox/recovery.ts';
 import { recordChange } from '../../platform/audit/index.ts';
+import { foldContactChanges } from '../contacts/index.ts';
 import { errorsOf, findJob, insertJob, type JobRow, type NewJob, stalledJobs } from './queries.ts';
-import type { BulkBody, BulkJobBody, BulkOperation, BulkSelector, ImportJobBody, QueuedJob } from './schema.ts';
+import type {
+  BulkBody,
+  BulkJobBody,
+  BulkOperation,
+  BulkSelector,
+  ImportJobBody,
+  QueuedJob,
+  UndoBody,
+  UndoReply,
+  UndoSelector,
+} from './schema.ts';
+import { previewUndo } from './undo-queries.ts';
 import { receiveCsv } from './upload.ts';
 
 /** The answer for a queued job, and the ticket that starts it after the commit. */
@@ -55,6 +68,42 @@ function queue(db: Database, job: NewJob, summary: string, after: Record<string,
     await recordChange(tx, job.projectId, { action: `${job.kind}.started`, target: job.id, after });
     return ticket;
   });
+}
+
+/**
+ * Takes an import or a bulk change back, as a bulk job that can be undone itself (contract page 5); a dry run only tells what that would do.
+ * @throws bare 404, 409 while the job runs, 410 TOO_LATE when its changes are no longer kept, 422 for a deletion
+ */
+export async function queueUndo(
+  db: Database,
+  projectId: string,
+  { kind, jobId }: { kind: JobRow['kind']; jobId: string },
+  { dryRun, conflicts }: UndoBody,
+  keptDays: number,
+): Promise<{ reply: UndoReply; ticket: OutboxTicket | null }> {
+  const { job } = await ownJob(db, projectId, kind, jobId);
+  if (job.state !== 'completed' && job.state !== 'failed')
+    throw conflict('The job is not over yet: undo it when it is');
+  if (job.spec.operation === 'delete')
+    throw invalidField('jobId', 'deleted its contacts for good: there is nothing to undo', 'not_undoable');
+  if (Date.parse(job.createdAt) < Date.now() - keptDays * dayMs)
+    throw new AppError(
+      410,
+      'TOO_LATE',
+      `Changes of contacts are kept for ${keptDays} days: those of this job are gone`,
+    );
+  await foldContactChanges(db, projectId);
+  const preview = await previewUndo(db, { projectId, jobId, restoresConflicts: conflicts === 'restore' });
+  if (dryRun) return { reply: { jobId: null, ...preview }, ticket: null };
+  const id = `bulk-undo-${newId()}`;
+  const selector: UndoSelector = { mode: 'undo', jobId, conflicts };
+  const spec = { projectId, operation: 'undo', selector: { ...selector } };
+  const ticket = await queue(db, { id, projectId, kind: 'bulk', spec }, 'Undo', {
+    operation: 'undo',
+    jobId,
+    conflicts,
+  });
+  return { reply: { jobId: id, ...preview }, ticket };
 }
 
 /** Imports and bulk changes whose execution may be lost; a new one continues from where the rows stand. */

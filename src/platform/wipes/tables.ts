@@ -22,6 +22,7 @@ const content: readonly WipedTable[] = [
   { table: 'jobs', by: 'any', rows: 200 },
   { table: 'event_counts', by: 'any', rows: 10_000 },
   { table: 'contact_changes', by: 'any', rows: 10_000 },
+  { table: 'contacts_trash', by: 'any', rows: 10_000 },
   { table: 'contact_history', by: 'any', rows: 10_000 },
   { table: 'contact_losses', by: 'any', rows: 10_000 },
   { table: 'activity_counts', by: 'any', rows: 10_000 },

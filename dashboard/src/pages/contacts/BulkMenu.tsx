@@ -6,6 +6,7 @@ import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/Dialog.tsx';
 import { Note, Shown } from '../../ui/States.tsx';
 import { count, counted } from '../../words/numbers.ts';
+import { UndoJob } from './UndoJob.tsx';
 
 const changes = {
   subscribe: { name: 'Subscribe all', verb: 'Subscribe', path: '/contacts/bulk-subscribe' },
@@ -144,10 +145,17 @@ function BulkProgress({ jobId, onDone }: { jobId: string; onDone: () => void }) 
           {hasEnded ? null : <progress aria-label="Progress" max={100} value={progress} />}
           {state === 'failed' ? <Note tone="bad">The update failed: {failedReason}</Note> : null}
           {result ? (
-            <p>
-              {count(result.successCount)} changed, {count(result.unchangedCount)} unchanged,{' '}
-              {count(result.failureCount)} failed.
-            </p>
+            <>
+              <p>
+                {count(result.successCount)} changed, {count(result.unchangedCount)} unchanged,{' '}
+                {count(result.failureCount)} failed.
+              </p>
+              {result.operation === 'delete' ? null : (
+                <div>
+                  <UndoJob kind="bulk" jobId={jobId} />
+                </div>
+              )}
+            </>
           ) : (
             <p>You can close this dialog; the update continues.</p>
           )}

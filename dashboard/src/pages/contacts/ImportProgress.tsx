@@ -6,6 +6,7 @@ import { Figure } from '../../ui/Figure.tsx';
 import { Note, Shown } from '../../ui/States.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import { count, rate } from '../../words/numbers.ts';
+import { UndoJob } from './UndoJob.tsx';
 
 const running = ['waiting', 'active', 'delayed'];
 
@@ -43,6 +44,9 @@ export function ImportProgress({ jobId, onDone }: { jobId: string; onDone: () =>
                 <Figure name="Unchanged" value={count(result.unchangedCount)} />
                 <Figure name="Failed" value={count(result.failureCount)} />
               </dl>
+              <div>
+                <UndoJob kind="import" jobId={jobId} />
+              </div>
               {result.failureCount > 0 ? (
                 <Note tone="warn">
                   <ul>

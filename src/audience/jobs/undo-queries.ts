@@ -1,0 +1,175 @@
+import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
+import { flipEvents } from '../contacts/index.ts';
+
+/** The job whose changes are taken back. */
+export interface Undone {
+  projectId: string;
+  jobId: string;
+  /** Whether fields that were changed since are restored as well. */
+  restoresConflicts: boolean;
+}
+
+/** What an undo does, in contacts; conflicts are counted by field, and what is kept by reason. */
+export interface UndoPreview {
+  deletes: number;
+  restores: number;
+  conflicts: { key: string; count: number }[];
+  keeps: { reason: string; count: number }[];
+}
+
+/** What the undo of some contacts did. */
+export interface UndoStep {
+  /** The last contact; null when none is left. */
+  last: string | null;
+  /** Contacts of this step, and those of them that were restored, deleted or brought back. */
+  contacts: number;
+  changed: number;
+}
+
+// The common table expressions of what an undo would do with the contacts of `page`. `fate` has a row for each that is still there:
+// created contacts are deleted (`deletes`) or kept for a reason (`keeps`), others get `set` and lose `remove`; `flips` says whether the
+// subscription goes back to `was_subscribed`. `named` has the fields that somebody has changed since.
+function plan({ projectId, jobId, restoresConflicts }: Undone, page: Query): Query {
+  return sql`
+    page as materialized (${page}),
+    own as materialized (
+      select h.* from contact_history h where h.contact_id = any (array(select id from page)) and h.cause ->> 'id' = ${jobId}),
+    person as materialized (
+      select c.* from contacts c where c.project_id = ${projectId} and c.id = any (array(select id from page)) order by c.email),
+    created as materialized (select contact_id as id from own where before is null),
+    touched as materialized (
+      select distinct on (o.contact_id, k.key) o.contact_id as id, k.key, o.before -> k.key as was,
+        last_value(o.after -> k.key) over (partition by o.contact_id, k.key order by o.at
+          rows between unbounded preceding and unbounded following) as became
+      from own o, jsonb_object_keys(o.before || o.after) as k (key)
+      where o.contact_id not in (select id from created) order by o.contact_id, k.key, o.at),
+    field as materialized (
+      select t.*, p.data -> t.key is not distinct from t.became as is_own from touched t join person p using (id)
+      where t.was is distinct from t.became and p.data -> t.key is distinct from t.was),
+    named as materialized (select key, count(*)::int as count from field where not is_own group by key),
+    flip as materialized (
+      select distinct on (contact_id) contact_id as id, subscribed_before as was_subscribed, last_value(subscribed_after) over w as became,
+        last_value(at) over w as at
+      from own where subscribed_before <> subscribed_after
+      window w as (partition by contact_id order by at rows between unbounded preceding and unbounded following)
+      order by contact_id, at),
+    fate as materialized (
+      select p.id, p.email, p.subscribed, p.data, p.created_at, n.id is not null as is_created, n.why is null and n.id is not null as deletes,
+        f.set, f.remove, x.was_subscribed,
+        n.id is null and x.was_subscribed <> p.subscribed and x.was_subscribed <> x.became and s.why is null as flips,
+        coalesce(n.why, case when n.id is null and x.was_subscribed <> p.subscribed then s.why end) as keeps
+      from person p
+      left join lateral (
+        select jsonb_object_agg(key, was) filter (where was is not null) as set,
+          array_agg(key) filter (where was is null) as remove
+        from field where field.id = p.id and (is_own or ${restoresConflicts}::boolean)) f on true
+      left join flip x on x.id = p.id
+      left join lateral (
+        select case
+          when exists (select from contact_history h where h.contact_id = p.id and h.at > x.at and h.subscribed_before <> h.subscribed_after)
+            then 'subscription changed since'
+          when x.was_subscribed and exists (select from emails e where e.contact_id = p.id and (e.bounced_at is not null or e.complained_at is not null))
+            then 'bounced or complained' end as why) s on true
+      left join lateral (
+        select p.id, case
+          when p.updated_at > (select finished_at from jobs where id = ${jobId}) then 'changed since'
+          when exists (select from emails e where e.contact_id = p.id) then 'has mail'
+          when exists (select from events e where e.contact_id = p.id and e.name !~ '^segment\\..*\\.(entry|exit)$') then 'has events'
+          when exists (select from segment_memberships m join segments g on g.id = m.segment_id and g.type = 'STATIC' where m.contact_id = p.id)
+            then 'was added to a segment' end as why
+        where p.id in (select id from created)) n on true)`;
+}
+
+/** The contacts that a job changed, from one on, in the order of their ids. */
+function changedBy({ projectId, jobId }: Undone, after: string, limit: number): Query {
+  return sql`
+    select distinct contact_id as id from contact_history
+    where project_id = ${projectId} and cause ->> 'id' = ${jobId} and contact_id > ${after}::uuid
+      and at >= (select created_at from jobs where id = ${jobId})
+      and at <= (select coalesce(finished_at, now()) + interval '1 second' from jobs where id = ${jobId})
+    order by 1 limit ${limit}`;
+}
+
+const firstId = '00000000-0000-0000-0000-000000000000';
+const beyondAll = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** What the undo of a job would do now. */
+export async function previewUndo(db: Database, undone: Undone): Promise<UndoPreview> {
+  const row = await db.row<UndoPreview>(sql`
+    with ${plan(undone, changedBy(undone, firstId, 2_147_483_647))},
+    stays as (
+      select keeps as reason, count(*)::int as count from fate where keeps is not null group by keeps
+      union all
+      select 'address is taken', count(*)::int from contacts_trash t
+        where job_id = ${undone.jobId} and exists (select from contacts c where c.project_id = t.project_id and c.email = t.email)
+        having count(*) > 0)
+    select (select count(*) from fate where deletes)::int as deletes,
+      (select count(*) from fate where set is not null or remove is not null or flips)::int
+        + (select count(*) from contacts_trash t where job_id = ${undone.jobId}
+            and not exists (select from contacts c where c.project_id = t.project_id and c.email = t.email))::int as restores,
+      coalesce((select jsonb_agg(named order by key) from named), '[]') as conflicts,
+      coalesce((select jsonb_agg(stays order by reason) from stays), '[]') as keeps`);
+  return row ?? { deletes: 0, restores: 0, conflicts: [], keeps: [] };
+}
+
+/** Takes back what the job did to the next contacts, on behalf of the undo `by`; in a transaction that writes many. */
+export async function undoSome(
+  tx: Database,
+  undone: Undone,
+  by: string,
+  after: string | null,
+  limit: number,
+): Promise<UndoStep> {
+  const page = await tx.rows<{ id: string }>(changedBy(undone, after ?? firstId, limit));
+  const ids = page.map(({ id }) => id);
+  // Contacts are locked in the order of their addresses, as every statement that writes many of them does; what they are is read after that.
+  await tx.rows(sql`
+    select 1 from contacts where project_id = ${undone.projectId} and id = any (${ids}::uuid[]) order by email for update`);
+  const [step] = await tx.rows<{ changed: number }>(sql`
+    with ${plan(undone, sql`select unnest(${ids}::uuid[]) as id`)},
+    changed as (
+      update contacts c set subscription_before = c.subscribed, updated_at = now(),
+        subscribed = case when fate.flips then fate.was_subscribed else c.subscribed end,
+        data = (c.data - coalesce(fate.remove, '{}')) || coalesce(fate.set, '{}')
+      from fate where c.id = fate.id and (fate.set is not null or fate.remove is not null or fate.flips)
+      returning c.id, c.project_id, c.subscribed, c.subscription_before),
+    flipped as (${flips}),
+    trashed as (
+      insert into contacts_trash (id, project_id, job_id, email, subscribed, data, created_at)
+      select id, ${undone.projectId}, ${by}, email, subscribed, data, created_at from fate where deletes),
+    gone as (delete from contacts c using fate where c.id = fate.id and fate.deletes returning 1)
+    select ((select count(*) from changed) + (select count(*) from gone))::int as changed`);
+  const last = ids.at(-1) ?? null;
+  if (last !== null) return { last, contacts: ids.length, changed: step?.changed ?? 0 };
+  return bringBack(tx, undone, limit);
+}
+
+const flips = raw(
+  flipEvents({
+    from: 'changed flipped',
+    where: 'subscribed <> subscription_before',
+    data: `'{"reason": "undo"}'::jsonb`,
+  }),
+);
+
+// Contacts that the job deleted, where it was an undo itself: those whose address is not taken.
+async function bringBack(tx: Database, { jobId }: Undone, limit: number): Promise<UndoStep> {
+  const [step] = await tx.rows<{ contacts: number; changed: number }>(sql`
+    with taken as (
+      delete from contacts_trash where id = any (array(
+        select id from contacts_trash where job_id = ${jobId} order by id limit ${limit})) returning *),
+    back as (
+      insert into contacts (id, project_id, email, subscribed, subscription_before, data, created_at)
+      select id, project_id, email, subscribed, subscribed, data, created_at from taken order by email
+      on conflict do nothing returning 1)
+    select (select count(*) from taken)::int as contacts, (select count(*) from back)::int as changed`);
+  const { contacts, changed } = step ?? { contacts: 0, changed: 0 };
+  return { last: contacts === 0 ? null : beyondAll, contacts, changed };
+}
+
+/** Removes up to `limit` contacts that an undo deleted more than a week ago. */
+export function removeOldTrash(db: Database, limit: number): Promise<number> {
+  return db.count(sql`
+    delete from contacts_trash where id in (
+      select id from contacts_trash where deleted_at < now() - interval '7 days' order by deleted_at limit ${limit})`);
+}

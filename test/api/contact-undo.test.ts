@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { removeOldTrash } from '../../src/audience/jobs/index.ts';
+import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { jobsWorker } from '../support/jobs.ts';
+import { jobDone, uploaded } from '../support/uploads.ts';
+import type { TestWorker } from '../support/worker.ts';
+
+let database: TestDatabase;
+let api: TestApi;
+let worker: TestWorker;
+let project: TestProject;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  // Every step is an activity of its own, so that a job goes on from its row.
+  worker = await jobsWorker(database, { shareMs: 0 });
+  api = await testApi(database, { TEMPORAL_TASK_QUEUE: worker.queuePrefix });
+});
+beforeEach(async () => {
+  project = await aProject(database);
+});
+afterAll(async () => {
+  await api.close();
+  await worker.stop();
+  await database.close();
+});
+
+const call = (method: string, path: string, body?: object) => api.call(project.secretKey, method, path, body);
+
+interface Person {
+  id: string;
+  email: string;
+  subscribed: boolean;
+  data: Record<string, unknown>;
+}
+const people = async () =>
+  new Map(
+    (
+      await database.db.rows<Person>(
+        'select id, email, subscribed, data from contacts where project_id = $1 order by email',
+        [project.id],
+      )
+    ).map((person) => [person.email, person]),
+  );
+
+async function imported(rows: readonly string[]): Promise<string> {
+  const id = await uploaded(api, project, ['email,plan,city,subscribed', ...rows].join('\n'));
+  expect((await jobDone(api, project, `/contacts/import/${id}`)).state).toBe('completed');
+  return id;
+}
+
+async function undone(kind: 'import' | 'bulk', jobId: string, body: object = {}) {
+  const dry = await call('POST', `/contacts/${kind}/${jobId}/undo`, { ...body, dryRun: true });
+  expect(dry).toMatchObject({ status: 200, body: { jobId: null } });
+  const answer = await call('POST', `/contacts/${kind}/${jobId}/undo`, body);
+  expect(answer.status).toBe(202);
+  expect({ ...answer.body, jobId: null }).toEqual(dry.body);
+  const done = await jobDone(api, project, `/contacts/bulk/${answer.body.jobId}`);
+  expect(done).toMatchObject({ state: 'completed', result: { operation: 'undo', failureCount: 0 } });
+  expect(done.result.successCount).toBe(answer.body.deletes + answer.body.restores);
+  return answer.body;
+}
+
+const email = (n: number) => `p${n}@example.org`;
+
+test('an import is taken back after random changes, but for what is named, and the undo as well', async () => {
+  let seed = 11;
+  const random = (below: number) => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed % below;
+  };
+  const rows = 2_400;
+  await database.db.count(
+    `insert into contacts (id, project_id, email, subscribed, subscription_before, data)
+     select gen_random_uuid(), $1, 'p' || n || '@example.org', n % 3 <> 0, n % 3 <> 0, jsonb_build_object('plan', 'free', 'kept', n)
+     from generate_series(0, 1199) as n`,
+    [project.id],
+  );
+  const before = await people();
+  const jobId = await imported(
+    Array.from(
+      { length: rows },
+      (_, n) => `${email(n)},pro,${n % 2 === 0 ? 'Turin' : ''},${n % 5 === 0 ? 'false' : ''}`,
+    ),
+  );
+  const after = await people();
+  expect(after.size).toBe(rows);
+  const [conflicts, touched] = [new Set<string>(), new Set<string>()];
+  for (let round = 0; round < 60; round++) {
+    const address = email(random(rows));
+    const { id } = after.get(address) as Person;
+    touched.add(address);
+    if (random(2) === 0) await call('PATCH', `/contacts/${id}`, { data: { note: round } });
+    else {
+      conflicts.add(address);
+      await call('PATCH', `/contacts/${id}`, { data: { plan: `own ${round}` } });
+    }
+  }
+  const edited = await people();
+
+  const told = await undone('import', jobId);
+  const now = await people();
+  const isNew = (address: string) => !before.has(address);
+  for (const [address, person] of edited) {
+    const was = before.get(address);
+    const is = now.get(address);
+    if (was === undefined) {
+      // Created by the import: gone unless something happened since, and then as it is.
+      expect(is).toEqual(touched.has(address) ? person : undefined);
+      continue;
+    }
+    const { note, plan } = person.data;
+    expect(is).toEqual({
+      ...was,
+      data: { ...was.data, ...(note === undefined ? {} : { note }), ...(conflicts.has(address) ? { plan } : {}) },
+    });
+  }
+  expect(told).toMatchObject({
+    deletes: rows - before.size - [...touched].filter(isNew).length,
+    conflicts: [{ key: 'plan', count: [...conflicts].filter((address) => !isNew(address)).length }],
+    keeps: [{ reason: 'changed since', count: [...touched].filter(isNew).length }],
+  });
+  // Undone once more, nothing is left to do.
+  expect((await call('POST', `/contacts/import/${jobId}/undo`, { dryRun: true })).body).toMatchObject({
+    deletes: 0,
+    restores: 0,
+  });
+
+  const again = await undone('bulk', told.jobId);
+  expect(again).toMatchObject({ deletes: 0, restores: told.restores + told.deletes, conflicts: [], keeps: [] });
+  expect(await people()).toEqual(edited);
+});
+
+test('conflicts are restored where that is asked for', async () => {
+  await call('POST', '/contacts', { email: email(1), data: { plan: 'free' } });
+  const jobId = await imported([`${email(1)},pro,Turin,`]);
+  const { id } = (await people()).get(email(1)) as Person;
+  await call('PATCH', `/contacts/${id}`, { data: { plan: 'team' } });
+  await undone('import', jobId, { conflicts: 'restore' });
+  expect((await people()).get(email(1))?.data).toEqual({ plan: 'free' });
+});
+
+test('a subscription goes back only where nobody has decided since and the mail did not bounce', async () => {
+  const ids: string[] = [];
+  for (const n of [1, 2, 3]) ids.push((await call('POST', '/contacts', { email: email(n), subscribed: true })).body.id);
+  const [, own = '', bounced = ''] = ids;
+  const { jobId } = (await call('POST', '/contacts/bulk-unsubscribe', { contactIds: ids })).body;
+  await jobDone(api, project, `/contacts/bulk/${jobId}`);
+  await call('PATCH', `/contacts/${own}`, { subscribed: true });
+  await call('PATCH', `/contacts/${own}`, { subscribed: false });
+  await database.db.count(
+    `insert into emails (id, project_id, contact_id, to_address, "from", source_type, message_class, status, subject, bounced_at)
+     values (gen_random_uuid(), $1, $2, 'x@example.org', 'a@example.org', 'TRANSACTIONAL', 'TRANSACTIONAL', 'BOUNCED', 'Hello', now())`,
+    [project.id, bounced],
+  );
+  expect(await undone('bulk', jobId)).toMatchObject({
+    restores: 1,
+    keeps: [
+      { reason: 'bounced or complained', count: 1 },
+      { reason: 'subscription changed since', count: 1 },
+    ],
+  });
+  expect([...(await people()).values()].map(({ subscribed }) => subscribed)).toEqual([true, false, false]);
+  const events = await database.db.rows(
+    `select contact_id, data from events where project_id = $1 and name = 'contact.subscribed' and data is not null`,
+    [project.id],
+  );
+  expect(events).toEqual([{ contact_id: ids[0], data: { reason: 'undo' } }]);
+});
+
+test('created contacts with mail, events or a segment stay, and who came back elsewhere keeps the address', async () => {
+  const jobId = await imported([1, 2, 3].map((n) => `${email(n)},pro,,`));
+  await api.call(project.publicKey, 'POST', '/v1/track', { email: email(1), event: 'login' });
+  const segment = (await call('POST', '/segments', { name: 'Guests', type: 'STATIC' })).body;
+  await call('POST', `/segments/${segment.id}/members`, { emails: [email(2)] });
+  const told = await undone('import', jobId);
+  expect(told).toMatchObject({
+    deletes: 1,
+    keeps: [
+      { reason: 'has events', count: 1 },
+      { reason: 'was added to a segment', count: 1 },
+    ],
+  });
+  await call('POST', '/contacts', { email: email(3) });
+  expect((await call('POST', `/contacts/bulk/${told.jobId}/undo`, { dryRun: true })).body).toMatchObject({
+    restores: 0,
+    keeps: [{ reason: 'address is taken', count: 1 }],
+  });
+  await database.db.count(`update contacts_trash set deleted_at = now() - interval '8 days' where project_id = $1`, [
+    project.id,
+  ]);
+  expect(await removeOldTrash(database.db, 100)).toBe(1);
+});
+
+test('is refused for deletions, for jobs of others, for those that run and for those too long ago', async () => {
+  const { id } = (await call('POST', '/contacts', { email: email(1) })).body;
+  const { jobId } = (await call('POST', '/contacts/bulk-delete', { contactIds: [id] })).body;
+  await jobDone(api, project, `/contacts/bulk/${jobId}`);
+  const undo = (job: string) => call('POST', `/contacts/import/${job}/undo`, {});
+  expect(await call('POST', `/contacts/bulk/${jobId}/undo`, {})).toMatchObject({ status: 422 });
+  const old = await imported([`${email(2)},pro,,`]);
+  await database.db.count(`update jobs set created_at = now() - interval '91 days' where id = $1`, [old]);
+  expect(await undo(old)).toMatchObject({ status: 410, body: { error: { code: 'TOO_LATE' } } });
+  await database.db.count(`update jobs set state = 'active', created_at = now() where id = $1`, [old]);
+  expect(await undo(old)).toMatchObject({ status: 409 });
+  project = await aProject(database);
+  expect(await undo(old)).toMatchObject({ status: 404 });
+});
