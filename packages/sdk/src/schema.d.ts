@@ -4481,9 +4481,9 @@ export interface components {
             /** @description The same in words. */
             sentence: string;
             /** @description The value that was needed. */
-            expected: unknown | null;
+            expected: unknown;
             /** @description The value that was found. */
-            actual: unknown | null;
+            actual: unknown;
             /**
              * @description `recorded` when it happened, or `evaluated` for this answer.
              * @enum {string}

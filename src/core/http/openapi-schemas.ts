@@ -96,6 +96,8 @@ export class ComponentSchemas {
           const { const: _, ...rest } = made;
           return { ...rest, type: 'boolean' };
         }
+        // What may be anything may be null.
+        if (valibotSchema.type === 'nullable' && JSON.stringify(made.anyOf) === '[{},{"type":"null"}]') return {};
         if (made.default !== undefined) return defaultInWords(made);
         if (Array.isArray(made.required) && made.required.length === 0) {
           const { required: _, ...rest } = made;
