@@ -32,7 +32,16 @@ const desktop = { colorScheme: 'light', viewport: { width: 1280, height: 800 } }
 const dark = { ...desktop, colorScheme: 'dark' } as const;
 const phone = { colorScheme: 'light', viewport: { width: 390, height: 844 } } as const;
 /** Pages that are shown in the dark and on a phone as well. */
-const more = new Set(['overview', 'campaigns-one-campaign', 'contacts', 'emails', 'emails-one-email']);
+const more = new Set([
+  'overview',
+  'campaigns-one-campaign',
+  'contacts',
+  'emails',
+  'emails-one-email',
+  'settings-keys',
+  'webhooks-one-endpoint',
+  'settings-log',
+]);
 
 const given = process.argv[2];
 if (given === undefined) await onOwnService();

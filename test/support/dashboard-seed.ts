@@ -4,7 +4,16 @@ import { audience } from './audience.ts';
 
 /** Values of the parameters in the dashboard's addresses: one thing of each kind. */
 export type Seeded = Record<
-  'project' | 'contact' | 'template' | 'campaign' | 'segment' | 'workflow' | 'execution' | 'email' | 'endpoint',
+  | 'project'
+  | 'contact'
+  | 'template'
+  | 'campaign'
+  | 'segment'
+  | 'workflow'
+  | 'execution'
+  | 'email'
+  | 'endpoint'
+  | 'permalink',
   string
 >;
 
@@ -147,6 +156,10 @@ export async function seedDashboard({ url, project, sender }: Place): Promise<Se
     if (Date.now() > giveUpAt) throw new Error(`the campaign is still ${data.status}`);
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
+  const why = await call<{ permalink: string }>('POST', '/explain', {
+    contact: first.id,
+    about: { campaignId: campaign.id },
+  });
   return {
     project: project.id,
     contact: first.id,
@@ -155,6 +168,7 @@ export async function seedDashboard({ url, project, sender }: Place): Promise<Se
     segment: segment.id,
     workflow: workflow.id,
     execution: execution.id,
+    permalink: why.permalink,
     endpoint: endpoint.id,
     email: sent.data.emails[0]?.email ?? '',
   };

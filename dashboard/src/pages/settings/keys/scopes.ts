@@ -13,6 +13,7 @@ export const areas: readonly { name: string; read?: Scope; write?: Scope; send?:
   { name: 'Campaigns', read: 'campaigns:read', write: 'campaigns:write', send: 'campaigns:send' },
   { name: 'Workflows', read: 'workflows:read', write: 'workflows:write' },
   { name: 'Webhooks', write: 'webhooks' },
+  { name: 'Explanations', read: 'explain' },
   { name: 'Audit log', read: 'audit' },
 ];
 
@@ -25,6 +26,9 @@ const every = areas.flatMap(({ read, write, send }) => [read, write, send].filte
 export const presets: Record<string, { name: string; scopes: readonly Scope[] }> = {
   send: { name: 'Send emails', scopes: ['emails:send', 'emails:read'] },
   track: { name: 'Track contacts and events', scopes: ['events:write', 'contacts:read', 'contacts:write'] },
-  read: { name: 'Read everything', scopes: every.filter((scope) => scope.endsWith(':read') || scope === 'audit') },
+  read: {
+    name: 'Read everything',
+    scopes: every.filter((scope) => scope.endsWith(':read') || scope === 'explain' || scope === 'audit'),
+  },
   all: { name: 'Everything', scopes: every },
 };
