@@ -436,6 +436,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/contacts/import/{jobId}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo an import
+         * @description Restores fields that still have the value of the job, deletes contacts it created and that nothing happened to, and takes subscriptions back. 200 for a dry run; otherwise 202 with a bulk job, which can be undone itself. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         */
+        post: operations["undoImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/bulk/{jobId}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo a bulk change
+         * @description Restores fields that still have the value of the job, deletes contacts it created and that nothing happened to, and takes subscriptions back. 200 for a dry run; otherwise 202 with a bulk job, which can be undone itself. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         */
+        post: operations["undoBulkJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/contacts/bulk-subscribe": {
         parameters: {
             query?: never;
@@ -3123,7 +3163,7 @@ export interface components {
                  * @description What the job does.
                  * @enum {string}
                  */
-                operation: "subscribe" | "unsubscribe" | "delete";
+                operation: "subscribe" | "unsubscribe" | "delete" | "undo";
                 /** @description How many contacts were asked for. */
                 totalRequested: number;
                 /** @description How many succeeded. */
@@ -3154,7 +3194,7 @@ export interface components {
                  * @description What the job does.
                  * @enum {string}
                  */
-                operation: "subscribe" | "unsubscribe" | "delete";
+                operation: "subscribe" | "unsubscribe" | "delete" | "undo";
                 /** @description Which contacts the job is for. */
                 selector: {
                     [key: string]: unknown;
@@ -6343,6 +6383,37 @@ export interface components {
             /** @description The data. */
             data: components["schemas"]["CampaignWithSegment"];
         };
+        UndoImportRequest: {
+            /** @description Only tells what would be done. */
+            dryRun?: boolean;
+            /**
+             * @description What becomes of fields that were changed since: kept, or restored as well.
+             * @enum {string}
+             */
+            conflicts?: "keep" | "restore";
+        };
+        UndoPreview: {
+            /** @description The job, to ask for its progress. */
+            jobId: string | null;
+            /** @description Contacts that the job created and that nothing has happened to since. */
+            deletes: number;
+            /** @description Contacts whose fields or subscription go back, or that come back. */
+            restores: number;
+            /** @description Fields that were changed since, with the number of contacts. */
+            conflicts: {
+                /** @description The key of the stored file. */
+                key: string;
+                /** @description How many. */
+                count: number;
+            }[];
+            /** @description Contacts or subscriptions that stay as they are, by reason. */
+            keeps: {
+                /** @description Why. */
+                reason: string;
+                /** @description How many. */
+                count: number;
+            }[];
+        };
         UpdateBillingLimitsRequest: {
             /** @description The limit of workflow mail. */
             workflows: (number | string) | null;
@@ -8825,6 +8896,128 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    undoImport: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                /** @description The job, to ask for its progress. */
+                jobId: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 kB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "dryRun": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["UndoImportRequest"];
+            };
+        };
+        responses: {
+            /** @description Accepted; the work goes on in the background. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UndoPreview"];
+                };
+            };
+            /** @description Accepted; the work goes on in the background. */
+            202: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UndoPreview"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    undoBulkJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                /** @description The job, to ask for its progress. */
+                jobId: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 kB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "dryRun": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["UndoImportRequest"];
+            };
+        };
+        responses: {
+            /** @description Accepted; the work goes on in the background. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UndoPreview"];
+                };
+            };
+            /** @description Accepted; the work goes on in the background. */
+            202: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UndoPreview"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
             default: components["responses"]["Failure"];
