@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { removeOldTrash } from '../../src/audience/jobs/index.ts';
+import { changeContacts, removeOldTrash } from '../../src/audience/jobs/index.ts';
+import { queueUndo } from '../../src/audience/jobs/service.ts';
+import type { Database } from '../../src/core/database/sql.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { jobsWorker } from '../support/jobs.ts';
@@ -130,6 +132,31 @@ test('an import is taken back after random changes, but for what is named, and t
   const again = await undone('bulk', told.jobId);
   expect(again).toMatchObject({ deletes: 0, restores: told.restores + told.deletes, conflicts: [], keeps: [] });
   expect(await people()).toEqual(edited);
+});
+
+test('an undo that is cut off in the middle of a step goes on where its row stands', async () => {
+  await call('POST', '/contacts', { email: email(0), data: { plan: 'free' } });
+  const before = await people();
+  const jobId = await imported(Array.from({ length: 1_500 }, (_, n) => `${email(n)},pro,Turin,`));
+  const body = { dryRun: false, conflicts: 'keep' as const };
+  // Nobody starts its execution, so that the work can be called here.
+  const { reply } = await queueUndo(database.db, project.id, { kind: 'import', jobId }, body, 90);
+  const share = { stop: new AbortController().signal, longestMs: 600_000, onStep: () => undefined };
+  let transactions = 0;
+  const killed: Database = {
+    ...database.db,
+    transaction: (work) =>
+      database.db.transaction(async (tx) => {
+        const done = await work(tx);
+        if (++transactions === 3) throw new Error('killed');
+        return done;
+      }),
+  };
+  await expect(changeContacts(killed, reply.jobId ?? '', share)).rejects.toThrow('killed');
+  expect((await people()).size).toBeGreaterThan(1);
+  const report = await changeContacts(database.db, reply.jobId ?? '', share);
+  expect(report).toMatchObject({ state: 'finished', rows: 1_500, failed: 0 });
+  expect(await people()).toEqual(before);
 });
 
 test('conflicts are restored where that is asked for', async () => {
