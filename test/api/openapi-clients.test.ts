@@ -3,11 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest';
 import { openApiDocument } from '../../src/core/http/openapi.ts';
 import { routes } from '../../src/main/routes.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { fetched } from '../support/fetched.ts';
 
 // What others make of /openapi.json: linters find nothing in it, and clients generated from it compile and send a mail. The tools are
 // fetched when the test runs: 450 packages that nothing else needs.
@@ -47,12 +48,16 @@ async function run(program: string, args: readonly string[], env: Record<string,
 
 // npx runs in the project's folder.
 const document = () => join(folder, 'openapi.json');
-const npx = (tool: string, ...args: string[]) =>
-  run('npx', ['--yes', tool, ...args], { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' });
+const quiet = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+async function npx(context: TestContext, tool: string, ...args: string[]): Promise<string> {
+  await fetched(context, 'npx', ['--yes', tool, '--version'], { cwd: folder, env: { ...process.env, ...quiet } });
+  return run('npx', ['--yes', tool, ...args], quiet);
+}
 
-test('Spectral finds nothing', { timeout: 5 * minutes }, async () => {
+test('Spectral finds nothing', { timeout: 5 * minutes }, async (context) => {
   writeFileSync(join(folder, 'spectral.yaml'), 'extends: ["spectral:oas"]\n');
   const found = await npx(
+    context,
     '@stoplight/spectral-cli@6.16.3',
     ...[
       'lint',
@@ -69,7 +74,7 @@ test('Spectral finds nothing', { timeout: 5 * minutes }, async () => {
   expect(JSON.parse(found)).toEqual([]);
 });
 
-test('Redocly finds nothing', { timeout: 5 * minutes }, async () => {
+test('Redocly finds nothing', { timeout: 5 * minutes }, async (context) => {
   const rules = [
     // `/domains/project/{projectId}` beside `/domains/{id}/verify`: routers take the literal first, and ids are UUIDs.
     'no-ambiguous-paths: off',
@@ -81,6 +86,7 @@ test('Redocly finds nothing', { timeout: 5 * minutes }, async () => {
     `extends: [recommended]\nrules:\n${rules.map((rule) => `  ${rule}\n`).join('')}`,
   );
   const found = await npx(
+    context,
     '@redocly/cli@2.77.0',
     'lint',
     document(),
@@ -99,8 +105,8 @@ async function subjectsTo(address: string): Promise<string[]> {
   return (body.data as { subject: string }[]).map(({ subject }) => subject);
 }
 
-test('openapi-typescript and openapi-fetch make a client that sends', { timeout: 2 * minutes }, async () => {
-  await npx('openapi-typescript@7.13.0', document(), '--output', join(folder, 'schema.d.ts'));
+test('openapi-typescript and openapi-fetch make a client that sends', { timeout: 2 * minutes }, async (context) => {
+  await npx(context, 'openapi-typescript@7.13.0', document(), '--output', join(folder, 'schema.d.ts'));
   writeFileSync(
     join(folder, 'client.ts'),
     `import createClient from 'openapi-fetch';
@@ -133,17 +139,11 @@ if (status === undefined || contacts.data === undefined) throw new Error('nothin
   expect(await subjectsTo('fetch@example.com')).toEqual(['From a generated client']);
 });
 
-test('openapi-python-client makes a client that sends', { timeout: 10 * minutes }, async () => {
+test('openapi-python-client makes a client that sends', { timeout: 10 * minutes }, async (context) => {
   const python = join(folder, 'venv/bin/python');
   await run('python3', ['-m', 'venv', 'venv']);
-  await run(python, [
-    '-m',
-    'pip',
-    'install',
-    '--quiet',
-    '--disable-pip-version-check',
-    'openapi-python-client==0.29.1',
-  ]);
+  const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', 'openapi-python-client==0.29.1'];
+  await fetched(context, python, install, { cwd: folder });
   await run(
     join(folder, 'venv/bin/openapi-python-client'),
     ['generate', '--path', 'openapi.json', '--output-path', 'python', '--meta', 'none'],

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startWorker } from '../../src/main/worker-runtime.ts';
 import { aProject, type TestApi, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { fetched } from '../support/fetched.ts';
 import { FakeMailer } from '../support/mailer.ts';
 import { startReceiver } from '../support/receiver.ts';
 
@@ -101,16 +102,10 @@ test('JavaScript', () => {
   expect(verdicts).toEqual(expected());
 });
 
-test('Python', async () => {
+test('Python', async (context) => {
   const packages = join(folder, 'python');
-  await outputOf(
-    'python3',
-    ['-m', 'pip', 'install', '--quiet', '--target', packages, 'standardwebhooks==1.1.0'],
-    folder,
-    {
-      install: 'Python 3.9 or newer with pip (Debian: apt-get install python3-pip)',
-    },
-  );
+  const install = ['-m', 'pip', 'install', '--quiet', '--target', packages, 'standardwebhooks==1.1.0'];
+  await fetched(context, 'python3', install, { cwd: folder });
   writeFileSync(
     join(folder, 'verify.py'),
     `import json
@@ -131,7 +126,7 @@ print(json.dumps(verdicts))
   expect(JSON.parse(said)).toEqual(expected());
 }, 180_000);
 
-test('Go', async () => {
+test('Go', async (context) => {
   writeFileSync(join(folder, 'go.mod'), 'module verifiers\n\ngo 1.18\n');
   writeFileSync(
     join(folder, 'main.go'),
@@ -180,7 +175,7 @@ func main() {
   );
   const install = 'Go 1.18 or newer (Debian: apt-get install golang-go)';
   const library = 'github.com/standard-webhooks/standard-webhooks/libraries@v0.0.1';
-  await outputOf('go', ['get', library], folder, { install });
+  await fetched(context, 'go', ['get', library], { cwd: folder });
   const said = await outputOf('go', ['run', '.'], folder, { install });
   expect(JSON.parse(said)).toEqual(expected());
 }, 300_000);
