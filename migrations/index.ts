@@ -46,6 +46,7 @@ import { Migration20261122012000_email_resends } from './Migration20261122012000
 import { Migration20261122012001_replayed_answers } from './Migration20261122012001_replayed_answers.ts';
 import { Migration20261122013000_content_versions } from './Migration20261122013000_content_versions.ts';
 import { Migration20261122013001_saved_blocks } from './Migration20261122013001_saved_blocks.ts';
+import { Migration20261122014000_mcp_plans } from './Migration20261122014000_mcp_plans.ts';
 import { Migration20261122015000_explained_enrollments } from './Migration20261122015000_explained_enrollments.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
@@ -98,5 +99,6 @@ export const migrations = [
   { name: 'Migration20261122012001_replayed_answers', class: Migration20261122012001_replayed_answers },
   { name: 'Migration20261122013000_content_versions', class: Migration20261122013000_content_versions },
   { name: 'Migration20261122013001_saved_blocks', class: Migration20261122013001_saved_blocks },
+  { name: 'Migration20261122014000_mcp_plans', class: Migration20261122014000_mcp_plans },
   { name: 'Migration20261122015000_explained_enrollments', class: Migration20261122015000_explained_enrollments },
 ];

@@ -42,6 +42,7 @@ create table api_keys (
   created_by uuid,
   created_at timestamp(3) with time zone default now() not null,
   updated_at timestamp(3) with time zone default now() not null,
+  mcp jsonb,
   constraint api_keys_pkey primary key (id),
   constraint api_keys_hash_key unique (hash),
   constraint api_keys_old_hash_key unique (old_hash),
@@ -841,6 +842,31 @@ create table mail_counts (
   constraint mail_counts_pkey primary key (project_id, hour),
   constraint mail_counts_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
 ) with (fillfactor=50, autovacuum_vacuum_scale_factor=0.05);
+
+create table mcp_plans (
+  id uuid not null,
+  project_id uuid not null,
+  key_id uuid not null,
+  action text not null,
+  operation text not null,
+  input jsonb not null,
+  sentence text not null,
+  affects integer not null,
+  samples text[] not null,
+  content_hash bytea,
+  again boolean not null,
+  needs_approval boolean not null,
+  approved_at timestamp(3) with time zone,
+  approved_by uuid,
+  committed_at timestamp(3) with time zone,
+  result jsonb,
+  expires_at timestamp(3) with time zone not null,
+  created_at timestamp(3) with time zone default now() not null,
+  constraint mcp_plans_pkey primary key (id),
+  constraint mcp_plans_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
+);
+create index mcp_plans_content on mcp_plans using btree (project_id, content_hash, committed_at);
+create index mcp_plans_project on mcp_plans using btree (project_id, created_at);
 
 create table memberships (
   project_id uuid not null,

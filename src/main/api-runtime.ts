@@ -9,11 +9,13 @@ import type { Config } from '../core/config/config.ts';
 import { listenForChanges } from '../core/database/changes.ts';
 import { openStore } from '../core/database/orm.ts';
 import { createHttpApp } from '../core/http/app.ts';
-import type { App } from '../core/http/context.ts';
+import type { App, RequestCredentials } from '../core/http/context.ts';
 import { tooSlowAnswer } from '../core/http/errors.ts';
 import { createHttpMetrics } from '../core/http/metrics.ts';
 import { trustedOrigins } from '../core/http/origins.ts';
 import { RateLimiter } from '../core/http/rate-limit.ts';
+import type { Route } from '../core/http/route.ts';
+import { routeCaller } from '../core/http/serve.ts';
 import { type Clock, systemClock } from '../core/lib/time.ts';
 import { type HttpServer, type ServerLimits, serve, usualLimits } from '../core/net/server.ts';
 import { Outbox } from '../core/outbox/dispatcher.ts';
@@ -72,9 +74,18 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
   const onUnprepared = preparation.soon;
   const outbox = new Outbox({ db: store.db, temporal, queuePrefix, log, revivers, onUnprepared });
   const limiter = new RateLimiter(store.db, config.RATE_LIMIT_PER_MINUTE);
+  const origins = trustedOrigins(config);
+  const directory = createProjectDirectory(store.db, changes);
+  const clock = overrides.clock ?? systemClock;
+  const access = { config, clock, db: store.db, directory, origins };
+  const parts = {
+    routes,
+    authenticate: (route: Route, credentials: RequestCredentials) => authenticate(access, route, credentials),
+    limiter,
+  };
   const app: App = {
     ...(await outsideOf(config, log, store.db, overrides.mailer)),
-    clock: overrides.clock ?? systemClock,
+    clock,
     oauth: createOAuthProviders(config, overrides.oauth),
     sns: createSnsClient(overrides.getFromAmazon),
     resolver: overrides.resolver ?? cachedResolver(dnsResolver({ servers: config.DNS_SERVERS })),
@@ -82,11 +93,12 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
     config,
     db: store.db,
     log,
-    directory: createProjectDirectory(store.db, changes),
+    directory,
     templates: createTemplateCache(store.db, changes),
     suppressionRules: createSuppressionRuleCache(store.db, changes),
     outbox,
     waker: createDeliveryWaker({ temporal, queuePrefix, log }),
+    callRoute: routeCaller(parts),
     checks: {
       postgres: health.postgres,
       temporal: async () => (await checkTemporal(temporal, 1_000)) ?? 'ok',
@@ -95,15 +107,7 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
   void app.images.prepare().then((problem) => problem !== null && log.warn(problem));
   const metrics = createHttpMetrics(health.figures);
   measurePool(metrics.registry, store.db.pool);
-  const origins = trustedOrigins(config);
-  const access = { ...app, origins };
-  const koa = createHttpApp(app, {
-    routes,
-    authenticate: (route, credentials) => authenticate(access, route, credentials),
-    origins,
-    limiter,
-    metrics,
-  });
+  const koa = createHttpApp(app, { ...parts, origins, metrics });
   let server: HttpServer;
   let metricsServer: MetricsServer | null = null;
   try {

@@ -30,6 +30,7 @@ import { ContentVersion, Template } from '../content/templates/entity.ts';
 import { Upload } from '../content/uploads/entity.ts';
 import { InstalledFunction } from '../core/database/entity.ts';
 import { OutboxMessage, TemporalStore } from '../core/outbox/entity.ts';
+import { McpPlan } from '../insight/mcp/entity.ts';
 import { WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookReplay } from '../insight/webhooks/entity.ts';
 import { IdempotencyKey, RateWindow } from '../platform/access/entity.ts';
 import { AccountToken, AttemptWindow, EndedSession, User } from '../platform/accounts/entity.ts';
@@ -135,4 +136,5 @@ export const entities: EntityName[] = [
   WebhookDelivery,
   WebhookAttempt,
   WebhookReplay,
+  McpPlan,
 ];

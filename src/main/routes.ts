@@ -17,6 +17,7 @@ import type { Route } from '../core/http/route.ts';
 import { activityRoutes } from '../insight/activity/routes.ts';
 import { analyticsRoutes } from '../insight/analytics/routes.ts';
 import { explainRoutes } from '../insight/explain/routes.ts';
+import { mcpRoutes } from '../insight/mcp/routes.ts';
 import { setupRoutes } from '../insight/setup/routes.ts';
 import { webhookEndpointRoutes } from '../insight/webhooks/routes.ts';
 import { authRoutes } from '../platform/accounts/auth-routes.ts';
@@ -76,6 +77,7 @@ export const routes: readonly Route[] = [
   ...setupRoutes,
   ...webhookRoutes,
   ...webhookEndpointRoutes,
+  ...mcpRoutes,
   ...authRoutes,
   ...signUpRoutes,
   ...oauthRoutes,

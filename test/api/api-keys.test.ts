@@ -49,6 +49,7 @@ describe('keys with scopes', () => {
       scopes: ['emails:send', 'emails:read'],
       senderDomains: null,
       recipients: null,
+      mcp: null,
       expiresAt: null,
       overlapUntil: null,
       lastUsedAt: null,

@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { verifyWebhook } from '@posthorn/sdk';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
@@ -231,4 +233,14 @@ test('forwards new events, signed as webhooks are', async () => {
     type: 'order.paid',
     data: { event: { data: { n: 1 } }, contact: { email: 'ada@kunde.example' } },
   });
+});
+
+test('speaks MCP on standard input and output', async () => {
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  const env = { XDG_CONFIG_HOME: home, POSTHORN_URL: api.url, POSTHORN_KEY: project.secretKey };
+  await client.connect(new StdioClientTransport({ command: process.execPath, args: [program, 'mcp'], env }));
+  onTestFinished(() => client.close());
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain('find_contact');
+  const found = await client.callTool({ name: 'find_contact', arguments: { search: 'nobody' } });
+  expect(found.structuredContent).toMatchObject({ contacts: [] });
 });

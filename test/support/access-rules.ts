@@ -61,6 +61,7 @@ const exact: Record<string, Rule> = {
   'POST /v1/send': 'secretKey',
   'POST /v1/emails/batch': 'secretKey',
   'POST /v1/verify': 'secretKey',
+  'POST /mcp': 'secretKey',
   'GET /v1/emails': 'secretKey',
   'GET /v1/emails/:id': 'secretKey',
   'PATCH /v1/emails/:id': 'secretKey',
@@ -127,6 +128,8 @@ const exact: Record<string, Rule> = {
   'GET /projects/:id/security': 'project',
   'GET /projects/:id/audit-log': 'projectOfAdmins',
   'GET /projects/:id/audit-log/verify': 'projectOfAdmins',
+  'GET /projects/:id/mcp-plans': 'project',
+  'POST /projects/:id/mcp-plans/:planId/approve': 'projectOfAdminsInPerson',
   'GET /projects/:id/members': 'project',
   'POST /projects/:id/members': 'projectOfAdminsInPerson',
   'PATCH /projects/:id/members/:userId': 'projectOfAdminsInPerson',
@@ -159,7 +162,8 @@ const reads = (scope: 'contacts' | 'campaigns' | 'workflows') => (method: string
   `${scope}:${method === 'GET' ? 'read' : 'write'}` as const;
 
 // What a key with scopes needs below a path, the first that fits; all else is closed to such keys.
-const scopesBelow: readonly [path: RegExp, scope: Scope | ((method: string) => Scope | null)][] = [
+const scopesBelow: readonly [path: RegExp, scope: Scope | 'any' | ((method: string) => Scope | null)][] = [
+  [/^\/mcp$/, 'any'],
   [/^\/v1\/(send|verify|emails\/batch)$/, 'emails:send'],
   [
     /^(\/v1|\/suppressions)?\/emails(\/:id(\/(cancel|release|resend))?)?$/,
@@ -177,8 +181,8 @@ const scopesBelow: readonly [path: RegExp, scope: Scope | ((method: string) => S
   [/^\/explain(\/|$)/, 'explain'],
 ];
 
-/** The scope that a key needs for a route; null where no scope opens it. */
-export function scopeOf(method: string, path: string): Scope | null {
+/** The scope that a key needs for a route; null where no scope opens it, `any` where every one does. */
+export function scopeOf(method: string, path: string): Scope | 'any' | null {
   const [, scope = null] = scopesBelow.find(([pattern]) => pattern.test(path)) ?? [];
   return typeof scope === 'function' ? scope(method) : scope;
 }

@@ -134,6 +134,7 @@ export async function foreignWorld(api: TestApi, { db, ...store }: TestDatabase)
         field: 'email',
         eventName: 'theirs',
         eventId: event,
+        planId: newId(),
       };
       const id = parameter === 'id' ? bySubject[path.split('/')[1] ?? ''] : known[parameter];
       if (id === undefined) throw new Error(`Say in test/support/foreign-world.ts what :${parameter} of ${path} is`);

@@ -4,6 +4,7 @@ import { campaignCommands } from './commands/campaigns.ts';
 import { emailCommands } from './commands/emails.ts';
 import { explainCommand } from './commands/explain.ts';
 import { loginCommand } from './commands/login.ts';
+import { mcpCommand } from './commands/mcp.ts';
 import { sendCommand } from './commands/send.ts';
 import { templateCommands } from './commands/templates.ts';
 import { webhookCommands } from './commands/webhooks.ts';
@@ -31,6 +32,7 @@ for (const command of [
   workflowCommands(),
   templateCommands(),
   webhookCommands(),
+  mcpCommand(),
 ])
   program.addCommand(command);
 

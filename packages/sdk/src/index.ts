@@ -6,7 +6,7 @@ import type { Body, Input, InputArguments, Item, ListOperation, OperationId, Rep
 
 export { type CallOptions, type ClientOptions, PosthornError } from './http.ts';
 export { operationTable } from './operations.ts';
-export type { Body, Input, Item, ListOperation, OperationId, Reply } from './types.ts';
+export type { Body, Input, InputArguments, Item, ListOperation, OperationId, Reply } from './types.ts';
 
 type Schemas = components['schemas'];
 type ListQuery<Id extends ListOperation> = Omit<Input<Id> extends { query?: infer Query } ? Query : never, 'cursor'>;

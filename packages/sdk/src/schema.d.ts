@@ -2744,6 +2744,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tools for language models (Model Context Protocol)
+         * @description Streamable HTTP without a session: one JSON-RPC message, answered as JSON. Tools read, make plans, and carry a plan out once. The setting `mcp` of the key says which of them it has. Needs the secret key.
+         */
+        post: operations["callMcp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{id}/mcp-plans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List plans of language models that wait for approval
+         * @description Needs the secret key of the project, or the session of a member.
+         */
+        get: operations["listProjectMcpPlans"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/users/@me/projects": {
         parameters: {
             query?: never;
@@ -3220,6 +3260,19 @@ export interface components {
             };
             /** @description Contacts to leave out. */
             excludeIds?: string[];
+        };
+        CallMcpFailure: {
+            /** @constant */
+            jsonrpc: "2.0";
+            /** @description What went wrong; null when nothing did. */
+            error: {
+                /** @description What happened, for people. */
+                message: string;
+            };
+        };
+        CallMcpResponse: {
+            /** @constant */
+            jsonrpc: "2.0";
         };
         Campaign: {
             /**
@@ -6535,6 +6588,20 @@ export interface components {
                 domains: string[];
                 /** @description Email addresses. */
                 addresses: string[];
+            } | null;
+            mcp: {
+                /**
+                 * @description How it is evaluated: `binary` with two branches, or `multi`.
+                 * @enum {string}
+                 */
+                mode: "read" | "plan" | "act";
+                /** @description Default: `50`. */
+                mostRecipients?: number;
+                /**
+                 * @description Default: `"above"`.
+                 * @enum {string}
+                 */
+                needsHuman?: "always" | "above" | "never";
             } | null;
             /** @description When the key stops working; null for never. */
             expiresAt: string | null;
@@ -14771,6 +14838,173 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WebhookEndpointAudit"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    callMcp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    jsonrpc: string;
+                    method: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallMcpResponse"];
+                };
+            };
+            /** @description Done. */
+            202: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallMcpResponse"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["BareError"] | components["schemas"]["CallMcpFailure"];
+                };
+            };
+            /** @description The key or the session is missing or not valid. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["CallMcpFailure"];
+                };
+            };
+            /** @description The caller is known and may not do this. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["BareError"] | components["schemas"]["CallMcpFailure"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["CallMcpFailure"];
+                };
+            };
+            /** @description Fields are missing or wrong; `errors` names each. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["CallMcpFailure"];
+                };
+            };
+            /** @description Too many requests; repeat after `Retry-After` seconds. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["CallMcpFailure"];
+                };
+            };
+            /** @description Any other failure; 5xx may be repeated with the same Idempotency-Key. */
+            default: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["BareError"] | components["schemas"]["CallMcpFailure"];
+                };
+            };
+        };
+    };
+    listProjectMcpPlans: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID of the project. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description Unique ID.
+                         */
+                        id: string;
+                        /** @description What was done, or what is to happen. */
+                        action: string;
+                        /** @description The same in words. */
+                        sentence: string;
+                        affects: number;
+                        samples: string[];
+                        /** @description The key of the stored file. */
+                        key: string | null;
+                        /**
+                         * Format: date-time
+                         * @description When the key stops working; null for never.
+                         */
+                        expiresAt: string;
+                        /**
+                         * Format: date-time
+                         * @description When it was created.
+                         */
+                        createdAt: string;
+                    }[];
                 };
             };
             400: components["responses"]["Error400"];

@@ -40,7 +40,7 @@ export interface Database {
 
 /** Who makes changes, as the audit log names them. */
 export interface Author {
-  kind: 'user' | 'key';
+  kind: 'user' | 'key' | 'mcp';
   /** Of the user, or of the key with scopes. */
   id: string | null;
   requestId: string;

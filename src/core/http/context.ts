@@ -20,11 +20,36 @@ export interface App {
   waker: DeliveryWaker;
   /** Answers `ok`, or says what is wrong, within a second. */
   checks: Record<'postgres' | 'temporal', () => Promise<string>>;
+  /** Runs a route for a tool, with every check of a request but its rate's. @throws what the request is refused with */
+  callRoute(call: CalledRoute, by: RouteCaller): Promise<unknown>;
 }
+
+/** A call of a route: its path as OpenAPI writes it. */
+export interface CalledRoute {
+  method: string;
+  path: string;
+  params?: Record<string, string>;
+  query?: Readonly<Record<string, unknown>>;
+  body?: unknown;
+}
+
+/** The request that calls a route, and the database that it works with. */
+export interface RouteCaller
+  extends Pick<Handled<unknown, unknown, 'none'>, 'app' | 'db' | 'requestId' | 'ip' | 'header'> {}
 
 /** The project of a request; the area of projects declares what else is known of it. */
 export interface RequestProject {
   id: string;
+}
+
+/** What a key allows a language model (contract page 4). */
+export interface McpSettings {
+  /** `read`: only look. `plan`: also make plans. `act`: also carry them out. */
+  mode: 'read' | 'plan' | 'act';
+  /** Contacts that one plan may reach. */
+  mostRecipients: number;
+  /** Which plans a member of the project has to approve: all, those that reach more, or none, and larger ones are refused. */
+  needsHuman: 'always' | 'above' | 'never';
 }
 
 /** A key with scopes (`rk_…`), and what it is limited to. */
@@ -36,6 +61,8 @@ export interface ScopedKey {
   senderDomains: readonly string[] | null;
   /** Whom its mail reaches; null for everybody. */
   recipients: { domains: readonly string[]; addresses: readonly string[] } | null;
+  /** Null for reading only. */
+  mcp: McpSettings | null;
 }
 
 /** A caller with a secret key, who acts as ADMIN of its project, with the public one, or with a key of some scopes. */

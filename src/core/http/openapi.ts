@@ -397,6 +397,6 @@ function descriptionOf({ description, access, role, refusesKeys, scope }: Route)
   const ofMembers = access === 'dashboard' || access === 'project';
   const needs = refusesKeys ? 'Needs a session. Keys are refused.' : callers[access];
   const rule = ofMembers && role === 'ADMIN' ? 'Sessions need the role ADMIN.' : '';
-  const needed = scope === undefined ? '' : `Keys with scopes need \`${scope}\`.`;
+  const needed = scope === undefined || scope === 'any' ? '' : `Keys with scopes need \`${scope}\`.`;
   return [description, needs, rule, needed].filter(Boolean).join(' ');
 }

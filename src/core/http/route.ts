@@ -52,8 +52,8 @@ export interface RouteOptions<
   access: Who;
   /** Least role of a session's user in the project; MEMBER when absent. A secret key acts as ADMIN. */
   role?: Exclude<Role, 'OWNER'>;
-  /** What a key with scopes needs for it. Without one such keys are refused: a new route is closed to them until it says otherwise. */
-  scope?: Scope;
+  /** What a key with scopes needs for it. Without one such keys are refused: a new route is closed to them until it says otherwise. `any` lets every one in. */
+  scope?: Scope | 'any';
   /** `project`, `account` and `cookie`: secret keys are known here and answered 403 FORBIDDEN. */
   refusesKeys?: boolean;
   /** `project`: refused for sessions too while the project is disabled; keys always are, unless they only read. */

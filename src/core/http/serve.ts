@@ -190,26 +190,19 @@ class RoutedRequest {
     db: Database,
     writes: Pick<Handled<unknown, unknown, 'secret'>, 'writeOnce' | 'keepAnswer'>,
   ): Promise<unknown> {
-    const [ctx, route, app] = [this.#ctx, this.#route, this.#app];
-    for (const [name, resource] of Object.entries(route.ids ?? {})) {
-      const id = this.#params[name] ?? '';
-      if (resource === undefined || isUuid(id)) continue;
-      throw resource === '422' ? invalidField(name, 'must be a UUID', 'invalid_string') : notFound(resource, id);
-    }
-    const input: Omit<Handled<unknown, unknown, 'secret'>, 'project' | 'actor'> & Admitted = {
+    const ctx = this.#ctx;
+    return runHandler(this.#route, read, {
       ...admitted,
-      app,
+      app: this.#app,
       db,
       ...writes,
       params: this.#params,
       ip: ctx.ip,
-      query: route.query ? parseQuery(route.query, { ...ctx.query }) : {},
-      body: route.body && route.bodyKind === undefined ? parseBody(route, read) : read.value,
+      query: { ...ctx.query },
       requestId: this.#state.requestId,
-      log: app.log,
+      log: this.#app.log,
       header: (name) => ctx.get(name),
-    };
-    return route.handle(input as Parameters<Route['handle']>[0]);
+    });
   }
 
   #answer(result: unknown): void {
@@ -224,6 +217,51 @@ class RoutedRequest {
     // Koa would make a 204 of a null body, whatever status was set.
     ctx.body = result.body === undefined ? (result.status === 204 ? null : '') : result.body;
   }
+}
+
+type RouteInput = Omit<Handled<unknown, unknown, 'secret'>, 'project' | 'actor' | 'params' | 'body'> &
+  Admitted & { params: Record<string, string> };
+
+/** Checks ids, query and body by the route, and runs its handler. @throws 422, 404 */
+function runHandler(route: Route, read: ReadBody, input: RouteInput): unknown {
+  for (const [name, resource] of Object.entries(route.ids ?? {})) {
+    const id = input.params[name] ?? '';
+    if (resource === undefined || isUuid(id)) continue;
+    throw resource === '422' ? invalidField(name, 'must be a UUID', 'invalid_string') : notFound(resource, id);
+  }
+  const query = route.query ? parseQuery(route.query, input.query) : {};
+  const body = route.body && route.bodyKind === undefined ? parseBody(route, read) : read.value;
+  return route.handle({ ...input, query, body } as Parameters<Route['handle']>[0]);
+}
+
+/** What `App.callRoute` does: the checks of a request, with the work in the database of the caller. */
+export function routeCaller(parts: Pick<HttpParts, 'routes' | 'authenticate' | 'limiter'>): App['callRoute'] {
+  const byName = new Map(parts.routes.map((route) => [`${route.method} ${route.path}`, route]));
+  return async ({ method, path, params = {}, query = {}, body = {} }, { app, db, requestId, ip, header }) => {
+    const route = byName.get(`${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
+    if (route === undefined) throw new Error(`There is no route ${method} ${path}`);
+    const admitted = await parts.authenticate(route, { method, params, header, findProject: async () => null });
+    if (admitted.project !== null) await parts.limiter.take(admitted.project.id, route.rateCost?.(body) ?? 1);
+    const texts = Object.entries(query).map(([name, value]) => [name, String(value)]);
+    const answer = await runHandler(
+      route,
+      { value: body },
+      {
+        ...admitted,
+        app,
+        db,
+        writeOnce: (work) => work(db),
+        keepAnswer: async () => undefined,
+        params,
+        ip,
+        query: Object.fromEntries(texts),
+        requestId,
+        log: app.log,
+        header,
+      },
+    );
+    return answer instanceof Reply ? answer.body : answer;
+  };
 }
 
 function parseQuery(schema: v.GenericSchema, query: unknown): unknown {

@@ -32,6 +32,7 @@ export const tags: Readonly<Record<string, { name: string; description: string }
     name: 'Webhook endpoints',
     description: 'Signed webhooks to your systems (Standard Webhooks), with replay, log and audit.',
   },
+  MCP: { name: 'Language models', description: 'Tools for language models (Model Context Protocol), and their plans.' },
   projects: { name: 'Projects', description: 'Projects, their keys and their state.' },
   members: { name: 'Members', description: 'Who may work in a project.' },
   'API keys': {

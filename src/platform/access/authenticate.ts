@@ -61,7 +61,7 @@ function checkScope({ scope }: Rules, { scopes }: ScopedKey): void {
     throw forbidden('Keys with scopes cannot do this: use the secret key of the project, or sign in', {
       reason: 'key',
     });
-  if (!scopes.includes(scope))
+  if (scope !== 'any' && !scopes.includes(scope))
     throw new AppError(403, 'SCOPE_MISSING', `This key lacks the scope ${scope}`, {
       details: { needed: scope, has: scopes },
       suggestion: 'Add the scope to the key in the settings of the project, or use another key.',

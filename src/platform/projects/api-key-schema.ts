@@ -23,6 +23,16 @@ const most = 100;
 const upTo = <const Item extends v.GenericSchema<unknown, string>>(item: Item) =>
   v.pipe(v.array(item), v.maxLength(most, `must have at most ${most} items`));
 
+/** What the key allows a language model at `POST /mcp`; reading only when absent. */
+const Mcp = v.object({
+  /** `read`: only look. `plan`: also make plans. `act`: also carry them out. */
+  mode: v.picklist(['read', 'plan', 'act']),
+  /** Contacts that one plan may reach. */
+  mostRecipients: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(10_000_000)), 50),
+  /** Which plans a member of the project has to approve: all, those that reach more contacts, or none, and larger ones are refused. */
+  needsHuman: v.optional(v.picklist(['always', 'above', 'never']), 'above'),
+});
+
 /** `POST /users/@me/projects/{id}/api-keys`. */
 export const CreateApiKey = v.object({
   name: Name,
@@ -34,11 +44,12 @@ export const CreateApiKey = v.object({
     v.object({ domains: v.optional(upTo(Domain), []), addresses: v.optional(upTo(EmailField), []) }),
   ),
   expiresAt: v.optional(Instant),
+  mcp: v.optional(Mcp),
 });
 export type CreateApiKey = v.InferOutput<typeof CreateApiKey>;
 
 /** `PATCH …/api-keys/{keyId}`; what is absent stays. */
-export const PatchApiKey = v.object({ name: v.optional(Name), scopes: v.optional(Scopes) });
+export const PatchApiKey = v.object({ name: v.optional(Name), scopes: v.optional(Scopes), mcp: v.nullish(Mcp) });
 export type PatchApiKey = v.InferOutput<typeof PatchApiKey>;
 
 /** `POST …/api-keys/{keyId}/rotate`. */
@@ -63,6 +74,7 @@ export const ApiKeyBody = v.object({
   scopes: v.array(Scope),
   senderDomains: v.nullable(v.array(v.string())),
   recipients: v.nullable(v.object({ domains: v.array(v.string()), addresses: v.array(v.string()) })),
+  mcp: v.nullable(Mcp),
   expiresAt: v.nullable(Instant),
   /** Until when the key from before the last rotation works too. */
   overlapUntil: v.nullable(Instant),

@@ -10,7 +10,7 @@ import { keyPrefix, newScopedKey } from './keys.ts';
 const mostKeys = 100;
 const hourMs = 3_600_000;
 
-const columns = sql`k.id, k.name, k.prefix, k.scopes, k.sender_domains as "senderDomains", k.recipients, k.expires_at::text as "expiresAt",
+const columns = sql`k.id, k.name, k.prefix, k.scopes, k.sender_domains as "senderDomains", k.recipients, k.mcp, k.expires_at::text as "expiresAt",
   case when k.old_hash_until > now() then k.old_hash_until::text end as "overlapUntil", k.last_used_at::text as "lastUsedAt",
   (select jsonb_build_object('id', u.id, 'email', u.email) from users u where u.id = k.created_by) as "createdBy",
   k.created_at::text as "createdAt", k.updated_at::text as "updatedAt"`;
@@ -51,7 +51,7 @@ export function createApiKey(
   wanted: CreateApiKey,
   { userId, now }: { userId: string | null; now: Date },
 ): Promise<NewApiKey> {
-  const { name, scopes, senderDomains = null, recipients = null, expiresAt = null } = wanted;
+  const { name, scopes, senderDomains = null, recipients = null, expiresAt = null, mcp = null } = wanted;
   if (expiresAt !== null && new Date(expiresAt) <= now)
     throw invalidField('expiresAt', 'must be in the future', 'too_small');
   const [id, key] = [newId(), newScopedKey()];
@@ -63,13 +63,14 @@ export function createApiKey(
     )) ?? { count: 0 };
     if (count >= mostKeys) throw conflict(`A project has at most ${mostKeys} keys with scopes: delete one first`);
     await tx.count(sql`
-      insert into api_keys (id, project_id, name, prefix, hash, scopes, sender_domains, recipients, expires_at, created_by)
+      insert into api_keys (id, project_id, name, prefix, hash, scopes, sender_domains, recipients, mcp, expires_at, created_by)
       values (${id}, ${projectId}, ${name}, ${keyPrefix(key)}, ${sha256(key)}, ${scopes}, ${senderDomains},
-        ${recipients && JSON.stringify(recipients)}::jsonb, ${expiresAt}, ${userId})`);
+        ${recipients && JSON.stringify(recipients)}::jsonb, ${mcp && JSON.stringify(mcp)}::jsonb,
+        ${expiresAt}, ${userId})`);
     await recordChange(tx, projectId, {
       action: 'api_key.created',
       target: id,
-      after: { name, scopes, senderDomains, recipients, expiresAt },
+      after: { name, scopes, senderDomains, recipients, expiresAt, mcp },
     });
     return { ...(await keyOf(tx, projectId, id)), key };
   });
@@ -79,9 +80,9 @@ export function createApiKey(
 export function patchApiKey(db: Database, projectId: string, id: string, wanted: PatchApiKey): Promise<ApiKeyBody> {
   return db.transaction(async (tx) => {
     const before = await keyOf(tx, projectId, id);
-    const { name, scopes } = { ...before, ...wanted };
+    const { name, scopes, mcp } = { ...before, ...wanted };
     await tx.count(sql`
-      update api_keys set name = ${name}, scopes = ${scopes}, updated_at = now()
+      update api_keys set name = ${name}, scopes = ${scopes}, mcp = ${mcp && JSON.stringify(mcp)}::jsonb, updated_at = now()
         where project_id = ${projectId} and id = ${id}`);
     const after = await keyOf(tx, projectId, id);
     await recordChange(tx, projectId, {

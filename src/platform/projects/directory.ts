@@ -126,7 +126,7 @@ interface StoredScopedKey extends ScopedKey {
 async function scopedOwner(db: Database, hash: Buffer): Promise<{ projectId: string; value: KeyOwner } | null> {
   const row = await db.row<StoredScopedKey>(sql`
     select id, project_id as "projectId", prefix, hash, old_hash as "oldHash", scopes, sender_domains as "senderDomains",
-        recipients, expires_at::text as "expiresAt", old_hash_until::text as "oldHashUntil", last_used_at::text as "lastUsedAt"
+        recipients, mcp, expires_at::text as "expiresAt", old_hash_until::text as "oldHashUntil", last_used_at::text as "lastUsedAt"
       from api_keys where hash = ${hash} or old_hash = ${hash}`);
   if (row === null) return null;
   const { projectId, oldHash, expiresAt, oldHashUntil, lastUsedAt, hash: current, ...key } = row;

@@ -74,6 +74,7 @@ const ApiKeySchema = defineEntity({
     scopes: p.array().$type<Scope[]>(),
     senderDomains: p.array().nullable(),
     recipients: p.json<ScopedKey['recipients']>().nullable(),
+    mcp: p.json<ScopedKey['mcp']>().nullable(),
     expiresAt: p.datetime(3).nullable(),
     lastUsedAt: p.datetime(3).nullable(),
     createdBy: p.manyToOne(User).mapToPk().deleteRule('set null').updateRule('no action').nullable(),

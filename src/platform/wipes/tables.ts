@@ -46,6 +46,7 @@ const settings: readonly WipedTable[] = [
   { table: 'usage_reports', by: 'any', rows: 1_000 },
   { table: 'usage_reports_waiting', by: 'any', rows: 10_000 },
   { table: 'webhook_endpoints', by: 'any', rows: 1 },
+  { table: 'mcp_plans', by: 'any', rows: 1_000 },
   { table: 'api_keys', by: 'any', rows: 1_000 },
   { table: 'audit_log', by: 'any', rows: 10_000 },
   { table: 'audit_heads', by: 'any', rows: 1 },

@@ -10,5 +10,6 @@ export { loadExpansion, noteRecipients } from './expansion.ts';
 export { type LanePace, type LaneReport, runLane } from './lane.ts';
 export type { LaneDeps, LaneSend } from './lane-deps.ts';
 export { recoverableCampaigns } from './recovery.ts';
+export { campaignAudience } from './service.ts';
 export { cancelCampaignByOperator, unscheduleCampaigns } from './stopping.ts';
 export { type LedgerVerdict, verdictSql } from './verdicts.ts';

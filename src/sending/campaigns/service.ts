@@ -303,6 +303,11 @@ function changesAudience(campaign: Campaign, body: UpdateCampaign): boolean {
   );
 }
 
+/** How many contacts a campaign would go to now. @throws 404, 400 for a stored condition that can no longer be read */
+export async function campaignAudience(db: Database, projectId: string, id: string, now: Date): Promise<number> {
+  return audienceSize(db, await load(db, projectId, id), now);
+}
+
 /** Loads a campaign of the project. @throws 404 CAMPAIGN_NOT_FOUND */
 export async function load(db: Database, projectId: string, id: string, lockMode?: LockMode): Promise<Campaign> {
   const campaign = await db.em.findOne(Campaign, { projectId, id }, lockMode === undefined ? {} : { lockMode });

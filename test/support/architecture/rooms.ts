@@ -48,6 +48,7 @@ export const order = [
   'insight/analytics',
   'insight/webhooks',
   'insight/explain',
+  'insight/mcp',
   'main',
 ] as const;
 export type Subject = (typeof order)[number];

@@ -100,7 +100,7 @@ const names = {
 interface Cause {
   type: keyof typeof names;
   id: string | null;
-  by: { kind: 'user' | 'key'; name: string | null } | null;
+  by: { kind: 'user' | 'key' | 'mcp'; name: string | null } | null;
 }
 
 function CauseText({ cause: { type, id, by } }: { cause: Cause }) {

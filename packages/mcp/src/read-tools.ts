@@ -1,0 +1,179 @@
+import * as v from 'valibot';
+import { idOf, type Tool, tool } from './tool.ts';
+
+const limit = v.optional(
+  v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(50), v.description('At most 50.')),
+  10,
+);
+const text = (description: string) => v.optional(v.pipe(v.string(), v.maxLength(500), v.description(description)));
+const read = 'read' as const;
+const dayMs = 86_400_000;
+
+/** Tools that change nothing. */
+export const readTools: readonly Tool[] = [
+  tool({
+    name: 'find_contact',
+    title: 'Find contacts',
+    description: 'Contacts whose address contains the text, with their data and whether they are subscribed.',
+    mode: read,
+    input: v.strictObject({ search: v.pipe(v.string(), v.minLength(1), v.maxLength(254)), limit }),
+    async run({ call }, { search, limit }) {
+      const { data, total } = await call('listContacts', { query: { search, limit } });
+      return { contacts: data, total };
+    },
+  }),
+  tool({
+    name: 'contact_story',
+    title: 'What happened to a contact',
+    description: 'The contact, their latest events and their latest emails with status.',
+    mode: read,
+    input: v.strictObject({ contactId: idOf('contact'), limit }),
+    async run({ call }, { contactId, limit }) {
+      const [contact, events, emails] = await Promise.all([
+        call('getContact', { path: { id: contactId } }),
+        call('listContactEvents', { path: { contactId }, query: { limit } }),
+        call('listEmails', { query: { contactId, limit } }),
+      ]);
+      return { contact, events, emails: emails.data };
+    },
+  }),
+  tool({
+    name: 'search_emails',
+    title: 'Search emails',
+    description:
+      'Emails by recipient, tag, status or time; the latest first. Without a recipient or a tag: those of the last day.',
+    mode: read,
+    input: v.strictObject({
+      to: text('The whole address of the recipient.'),
+      tag: text('A tag as name:value.'),
+      status: v.optional(
+        v.picklist([
+          'PENDING',
+          'SENDING',
+          'SENT',
+          'DELIVERED',
+          'OPENED',
+          'CLICKED',
+          'BOUNCED',
+          'COMPLAINED',
+          'FAILED',
+          'SUPPRESSED',
+          'CANCELLED',
+        ]),
+      ),
+      from: text('Instant, such as 2026-03-01T00:00:00Z.'),
+      until: text('Instant.'),
+      limit,
+    }),
+    async run({ call }, query) {
+      const isNarrow = (query.to ?? query.tag ?? query.from) !== undefined;
+      const from = isNarrow ? {} : { from: new Date(Date.now() - dayMs).toISOString() };
+      const { data, hasMore } = await call('listEmails', { query: { ...from, ...given(query) } });
+      return { emails: data, hasMore };
+    },
+  }),
+  tool({
+    name: 'list_campaigns',
+    title: 'List campaigns',
+    description: 'Campaigns with status and counts, the latest first.',
+    mode: read,
+    input: v.strictObject({
+      search: text('Part of the name.'),
+      status: v.optional(v.picklist(['DRAFT', 'SCHEDULED', 'SENDING', 'SENT', 'CANCELLED'])),
+      limit,
+    }),
+    async run({ call }, { limit, ...query }) {
+      const { data, total } = await call('listCampaigns', { query: { pageSize: limit, ...given(query) } });
+      return { campaigns: data.map(({ body: _, document: __, ...campaign }) => campaign), total };
+    },
+  }),
+  tool({
+    name: 'campaign_audit',
+    title: 'Account for a campaign',
+    description: 'What became of every recipient of a campaign, and whether the numbers add up.',
+    mode: read,
+    input: v.strictObject({ campaignId: idOf('campaign') }),
+    async run({ call }, { campaignId }) {
+      const path = { id: campaignId };
+      const [audit, stats] = await Promise.all([
+        call('getCampaignAudit', { path }),
+        call('getCampaignStats', { path }),
+      ]);
+      return { audit: audit.data, stats: stats.data };
+    },
+  }),
+  tool({
+    name: 'list_stuck',
+    title: 'What needs attention',
+    description: 'Emails that failed in the last day, and campaigns that are paused while they are sent.',
+    mode: read,
+    input: v.strictObject({ limit }),
+    async run({ call }, { limit }) {
+      const from = new Date(Date.now() - dayMs).toISOString();
+      const [failed, sending] = await Promise.all([
+        call('listEmails', { query: { status: 'FAILED', from, limit } }),
+        call('listCampaigns', { query: { status: 'SENDING', pageSize: 50 } }),
+      ]);
+      const paused = sending.data.filter(({ pausedAt }) => pausedAt !== null);
+      return {
+        failedEmails: failed.data,
+        pausedCampaigns: paused.map(({ id, name, pausedAt, sentCount, totalRecipients }) => ({
+          id,
+          name,
+          pausedAt,
+          sentCount,
+          totalRecipients,
+        })),
+      };
+    },
+  }),
+  tool({
+    name: 'list_workflows',
+    title: 'List workflows',
+    description: 'Workflows with their trigger and whether they are enabled.',
+    mode: read,
+    input: v.strictObject({ search: text('Part of the name.'), limit }),
+    async run({ call }, { limit, ...query }) {
+      const { data, total } = await call('listWorkflows', { query: { pageSize: limit, ...given(query) } });
+      return { workflows: data, total };
+    },
+  }),
+  tool({
+    name: 'workflow_people',
+    title: 'Where contacts are in a workflow',
+    description: 'How many contacts are at each step, and how often each path was taken.',
+    mode: read,
+    input: v.strictObject({ workflowId: idOf('workflow') }),
+    async run({ call }, { workflowId }) {
+      const path = { id: workflowId };
+      const [workflow, people] = await Promise.all([
+        call('getWorkflow', { path }),
+        call('countWorkflowContacts', { path }),
+      ]);
+      const { name, enabled, steps, transitions } = workflow;
+      return { name, enabled, steps: steps.map(({ id, type, name }) => ({ id, type, name })), transitions, people };
+    },
+  }),
+  tool({
+    name: 'preview',
+    title: 'Preview an email',
+    description: 'An email as a contact would get it. Nothing is saved or sent.',
+    mode: read,
+    input: v.strictObject({
+      subject: v.pipe(v.string(), v.minLength(1), v.maxLength(998)),
+      body: v.pipe(v.string(), v.minLength(1), v.maxLength(200_000), v.description('HTML with {{ variables }}.')),
+      contactId: v.optional(idOf('contact')),
+      data: v.optional(v.record(v.string(), v.unknown())),
+    }),
+    async run({ call }, body) {
+      return { preview: await call('previewTemplate', { body: given(body) as never }) };
+    },
+  }),
+];
+
+/** Without what is absent: the service tells `undefined` from nothing. */
+function given<Values extends object>(values: Values): { [Key in keyof Values]: Exclude<Values[Key], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
+    [Key in keyof Values]: Exclude<Values[Key], undefined>;
+  };
+}

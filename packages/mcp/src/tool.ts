@@ -1,0 +1,63 @@
+import type { InputArguments, OperationId, Reply } from '@posthorn/sdk';
+import * as v from 'valibot';
+
+/** What a key may do: only look, also make plans, or also carry them out. */
+export type Mode = 'read' | 'plan' | 'act';
+
+/** An action as it is planned: an operation of the API with its input, and what it would do. */
+export interface PlannedAction {
+  action: 'send_email' | 'launch_campaign' | 'pause_campaign' | 'enrol';
+  operation: OperationId;
+  input: { path?: Record<string, string>; body?: unknown };
+  /** What would happen, in one sentence. Values of others stand in it quoted. */
+  sentence: string;
+  /** How many contacts it reaches. */
+  affects: number;
+  samples: readonly string[];
+  /** Names the content, where planning the same again within an hour needs `again`; null where the state of what it changes guards it. */
+  content: string | null;
+  again: boolean;
+}
+
+/** What the tools need of the service. */
+export interface McpContext {
+  mode: Mode;
+  /** Calls an operation as the key of the request. @throws the refusal */
+  call<Id extends OperationId>(id: Id, ...given: InputArguments<Id>): Promise<Reply<Id>>;
+  /** How many contacts a campaign would go to now. */
+  audienceOf(campaignId: string): Promise<number>;
+  /** Keeps a plan and answers it, or what was sent already. */
+  plan(action: PlannedAction): Promise<object>;
+  /** Carries a plan out, once. */
+  commit(planId: string): Promise<object>;
+}
+
+/** A tool: its mode is the least that a key needs to see it. */
+export interface Tool {
+  name: string;
+  title: string;
+  description: string;
+  mode: Mode;
+  input: v.GenericSchema;
+  run(context: McpContext, input: unknown): Promise<object>;
+}
+
+/** Declares a tool; its schema checks the input and gives its type. */
+export function tool<const Schema extends v.GenericSchema>(
+  options: Omit<Tool, 'input' | 'run'> & {
+    input: Schema;
+    run(context: McpContext, input: v.InferOutput<Schema>): Promise<object>;
+  },
+): Tool {
+  return options as unknown as Tool;
+}
+
+/** A value that others wrote, for a sentence: quoted, on one line, cut. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > 120 ? `${text.slice(0, 120)}…` : text);
+}
+
+/** An ID with what it is of. */
+export function idOf(what: string) {
+  return v.pipe(v.string(), v.uuid('must be a UUID'), v.description(`ID of the ${what}.`));
+}

@@ -1,0 +1,38 @@
+import { defineEntity } from '@mikro-orm/core';
+import { baseColumns } from '../../core/database/columns.ts';
+import { ofProject } from '../../platform/projects/index.ts';
+
+const p = defineEntity.properties;
+
+const McpPlanSchema = defineEntity({
+  name: 'McpPlan',
+  tableName: 'mcp_plans',
+  properties: {
+    id: baseColumns.id,
+    projectId: ofProject(),
+    keyId: p.uuid(),
+    action: p.text(),
+    operation: p.text(),
+    input: p.json(),
+    sentence: p.text(),
+    affects: p.integer(),
+    samples: p.array(),
+    contentHash: p.blob().nullable(),
+    again: p.boolean(),
+    needsApproval: p.boolean(),
+    approvedAt: p.datetime(3).nullable(),
+    approvedBy: p.uuid().nullable(),
+    committedAt: p.datetime(3).nullable(),
+    result: p.json().nullable(),
+    expiresAt: p.datetime(3),
+    createdAt: baseColumns.createdAt,
+  },
+  indexes: [
+    { name: 'mcp_plans_project', properties: ['projectId', 'createdAt'] },
+    { name: 'mcp_plans_content', properties: ['projectId', 'contentHash', 'committedAt'] },
+  ],
+});
+
+/** What a language model has planned. It is carried out once, in the transaction that stores its `result`. */
+export class McpPlan extends McpPlanSchema.class {}
+McpPlanSchema.setClass(McpPlan);

@@ -1,0 +1,125 @@
+import type { PlannedAction } from '@posthorn/mcp';
+import { isoInstant } from '../../core/database/columns.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
+import type { McpSettings, ScopedKey } from '../../core/http/context.ts';
+import { AppError, conflict, forbidden, notFound } from '../../core/lib/errors.ts';
+import { isUuid, newId } from '../../core/lib/ids.ts';
+import { sha256 } from '../../core/lib/seal.ts';
+import { recordChange } from '../../platform/audit/index.ts';
+import type { WaitingPlan } from './schema.ts';
+
+/** A plan as it is carried out. */
+interface StoredPlan extends Pick<PlannedAction, 'action' | 'operation' | 'input' | 'affects' | 'again'> {
+  contentHash: Buffer | null;
+  needsApproval: boolean;
+  isApproved: boolean;
+  isExpired: boolean;
+  result: object | null;
+}
+
+/** Whose plans these are. */
+export interface PlanOwner {
+  projectId: string;
+  key: ScopedKey & { mcp: McpSettings };
+}
+
+/** Keeps a plan for ten minutes. What was committed with the same content within an hour is answered in its place, unless it is wanted again. */
+export async function keepPlan(db: Database, owner: PlanOwner, planned: PlannedAction): Promise<object> {
+  const { projectId, key } = owner;
+  const { action, operation, input, sentence, affects, samples, again } = planned;
+  const contentHash = planned.content === null ? null : sha256(`${projectId} ${action} ${planned.content}`);
+  const earlier = again ? null : await doneWithin(db, projectId, contentHash, null);
+  if (earlier !== null)
+    return {
+      ...earlier,
+      alreadyDone: true,
+      hint: 'This was done within the last hour. Set "again" to do it once more.',
+    };
+  const { mostRecipients, needsHuman } = key.mcp;
+  const isLarge = affects > mostRecipients;
+  if (isLarge && needsHuman === 'never')
+    throw forbidden(`This key reaches at most ${mostRecipients} contacts at once, and this would reach ${affects}`);
+  const needsApproval = needsHuman === 'always' || isLarge;
+  const id = newId();
+  await db.count(
+    sql`delete from mcp_plans where project_id = ${projectId} and created_at < now() - interval '30 days'`,
+  );
+  const row = await db.row<{ expiresAt: string }>(sql`
+    insert into mcp_plans (id, project_id, key_id, action, operation, input, sentence, affects, samples, content_hash, again,
+        needs_approval, expires_at)
+      values (${id}, ${projectId}, ${key.id}, ${action}, ${operation}, ${JSON.stringify(input)}::jsonb, ${sentence}, ${affects},
+        ${[...samples]}, ${contentHash}, ${again}, ${needsApproval}, now() + interval '10 minutes')
+      returning expires_at::text as "expiresAt"`);
+  const expiresAt = isoInstant(row?.expiresAt ?? '');
+  return { planId: id, sentence, affects, samples, expiresAt, needsApproval };
+}
+
+/**
+ * Carries a plan out by `act`, once: what it does and the note that it was done commit together. A second commit answers the
+ * first result. @throws 404; 409 for a plan that has expired, waits for a person, or repeats another
+ */
+export function commitPlan(
+  db: Database,
+  { projectId, key }: PlanOwner,
+  id: string,
+  act: (tx: Database, plan: StoredPlan) => Promise<object>,
+): Promise<object> {
+  return db.transaction(async (tx) => {
+    const plan = isUuid(id)
+      ? await tx.row<StoredPlan>(sql`
+          select action, operation, input, affects, again, content_hash as "contentHash", needs_approval as "needsApproval",
+              approved_at is not null as "isApproved", expires_at <= now() as "isExpired", result
+            from mcp_plans where project_id = ${projectId} and key_id = ${key.id} and id = ${id} for update`)
+      : null;
+    if (plan === null) throw notFound('plan', id);
+    if (plan.result !== null) return { ...plan.result, alreadyDone: true };
+    if (plan.isExpired) throw conflict('This plan has expired: make a new one');
+    if (plan.needsApproval && !plan.isApproved)
+      throw new AppError(409, 'APPROVAL_NEEDED', 'A member of the project has to approve this plan in the dashboard');
+    // Two plans of the same content that are committed at once must see each other.
+    if (plan.contentHash !== null && !plan.again) {
+      await tx.row(sql`select pg_advisory_xact_lock(hashtextextended(encode(${plan.contentHash}, 'hex'), 0))`);
+      const earlier = await doneWithin(tx, projectId, plan.contentHash, id);
+      if (earlier !== null) throw conflict('Another plan has done the same within the last hour: plan it with "again"');
+    }
+    const result = await act(tx, plan);
+    await tx.count(sql`
+      update mcp_plans set committed_at = clock_timestamp(), result = ${JSON.stringify(result)}::jsonb where id = ${id}`);
+    await recordChange(tx, projectId, { action: `mcp.${plan.action}`, target: id, after: { affects: plan.affects } });
+    return { ...result, alreadyDone: false };
+  });
+}
+
+/** The result of a plan with this content that was carried out within the last hour. */
+async function doneWithin(db: Database, projectId: string, contentHash: Buffer | null, but: string | null) {
+  if (contentHash === null) return null;
+  const row = await db.row<{ result: object }>(sql`
+    select result from mcp_plans
+      where project_id = ${projectId} and content_hash = ${contentHash} and committed_at > now() - interval '1 hour'
+        and id is distinct from ${but}::uuid
+      order by committed_at limit 1`);
+  return row?.result ?? null;
+}
+
+/** Plans of the project that wait for a person, the oldest first. */
+export async function waitingPlans(db: Database, projectId: string): Promise<WaitingPlan[]> {
+  const rows = await db.rows<WaitingPlan>(sql`
+    select p.id, p.action, p.sentence, p.affects, p.samples, (select k.name from api_keys k where k.id = p.key_id) as key,
+        p.expires_at::text as "expiresAt", p.created_at::text as "createdAt"
+      from mcp_plans p
+      where p.project_id = ${projectId} and p.needs_approval and p.approved_at is null and p.expires_at > now()
+      order by p.created_at limit 100`);
+  return rows.map((row) => ({ ...row, expiresAt: isoInstant(row.expiresAt), createdAt: isoInstant(row.createdAt) }));
+}
+
+/** Approves a plan that waits; it may be committed for ten minutes more. @throws 404 for one that does not wait */
+export function approvePlan(db: Database, projectId: string, id: string, userId: string): Promise<void> {
+  return db.transaction(async (tx) => {
+    const row = await tx.row<{ action: string; affects: number }>(sql`
+      update mcp_plans set approved_at = now(), approved_by = ${userId}, expires_at = now() + interval '10 minutes'
+        where project_id = ${projectId} and id = ${id} and needs_approval and approved_at is null and expires_at > now()
+        returning action, affects`);
+    if (row === null) throw notFound('plan', id);
+    await recordChange(tx, projectId, { action: 'mcp.approved', target: id, after: row });
+  });
+}

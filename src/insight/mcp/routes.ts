@@ -1,0 +1,163 @@
+import { answerMcp, type McpContext } from '@posthorn/mcp';
+import { type OperationId, operationTable } from '@posthorn/sdk';
+import pLimit from 'p-limit';
+import * as v from 'valibot';
+import type { Database } from '../../core/database/sql.ts';
+import type { App, KeyActor, RequestProject } from '../../core/http/context.ts';
+import { reply, route } from '../../core/http/route.ts';
+import { AppError, conflict } from '../../core/lib/errors.ts';
+import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
+import { campaignAudience } from '../../sending/campaigns/index.ts';
+import { approvePlan, commitPlan, keepPlan, type PlanOwner, waitingPlans } from './plans.ts';
+import { WaitingPlan } from './schema.ts';
+
+// A commit holds a connection while what it calls may need another one.
+const commits = pLimit(4);
+
+/** What a key without a setting may do, and the secret key of a project: look. */
+const readOnly = { mode: 'read', mostRecipients: 0, needsHuman: 'always' } as const;
+
+/** The tools of language models (contract page 4). */
+export const mcpRoutes = [
+  route({
+    method: 'POST',
+    path: '/mcp',
+    access: 'secret',
+    // Each tool needs the scope of what it calls.
+    scope: 'any',
+    tag: 'MCP',
+    summary: 'Tools for language models (Model Context Protocol)',
+    operationId: 'callMcp',
+    description:
+      'Streamable HTTP without a session: one JSON-RPC message, answered as JSON. Tools read, make plans, and carry a plan out once. The setting `mcp` of the key says which of them it has.',
+    bodyKind: 'raw',
+    bodyLimit: 'data',
+    bodyForm: {
+      type: 'application/json',
+      fields: { jsonrpc: { type: 'string' }, method: { type: 'string' } },
+    },
+    reply: v.looseObject({ jsonrpc: v.literal('2.0') }),
+    errorReply: v.looseObject({ jsonrpc: v.literal('2.0'), error: v.looseObject({ message: v.string() }) }),
+    alsoStatus: 202,
+    exemptFromRateLimit: true,
+    async handle(input) {
+      const body = (input.body as unknown as Buffer).toString('utf8');
+      const protocolVersion = input.header('mcp-protocol-version');
+      const answer = await answerMcp(contextOf(input), { body, protocolVersion });
+      return reply(answer.status, answer.body === '' ? undefined : answer.body, { 'Content-Type': 'application/json' });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/projects/:id/mcp-plans',
+    access: 'project',
+    tag: 'MCP',
+    summary: 'List plans of language models that wait for approval',
+    reply: v.array(WaitingPlan),
+    handle: ({ db, project }) => waitingPlans(db, project.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/projects/:id/mcp-plans/:planId/approve',
+    access: 'project',
+    role: 'ADMIN',
+    refusesKeys: true,
+    tag: 'MCP',
+    summary: 'Approve a plan of a language model',
+    operationId: 'approveMcpPlan',
+    description: 'It can be committed for ten minutes more.',
+    ids: { planId: 'plan' },
+    status: 204,
+    async handle({ db, project, params, actor }) {
+      if (actor.kind === 'user') await approvePlan(db, project.id, params.planId, actor.userId);
+      return reply(204);
+    },
+  }),
+];
+
+interface OperationInput {
+  path?: Record<string, string>;
+  query?: Record<string, unknown>;
+  body?: unknown;
+}
+
+interface Call {
+  app: App;
+  db: Database;
+  project: RequestProject;
+  actor: KeyActor;
+  requestId: string;
+  ip: string;
+  header(name: string): string;
+}
+
+function contextOf({ app, db: asked, project, actor, requestId, ip, header }: Call): McpContext {
+  const { author } = asked;
+  const db = asked.session(author && { ...author, kind: 'mcp' });
+  const settings = actor.scoped?.mcp ?? readOnly;
+  const run = (id: OperationId, input: OperationInput, tx: Database, of = app) => {
+    const [method, path] = operationTable[id];
+    const { path: params = {}, query = {}, body = {} } = input;
+    return app.callRoute({ method, path, params, query, body }, { app: of, db: tx, requestId, ip, header });
+  };
+  const owner = (): PlanOwner => {
+    if (actor.scoped === null) throw conflict('The secret key of a project makes no plans: use a key with scopes');
+    return { projectId: project.id, key: { ...actor.scoped, mcp: settings } };
+  };
+  return {
+    mode: settings.mode,
+    call: ((id: OperationId, input: OperationInput = {}) => told(app, run(id, input, db))) as McpContext['call'],
+    audienceOf: (campaignId) => campaignAudience(db, project.id, campaignId, app.clock()),
+    plan: (action) => told(app, keepPlan(db, owner(), action)),
+    async commit(planId) {
+      const { app: own, afterwards } = waitingApp(app);
+      const commit = () =>
+        commitPlan(db, owner(), planId, async (tx, plan) => {
+          const { id: campaignId = '' } = plan.input.path ?? {};
+          if (plan.action === 'launch_campaign') await checkAudience(tx, project.id, campaignId, plan.affects, app);
+          return { result: await run(plan.operation, plan.input, tx, own) };
+        });
+      const done = await told(app, commits(commit));
+      afterwards();
+      return done;
+    },
+  };
+}
+
+/** A campaign may have grown since somebody agreed to its number of recipients. */
+async function checkAudience(tx: Database, projectId: string, campaignId: string, agreed: number, app: App) {
+  const now = await campaignAudience(tx, projectId, campaignId, app.clock());
+  if (now > agreed) throw conflict(`The audience has grown from ${agreed} to ${now} contacts: make a new plan`);
+}
+
+/** The app with what must not come before the commit kept back until `afterwards`. */
+function waitingApp(app: App): { app: App; afterwards(): void } {
+  const waiting: (() => void)[] = [];
+  const outbox = Object.create(app.outbox, {
+    dispatchSoon: {
+      value: (...tickets: readonly OutboxTicket[]) => waiting.push(() => app.outbox.dispatchSoon(...tickets)),
+    },
+  }) as App['outbox'];
+  const waker = { ...app.waker, wake: (projectId: string) => void waiting.push(() => app.waker.wake(projectId)) };
+  return {
+    app: { ...app, outbox, waker },
+    afterwards: () => {
+      for (const call of waiting) call();
+    },
+  };
+}
+
+/** A refusal is for the model; anything else is for the log. */
+async function told<Value>(app: App, work: Promise<Value>): Promise<Value> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof AppError && error.status < 500) throw error;
+    app.log.error({ err: error }, 'a tool failed');
+    throw new AppError(
+      409,
+      'TRY_AGAIN',
+      'The service could not do this now. Repeat the call; a plan is carried out once.',
+    );
+  }
+}

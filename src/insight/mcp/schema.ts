@@ -1,0 +1,17 @@
+import * as v from 'valibot';
+
+/** A plan that waits for a member of the project. */
+export const WaitingPlan = v.object({
+  id: v.pipe(v.string(), v.uuid()),
+  action: v.string(),
+  /** What would happen; values of others stand in it quoted. */
+  sentence: v.string(),
+  /** How many contacts it reaches. */
+  affects: v.number(),
+  samples: v.array(v.string()),
+  /** Name of the key that made it; null when it was deleted. */
+  key: v.nullable(v.string()),
+  expiresAt: v.pipe(v.string(), v.isoTimestamp()),
+  createdAt: v.pipe(v.string(), v.isoTimestamp()),
+});
+export type WaitingPlan = v.InferOutput<typeof WaitingPlan>;
