@@ -3732,7 +3732,7 @@ export interface components {
                      * @description What kind it is.
                      * @enum {string}
                      */
-                    kind: "user" | "key";
+                    kind: "user" | "key" | "mcp";
                     /** @description Unique ID. */
                     id: string | null;
                     /** @description The name. */

@@ -16,8 +16,8 @@ interface AuditRow extends Omit<AuditEntryBody, 'actor'> {
 
 /** The name of an author, of whom columns hold the kind and the ID: an address or the name of a key, null for others. */
 export const actorName = (kind: string, id: string, projectId: string) =>
-  raw(`case ${kind} when 'user' then (select u.email from users u where u.id::text = ${id})
-    when 'key' then (select k.name from api_keys k where k.id::text = ${id} and k.project_id = ${projectId}) end`);
+  raw(`case when ${kind} = 'user' then (select u.email from users u where u.id::text = ${id})
+    when ${kind} in ('key', 'mcp') then (select k.name from api_keys k where k.id::text = ${id} and k.project_id = ${projectId}) end`);
 
 /** A page of a project's log, the latest first. @throws 400 for a cursor of another list */
 export async function listAudit(db: Database, projectId: string, query: ListAudit) {
