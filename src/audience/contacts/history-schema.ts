@@ -26,7 +26,11 @@ const ContactChangeBody = v.object({
     ),
     by: v.pipe(
       v.nullable(
-        v.object({ kind: v.picklist(['user', 'key', 'mcp']), id: v.nullable(v.string()), name: v.nullable(v.string()) }),
+        v.object({
+          kind: v.picklist(['user', 'key', 'mcp']),
+          id: v.nullable(v.string()),
+          name: v.nullable(v.string()),
+        }),
       ),
       v.description(
         'Who asked for it: a member by address, a key with scopes by name, or the secret key of the project.',

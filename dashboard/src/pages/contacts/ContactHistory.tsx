@@ -114,7 +114,7 @@ function CauseText({ cause: { type, id, by } }: { cause: Cause }) {
       ) : (
         names[type]
       )}
-      {by ? ` by ${by.name ?? (by.kind === 'key' ? 'an API key' : 'a former member')}` : null}
+      {by ? ` by ${by.name ?? (by.kind === 'user' ? 'a former member' : 'an API key')}` : null}
     </>
   );
 }
