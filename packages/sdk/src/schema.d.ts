@@ -3262,7 +3262,10 @@ export interface components {
             excludeIds?: string[];
         };
         CallMcpFailure: {
-            /** @constant */
+            /**
+             * @description The version of JSON-RPC.
+             * @constant
+             */
             jsonrpc: "2.0";
             /** @description What went wrong; null when nothing did. */
             error: {
@@ -3271,7 +3274,10 @@ export interface components {
             };
         };
         CallMcpResponse: {
-            /** @constant */
+            /**
+             * @description The version of JSON-RPC.
+             * @constant
+             */
             jsonrpc: "2.0";
         };
         Campaign: {
@@ -6589,6 +6595,7 @@ export interface components {
                 /** @description Email addresses. */
                 addresses: string[];
             } | null;
+            /** @description What the key allows a language model; null for reading only. */
             mcp: {
                 /**
                  * @description How it is evaluated: `binary` with two branches, or `multi`.
@@ -14859,7 +14866,9 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description The version of JSON-RPC: `2.0`. */
                     jsonrpc: string;
+                    /** @description What to do, such as `tools/call`. */
                     method: string;
                 };
             };
@@ -14992,7 +15001,7 @@ export interface operations {
                         sentence: string;
                         affects: number;
                         samples: string[];
-                        /** @description The key of the stored file. */
+                        /** @description Name of the key that made it; null when it was deleted. */
                         key: string | null;
                         /**
                          * Format: date-time

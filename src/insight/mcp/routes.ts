@@ -34,7 +34,10 @@ export const mcpRoutes = [
     bodyLimit: 'data',
     bodyForm: {
       type: 'application/json',
-      fields: { jsonrpc: { type: 'string' }, method: { type: 'string' } },
+      fields: {
+        jsonrpc: { type: 'string', description: 'The version of JSON-RPC: `2.0`.' },
+        method: { type: 'string', description: 'What to do, such as `tools/call`.' },
+      },
     },
     reply: v.looseObject({ jsonrpc: v.literal('2.0') }),
     errorReply: v.looseObject({ jsonrpc: v.literal('2.0'), error: v.looseObject({ message: v.string() }) }),

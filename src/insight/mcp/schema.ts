@@ -9,8 +9,7 @@ export const WaitingPlan = v.object({
   /** How many contacts it reaches. */
   affects: v.number(),
   samples: v.array(v.string()),
-  /** Name of the key that made it; null when it was deleted. */
-  key: v.nullable(v.string()),
+  key: v.pipe(v.nullable(v.string()), v.description('Name of the key that made it; null when it was deleted.')),
   expiresAt: v.pipe(v.string(), v.isoTimestamp()),
   createdAt: v.pipe(v.string(), v.isoTimestamp()),
 });
