@@ -66,7 +66,7 @@ async function start(): Promise<void> {
   // Our processes load their code while the servers start.
   const servers = runTogether([postgres.part, temporal.part]);
   const service = serviceProcesses({ config, env, terminal }, servers);
-  await Promise.all([servers, runTogether(service.parts), buildDashboard(terminal, signal)]);
+  await allOf([servers, runTogether(service.parts), buildDashboard(terminal, signal)]);
   await untilReady(() => service.ready.size === service.parts.length, running, signal);
   const places = placesOf(config);
   const { project: made, needed } = v.parse(FirstProjectSent, service.prepared);
@@ -92,18 +92,21 @@ async function run(part: Part): Promise<Supervised> {
   return supervised;
 }
 
-/** Starts parts side by side. When one fails the others are given up too, and waited for, so that none is left behind. */
-async function runTogether(parts: readonly (Part | null)[]): Promise<void> {
+/** Starts parts side by side. */
+function runTogether(parts: readonly (Part | null)[]): Promise<void> {
+  return allOf(parts.map(async (part) => part && (await run(part))));
+}
+
+/** Waits for all. When one fails the others are given up too, and waited for, so that nothing they do is left behind. */
+async function allOf(tasks: readonly Promise<unknown>[]): Promise<void> {
   const failures: unknown[] = [];
-  const starts = parts.map(async (part) => {
-    try {
-      if (part !== null) await run(part);
-    } catch (error) {
+  const ends = tasks.map((task) =>
+    task.catch((error: unknown) => {
       failures.push(error);
       stopping.abort();
-    }
-  });
-  await Promise.all(starts);
+    }),
+  );
+  await Promise.all(ends);
   if (failures.length > 0) throw failures.find((error) => !(error instanceof StartInterrupted)) ?? failures[0];
 }
 
