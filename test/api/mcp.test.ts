@@ -29,6 +29,7 @@ afterAll(async () => {
 const everything = [
   'emails:send',
   'emails:read',
+  'explain',
   'contacts:read',
   'templates',
   'campaigns:read',
@@ -72,6 +73,7 @@ test('lists the tools of the mode of the key, with what they do to the world', a
   expect(reads.map(({ name }) => name)).toEqual([
     'find_contact',
     'contact_story',
+    'explain',
     'search_emails',
     'list_campaigns',
     'campaign_audit',
@@ -109,6 +111,8 @@ test('reads contacts, emails, campaigns and workflows', async () => {
   expect((await use(client, 'find_contact', { search: 'reader@' })).contacts).toMatchObject([{ id: contactId }]);
   const story = await use(client, 'contact_story', { contactId });
   expect([story.contact.email, story.emails.length]).toEqual(['reader@kunde.example', 1]);
+  const why = await use(client, 'explain', { contact: 'reader@kunde.example', emailId: story.emails[0].id });
+  expect([why.verdict, why.sentence]).toEqual(['will', expect.stringMatching(/^The email is pending/)]);
   expect((await use(client, 'search_emails', { to: 'reader@kunde.example' })).emails).toHaveLength(1);
   expect((await use(client, 'search_emails')).emails.length).toBeGreaterThan(0);
   expect((await use(client, 'list_campaigns', { search: 'Read me' })).campaigns).toHaveLength(1);

@@ -38,6 +38,30 @@ export const readTools: readonly Tool[] = [
     },
   }),
   tool({
+    name: 'explain',
+    title: 'Explain why',
+    description:
+      'Why a contact got a campaign, a workflow or an email, or did not: every decision with the values of then. The first stop is the reason.',
+    mode: read,
+    input: v.strictObject({
+      contact: v.pipe(v.string(), v.minLength(1), v.maxLength(320), v.description('Address or id of the contact.')),
+      campaignId: v.optional(idOf('campaign')),
+      workflowId: v.optional(idOf('workflow')),
+      emailId: v.optional(idOf('email')),
+    }),
+    async run({ call }, { contact, campaignId, workflowId, emailId }) {
+      const about =
+        campaignId !== undefined
+          ? { campaignId }
+          : workflowId !== undefined
+            ? { workflowId }
+            : emailId !== undefined
+              ? { emailId }
+              : { topic: 'any' as const };
+      return call('explain', { body: { contact, about } });
+    },
+  }),
+  tool({
     name: 'search_emails',
     title: 'Search emails',
     description:
