@@ -46,7 +46,7 @@ async function writeCampaign(page: Page, name: string, from: string): Promise<vo
   await page.getByLabel('From', { exact: true }).fill(from);
   await page.getByLabel('Subject').fill('The herons are back, {{firstname}}');
   await writeBody(page, '<p>Hello {{firstname ?? there}}, come and count with us.</p>');
-  await button(page, 'Save').click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Campaign saved').waitFor();
 }
 
@@ -156,7 +156,7 @@ describe('the dashboard in Chromium', () => {
       await page.frameLocator('iframe[title="Email preview"]').getByText('An hour of work').waitFor();
       await eventually(isAnswered);
       await page.context().clearCookies({ name: sessionCookie });
-      await button(page, 'Save').click();
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
 
       const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
       await dialog.getByLabel('Password').fill(person.password);

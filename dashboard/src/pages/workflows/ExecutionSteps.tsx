@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useProjectId } from '../../app/address.ts';
 import { Badge } from '../../ui/Badge.tsx';
-import { Button } from '../../ui/Button.tsx';
+import { Button, buttonClass } from '../../ui/Button.tsx';
 import { Card } from '../../ui/Page.tsx';
 import { Note } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
@@ -67,7 +67,11 @@ function StepRun({ run, outcome, number }: { run: StepExecution; outcome: Outcom
       </p>
       {typeof run.output?.emailId === 'string' && run.output.skipped === undefined ? (
         <p>
-          <Link to="/app/$project/emails/$email" params={{ project, email: run.output.emailId }}>
+          <Link
+            className={buttonClass('plain', 'small')}
+            to="/app/$project/emails/$email"
+            params={{ project, email: run.output.emailId }}
+          >
             View email
           </Link>
         </p>
