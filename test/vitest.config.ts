@@ -62,7 +62,15 @@ export default defineConfig({
       ...(isLong
         ? []
         : [
-            { test: { name: 'unit', ...standsAlone, include: alone, exclude: isolated, isolate: false } },
+            {
+              test: {
+                name: 'unit',
+                ...standsAlone,
+                include: alone,
+                exclude: [...isolated, ...longTests],
+                isolate: false,
+              },
+            },
             { test: { name: 'isolated', ...standsAlone, include: isolated } },
           ]),
       { test: services },
