@@ -28,7 +28,7 @@ export function ActivityRow({ item, who = true }: { item: ActivityItem; who?: bo
   const email = emailOf(item);
   return (
     <div
-      className={`flex flex-wrap items-center gap-x-3 gap-y-0.5 [&_a]:font-medium [&_a]:text-ink [&_a]:no-underline [&_a:hover]:underline @2xl:grid ${who ? columns.who : columns.alone}`}
+      className={`flex flex-wrap items-center gap-x-3 gap-y-1.5 [&_a]:font-medium [&_a]:text-ink [&_a]:no-underline [&_a:hover]:underline @2xl:grid ${who ? columns.who : columns.alone}`}
     >
       <Badge tone={kind.tone}>{kind.name}</Badge>
       <span className="break" dir="auto">
