@@ -3,8 +3,9 @@ import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
-import { SelectField, TextField } from '../../ui/Field.tsx';
+import { TextField } from '../../ui/Field.tsx';
 import { Form, FormProblem } from '../../ui/Form.tsx';
+import { RotateDialog } from '../../ui/RotateDialog.tsx';
 import { AttemptResult } from './AttemptResult.tsx';
 import type { Endpoint } from './endpoint.ts';
 
@@ -20,41 +21,20 @@ export function RotateSecretDialog({
   onRotated: (secret: string) => void;
   onClose: () => void;
 }) {
-  const [hours, setHours] = useState('24');
-  const rotate = useMutation({
-    mutationFn: () =>
-      answer(
-        api.POST('/webhook-endpoints/{id}/rotate-secret', {
-          params: { path: { id: endpoint.id } },
-          body: { overlapHours: Number(hours) },
-        }),
-      ),
-    onSuccess: ({ secret }) => onRotated(secret),
-  });
   return (
-    <Dialog title="Rotate the signing secret?" onClose={onClose}>
-      <Form onSubmit={() => rotate.mutate()}>
-        <SelectField
-          label="Sign with the old secret as well"
-          hint="Receivers accept a call when one of its signatures fits."
-          value={hours}
-          onChange={(event) => setHours(event.target.value)}
-        >
-          {Object.entries(overlaps).map(([value, text]) => (
-            <option key={value} value={value}>
-              {text}
-            </option>
-          ))}
-        </SelectField>
-        <FormProblem error={rotate.error} fields={[]} />
-        <footer>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={rotate.isPending}>
-            Rotate secret
-          </Button>
-        </footer>
-      </Form>
-    </Dialog>
+    <RotateDialog
+      title="Rotate the signing secret?"
+      label="Sign with the old secret as well"
+      hint="Receivers accept a call when one of its signatures fits."
+      overlaps={overlaps}
+      action="Rotate secret"
+      rotate={async (overlapHours) => {
+        const path = { id: endpoint.id };
+        const rotated = api.POST('/webhook-endpoints/{id}/rotate-secret', { params: { path }, body: { overlapHours } });
+        onRotated((await answer(rotated)).secret);
+      }}
+      onClose={onClose}
+    />
   );
 }
 

@@ -5,6 +5,7 @@ import { Button } from '../../../ui/Button.tsx';
 import { Dialog } from '../../../ui/Dialog.tsx';
 import { CheckField, SelectField, TextArea, TextField } from '../../../ui/Field.tsx';
 import { Form, FormProblem, problemOf } from '../../../ui/Form.tsx';
+import { RotateDialog } from '../../../ui/RotateDialog.tsx';
 import { ScopeMatrix } from './ScopeMatrix.tsx';
 import { type ApiKey, presets, type Scope } from './scopes.ts';
 
@@ -171,39 +172,22 @@ export function RotateKeyDialog({
   onRotated: (key: string) => Promise<void>;
   onClose: () => void;
 }) {
-  const [hours, setHours] = useState('24');
-  const rotate = useMutation({
-    mutationFn: () =>
-      answer(
-        api.POST('/users/@me/projects/{id}/api-keys/{keyId}/rotate', {
-          params: { path: { id: project, keyId: apiKey.id } },
-          body: { overlapHours: Number(hours) },
-        }),
-      ),
-    onSuccess: ({ key }) => onRotated(key),
-  });
   return (
-    <Dialog
+    <RotateDialog
       title={`Rotate ${apiKey.name}?`}
       description="You get a new key. Replace the old one everywhere while both work."
+      label="The old key keeps working"
+      overlaps={overlaps}
+      action="Rotate key"
+      rotate={async (overlapHours) => {
+        const path = { id: project, keyId: apiKey.id };
+        const rotated = api.POST('/users/@me/projects/{id}/api-keys/{keyId}/rotate', {
+          params: { path },
+          body: { overlapHours },
+        });
+        await onRotated((await answer(rotated)).key);
+      }}
       onClose={onClose}
-    >
-      <Form onSubmit={() => rotate.mutate()}>
-        <SelectField label="The old key keeps working" value={hours} onChange={(event) => setHours(event.target.value)}>
-          {Object.entries(overlaps).map(([value, text]) => (
-            <option key={value} value={value}>
-              {text}
-            </option>
-          ))}
-        </SelectField>
-        <FormProblem error={rotate.error} fields={[]} />
-        <footer>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={rotate.isPending}>
-            Rotate key
-          </Button>
-        </footer>
-      </Form>
-    </Dialog>
+    />
   );
 }
