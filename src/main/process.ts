@@ -100,8 +100,8 @@ function problemsOf(error: unknown, config: Config): string[] {
   return [];
 }
 
-/** Resolves when `npm start`, which runs this process, says that Postgres and Temporal are there; at once without it. */
-export async function untilServersRun(): Promise<void> {
+/** Resolves with the next word of `npm start`, which runs this process; at once without it. */
+export async function supervisorSays(): Promise<void> {
   if (!process.channel) return;
   process.channel.ref();
   await once(process, 'message');

@@ -2,7 +2,7 @@ import { readConfigOrExit } from '../core/config/config.ts';
 import { firstProjectOrNeeds } from './first-project.ts';
 import { releaseMemoryWhenIdle } from './idle-memory.ts';
 import { migrate } from './migrate.ts';
-import { finishAndExit, startPart, untilServersRun, untilToldToStop } from './process.ts';
+import { finishAndExit, startPart, supervisorSays, untilToldToStop } from './process.ts';
 import { stopInOrder } from './start/stop-order.ts';
 
 // What `npm start` runs: the parts that its arguments name, all of them in one process. With `prepare` among them it first does what
@@ -24,15 +24,20 @@ void told.then(() => hasStarted || process.exit(0));
 
 // The code is loaded while the servers start.
 const chosen = await Promise.all(Object.entries(parts).flatMap(([name, load]) => (named.has(name) ? [load()] : [])));
-await untilServersRun();
+// That Postgres and Temporal are there.
+await supervisorSays();
 if (named.has('prepare') && !(await migrate(config))) process.exit(1);
 process.send?.('prepared');
-const project = named.has('prepare') ? firstProjectOrNeeds(config) : null;
+// Whoever finds the API ready finds the first project in its file as well.
+if (named.has('prepare')) {
+  process.send?.(await firstProjectOrNeeds(config));
+  await supervisorSays();
+}
 const running = await Promise.all(
   chosen.map(async (part) => ({ name: part.name, ...(await startPart(part, config)) })),
 );
 hasStarted = true;
 await Promise.all(running.map(({ ready }) => ready));
-process.send?.({ ready: true, ...(await project) });
+process.send?.('ready');
 await told;
 await finishAndExit(() => stopInOrder(running), Math.max(...chosen.map((part) => part.stopWithinMs(config))));

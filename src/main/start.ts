@@ -15,7 +15,7 @@ import * as v from 'valibot';
 import { unsafeSettings } from '../core/config/safety.ts';
 import { releaseMemoryWhenIdle } from './idle-memory.ts';
 import { buildDashboard } from './start/dashboard-build.ts';
-import { FirstProjectSent, keepFirstProject, type Places } from './start/first-project.ts';
+import { type FirstProject, FirstProjectSent, keepFirstProject, type Places } from './start/first-project.ts';
 import { serviceProcesses, untilReady } from './start/our-processes.ts';
 import { keptSecrets } from './start/secrets.ts';
 import { pickPostgres, pickTemporal } from './start/servers.ts';
@@ -65,12 +65,16 @@ async function start(): Promise<void> {
   };
   // Our processes load their code while the servers start.
   const servers = runTogether([postgres.part, temporal.part]);
-  const service = serviceProcesses({ config, env, terminal }, servers);
+  const places = placesOf(config);
+  let project: FirstProject | null = null;
+  let needed: string[] = [];
+  const service = serviceProcesses({ config, env, terminal }, servers, (sent) => {
+    const first = v.parse(FirstProjectSent, sent);
+    needed = first.needed;
+    project = keepFirstProject(config.DATA_DIR, first.project, places);
+  });
   await allOf([servers, runTogether(service.parts), buildDashboard(terminal, signal)]);
   await untilReady(() => service.ready.size === service.parts.length, running, signal);
-  const places = placesOf(config);
-  const { project: made, needed } = v.parse(FirstProjectSent, service.prepared);
-  const project = keepFirstProject(config.DATA_DIR, made, places);
   for (const supervised of running) supervised.settle();
 
   const seconds = Math.round((Date.now() - began) / 1000);

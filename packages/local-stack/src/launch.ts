@@ -65,8 +65,8 @@ export interface NodeLaunch {
   env: NodeJS.ProcessEnv;
   /** Gets what it writes, to either output. */
   output(chunk: Buffer): void;
-  /** Gets the messages that it sends. */
-  onMessage?: ((message: unknown) => void) | undefined;
+  /** Gets the messages that it sends, and may answer them. */
+  onMessage?: ((message: unknown, reply: (answer: string) => void) => void) | undefined;
   /** When it may begin what it is there for: it gets a message then. */
   mayBegin?: Promise<unknown>;
   /** Options of its Node. */
@@ -89,9 +89,10 @@ export async function launchNode({
   const child = spawnApart(options, ['ignore', 'pipe', 'pipe', 'ipc']);
   child.stdout?.on('data', output);
   child.stderr?.on('data', output);
-  if (onMessage) child.on('message', onMessage);
+  const send = (message: string) => void (child.connected && child.send(message));
+  if (onMessage) child.on('message', (message) => onMessage(message, send));
   mayBegin?.then(
-    () => child.connected && child.send('begin'),
+    () => send('begin'),
     () => undefined,
   );
   return follow(child, { ...options, stopSignal: 'SIGTERM' });

@@ -42,29 +42,34 @@ export interface ServiceProcesses {
   parts: Part[];
   /** Names of those that work. */
   ready: Set<string>;
-  /** What the one said that prepared the database, once it works. */
-  prepared: unknown;
 }
 
 /**
  * One process for all parts of the service, or one for each. They load their code at once, and begin when the servers run; those that
- * need the database, when the one that prepares it has done so.
+ * need the database, when the one that prepares it has done so. `keepProject` gets the first project before the API listens.
  */
-export function serviceProcesses(ours: Ours, servers: Promise<unknown>): ServiceProcesses {
+export function serviceProcesses(
+  ours: Ours,
+  servers: Promise<unknown>,
+  keepProject: (made: unknown) => void,
+): ServiceProcesses {
   const { config } = ours;
   const absent = new Set<string>();
   if (config.mailProvider !== 'sandbox') absent.add('sandbox');
   if (smtpAddress(config) === null) absent.add('smtp');
   const migrated = Promise.withResolvers<void>();
-  const service: ServiceProcesses = { parts: [], ready: new Set(), prepared: null };
+  const service: ServiceProcesses = { parts: [], ready: new Set() };
   for (const [name, all] of Object.entries(config.START_SEPARATE_PROCESSES ? apart : together)) {
     const parts = all.filter((part) => !absent.has(part));
     if (parts.length === 0) continue;
     const prepares = parts.includes('prepare');
-    const onMessage = (message: unknown) => {
-      if (message === 'prepared') return migrated.resolve();
-      service.ready.add(name);
-      if (prepares) service.prepared = message;
+    const onMessage = (message: unknown, reply: (answer: string) => void) => {
+      if (message === 'prepared') migrated.resolve();
+      else if (message === 'ready') service.ready.add(name);
+      else {
+        keepProject(message);
+        reply('kept');
+      }
     };
     const mayBegin = prepares ? servers : migrated.promise;
     service.parts.push(ourPart({ name: name as keyof typeof labels, parts, mayBegin, onMessage }, ours));
@@ -73,7 +78,12 @@ export function serviceProcesses(ours: Ours, servers: Promise<unknown>): Service
 }
 
 function ourPart(
-  own: { name: keyof typeof labels; parts: string[]; mayBegin: Promise<unknown>; onMessage(message: unknown): void },
+  own: {
+    name: keyof typeof labels;
+    parts: string[];
+    mayBegin: Promise<unknown>;
+    onMessage(message: unknown, reply: (answer: string) => void): void;
+  },
   { config, env, terminal }: Ours,
 ): Part {
   const { name, parts, mayBegin, onMessage } = own;
