@@ -1,5 +1,5 @@
 import { isTransient } from '@posthorn/renderer';
-import type { JsonObjectValue, JsonValue } from '../../core/lib/json.ts';
+import { type JsonObjectValue, type JsonValue, valueAtPath } from '../../core/lib/json.ts';
 
 /** The contact as steps see it; instants are ISO 8601. */
 export interface StepContact {
@@ -41,16 +41,8 @@ export function fieldValue(field: string, { contact, context }: StepFacts): Json
   return Object.hasOwn(contactFields, path) ? contactFields[path]?.(contact) : undefined;
 }
 
-// A key that itself holds dots wins over the path that it looks like.
 function valueAt(data: JsonObjectValue, path: string): JsonValue | undefined {
-  if (path === '') return undefined;
-  if (Object.hasOwn(data, path)) return data[path];
-  let at: JsonValue | undefined = data;
-  for (const key of path.split('.')) {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined;
-    at = (at as JsonObjectValue)[key];
-  }
-  return at;
+  return path === '' ? undefined : valueAtPath(data, path);
 }
 
 /** The data of an event as runs see it: a `{ value, persistent: false }` stands for its value (contract page 2, 3.2). */

@@ -2,6 +2,7 @@ import type * as v from 'valibot';
 import { type Condition, type ConditionShape, compileCondition, type Filter } from '../../audience/conditions/index.ts';
 import { storedDefinition } from '../../audience/segments/index.ts';
 import { type Database, join, type Query, raw, sql } from '../../core/database/sql.ts';
+import { valueAtPath } from '../../core/lib/json.ts';
 import { evaluated, onDate } from './finding.ts';
 import type { ContactFacts } from './queries.ts';
 import type { Decision } from './schema.ts';
@@ -160,7 +161,7 @@ async function actualValues(
     if (filter.kind === 'email') return contact.email;
     if (filter.kind === 'subscribed') return contact.subscribed;
     if (filter.kind === 'date') return contact[filter.column];
-    if (filter.kind === 'data') return valueAt(contact.data, filter.key, filter.path);
+    if (filter.kind === 'data') return valueAtPath(contact.data, filter.key);
     const at =
       filter.kind === 'event'
         ? events.get(filter.name)
@@ -169,16 +170,6 @@ async function actualValues(
           : memberships.get(filter.segmentId);
     return at ? new Date(at).toISOString() : null;
   };
-}
-
-function valueAt(data: Record<string, unknown>, key: string, path: readonly string[]): unknown {
-  if (Object.hasOwn(data, key)) return data[key];
-  let value: unknown = data;
-  for (const step of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return null;
-    value = (value as Record<string, unknown>)[step];
-  }
-  return value;
 }
 
 const operatorWords: Record<Written['operator'], string> = {

@@ -12,7 +12,7 @@ export async function explainMail(db: Database, projectId: string, mail: Explain
       source: sourceOf(mail),
     }),
   ];
-  const { sentAt, verdict } = mail;
+  const { verdict } = mail;
   if (verdict === 'handed_over') return reportsOf(mail, decisions);
   if (mail.status === 'SUPPRESSED') {
     const { rule } = mail;
@@ -36,7 +36,7 @@ export async function explainMail(db: Database, projectId: string, mail: Explain
     return finding('cannot_tell', decisions, sentence, { next: { at: null, what: 'The provider is asked again.' } });
   }
   if (verdict === 'pending') return waiting(mail, decisions);
-  return notSent(db, projectId, mail, decisions, sentAt);
+  return notSent(db, projectId, mail, decisions);
 }
 
 function sourceOf({ id }: ExplainedMail): Decision['source'] {
@@ -100,16 +100,10 @@ export function campaignSource(id: string): Decision['source'] {
 
 const consentCodes: readonly ReasonCode[] = ['not_subscribed', 'unsubscribed'];
 
-async function notSent(
-  db: Database,
-  projectId: string,
-  mail: ExplainedMail,
-  decisions: Decision[],
-  at: string | null,
-): Promise<Finding> {
+async function notSent(db: Database, projectId: string, mail: ExplainedMail, decisions: Decision[]): Promise<Finding> {
   const code = mail.reason?.code;
   const source = sourceOf(mail);
-  const instant = at ?? mail.updatedAt;
+  const instant = mail.updatedAt;
   if (code !== undefined && consentCodes.includes(code)) {
     decisions.push(await unsubscribedBefore(db, projectId, mail.contactId, mail.updatedAt));
     return finding('did_not', decisions);

@@ -3,6 +3,7 @@ import { isoInstant, isoText } from '../../core/database/columns.ts';
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
+import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { type LedgerVerdict, verdictSql } from '../../sending/campaigns/index.ts';
 import type { Reason } from '../../sending/ledger/index.ts';
 
@@ -13,7 +14,7 @@ export interface ContactFacts {
   id: string;
   email: string;
   subscribed: boolean;
-  data: Record<string, unknown>;
+  data: JsonObjectValue;
   createdAt: string;
   updatedAt: string;
   /** When the contact was like this. */
